@@ -1,8 +1,8 @@
-/** What every contestant's HTTP server is told on its command line. */
+/** The command-line arguments of every contestant's HTTP server, and the data that it serves. */
 
 export const isSse = process.argv.includes('--sse')
 export const toolCount = Number(process.argv.find((arg) => arg.startsWith('--tools='))?.slice(8) ?? 20)
-/** A result of 1 MiB, and 10 MiB of bytes. */
+/** A text of 1 MiB and a resource of 10 MiB. */
 export const big = 'x'.repeat(1024 * 1024)
 export const bytes = Buffer.alloc(10 * 1024 * 1024, 7)
 

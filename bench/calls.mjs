@@ -1,4 +1,4 @@
-/** Runs in a process of its own: many calls through a client, in memory or over stdio; prints its CPU per call. */
+/** Makes many calls through a client, in memory or over stdio, in a separate process. Prints the CPU time per call. */
 
 const [, , file, callsText, inFlightText, ...args] = process.argv
 const calls = Number(callsText)

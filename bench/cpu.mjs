@@ -1,4 +1,4 @@
-/** CPU time that a process has used, in microseconds, all threads together. Linux tells it to the nanosecond. */
+/** The CPU time of a process with all its threads, in microseconds. Linux measures it in nanoseconds. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** Lets the bench ask a contestant's process how much it holds after everything unused is gone. Needs --expose-gc. */
+/** Lets the benchmark ask a contestant's process for its heap size after garbage collection. Needs --expose-gc. */
 
 process.on('message', (message) => {
   if (message !== 'heap') return

@@ -1,4 +1,4 @@
-/** A load on an HTTP server: so many connections, one request at a time on each, every answer looked at. */
+/** Puts load on an HTTP server: several connections, one request at a time on each. Checks every answer. */
 
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
@@ -25,14 +25,14 @@ const stop = (child) =>
     child.kill('SIGKILL')
   })
 
-/** One connection that is kept, with as little between us and the socket as can be. */
+/** One keep-alive connection, written directly on a socket so that it costs as little as possible. */
 export class Connection {
   #socket
   #rest = Buffer.alloc(0)
   #chunks = []
   #size = 0
   #needed = 0
-  /** Set to see what comes on an open stream. */
+  /** Receives the data of an open stream. */
   onData
   #waiting
   #url
@@ -44,14 +44,14 @@ export class Connection {
       this.onData?.(String(chunk))
       this.#chunks.push(chunk)
       this.#size += chunk.length
-      // Put together only when there may be enough: a large answer comes in hundreds of pieces.
+      // Joins the pieces only when the answer may be complete, because a large answer comes in hundreds of pieces.
       if (this.#size < this.#needed) return
       this.#rest = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
       this.#chunks = [this.#rest]
       this.#look()
     })
     this.#socket.on('error', (error) => this.#waiting?.reject(error))
-    this.#socket.on('close', () => this.#waiting?.reject(new Error('The connection was closed')))
+    this.#socket.on('close', () => this.#waiting?.reject(new Error('The connection closed')))
   }
 
   post(body, headers) {
@@ -64,7 +64,7 @@ export class Connection {
     })
   }
 
-  /** Opens a stream and resolves when its head has come. */
+  /** Opens a stream. Resolves when its head has arrived. */
   get(headers) {
     this.#socket.write(`GET ${this.#url.pathname} HTTP/1.1\r\nHost: ${this.#url.host}\r\nAccept: text/event-stream\r\n${headers}\r\n`)
     return new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ export class Connection {
   }
 }
 
-/** The JSON-RPC message that answers, from JSON or from the last event. */
+/** The JSON-RPC message of an answer: the JSON body, or the last event of a stream. */
 function answerIn({ head, body }) {
   if (!/\r\ncontent-type: *text\/event-stream/i.test(head)) return body
   const at = body.lastIndexOf('data: ')
@@ -148,7 +148,7 @@ const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/init
 const META =
   ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}'
 
-/** How a request of each dialect looks. */
+/** The headers of a request, by dialect. */
 export const dialects = {
   /** @returns the headers of every later request */
   session: async (connection) => {
@@ -163,7 +163,7 @@ export const dialects = {
     `MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: ${method}\r\n${name ? `Mcp-Name: ${name}\r\n` : ''}`,
 }
 
-/** What is asked, and how its answer is checked. */
+/** The requests, each with the check of its answer. */
 const requests = {
   echo: (isStateless) => ({
     method: 'tools/call',

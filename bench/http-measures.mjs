@@ -1,9 +1,9 @@
-/** What is measured over HTTP. Each: contestants by name, the first is what the others are divided by, and our goal. */
+/** The measures over HTTP. Each has contestants by name and a goal. Ratios are relative to the first contestant. */
 
 import { loadHttp, startHttp } from './http-load.mjs'
 import { holdHttp } from './http-memory.mjs'
 
-/** @param here finds a contestant's file; @param calls runs a client in a process of its own */
+/** @param here finds a contestant's file; @param calls runs a client in a separate process */
 export function httpMeasures(of, calls) {
   const load =
     (name, options = {}) =>
@@ -21,7 +21,7 @@ export function httpMeasures(of, calls) {
   return [
     { name: 'HTTP tools/call, session, JSON', goal: 1.35, run: each(['raw', 'portico', 'v1', 'v2', 'fastmcp', 'tmcp'], {}), ...cpu },
     {
-      name: 'HTTP tools/call, structured output checked',
+      name: 'HTTP tools/call, checked structured output',
       goal: 1.5,
       run: each(['raw', 'portico', 'v1', 'v2'], { request: 'structured' }),
       ...cpu,
@@ -64,7 +64,7 @@ export function httpMeasures(of, calls) {
     { name: 'HTTP 1,000 progress notifications', goal: 1.0, run: each(['raw', 'portico', 'v1', 'v2', 'fastmcp'], progress), ...cpu },
     { name: 'HTTP result of 1 MiB of text', goal: 1.05, run: each(['raw', 'portico', 'v1', 'v2', 'fastmcp'], big), ...cpu },
     {
-      name: 'HTTP resource of 10 MiB given as bytes (throughput)',
+      name: 'HTTP resource of 10 MiB as bytes (throughput)',
       goal: 2.5,
       isHigherBetter: true,
       run: each(['raw', 'portico', 'v1', 'v2'], blob),

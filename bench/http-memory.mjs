@@ -1,11 +1,11 @@
-/** What a contestant's server holds for each session, each open stream, each subscription: heap after collection. */
+/** Measures the heap of a contestant's server, after garbage collection, for each session, open stream or subscription. */
 
 import { Connection, dialects, startHttp } from './http-load.mjs'
 
 const LISTEN =
   '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
 
-/** Each opens one more of what is measured, and gives what closes it. */
+/** Each function opens one more session, stream or subscription, and returns a function that closes it. */
 const holdings = {
   session: async (url) => {
     const connection = new Connection(url)
@@ -29,7 +29,7 @@ const holdings = {
   },
 }
 
-/** Resolves with kilobytes of heap per holding. */
+/** Resolves with the kilobytes of heap for each one. */
 export async function holdHttp(script, { holding, count = 1000, args = [] }) {
   const server = await startHttp(script, args, ['--expose-gc'])
   const heap = () =>

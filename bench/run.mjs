@@ -1,4 +1,4 @@
-/** npm run bench: us beside the official SDKs and the raw limit, interleaved, as ratios. */
+/** npm run bench: compares Portico with other SDKs and with `raw`, a minimal program. Runs take turns; results are ratios. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const only = process.argv.slice(2)
 const of = (name, file) => `${here}contestants/${name}/${file}.mjs`
 const rawServer = of('raw', 'stdio-server')
 
-/** Each measure: contestants by name, the first is what the others are divided by, and our goal. */
+/** The measures. Each has contestants by name and a goal. Ratios are relative to the first contestant. */
 const MEASURES = [
   {
     name: 'stdio tools/call, 64 in flight (CPU of the server)',
@@ -166,4 +166,5 @@ mkdirSync(`${here}../.cache`, { recursive: true })
 writeFileSync(`${here}../.cache/bench.json`, JSON.stringify(results))
 
 if (only.length === 0 || only.includes('types')) await import('./types.mjs')
+if (only.length === 0 || only.includes('install')) await (await import('./install.mjs')).printInstallation()
 if (only.length === 0 || only.includes('streams')) spawnSync(process.execPath, [`${here}streams.mjs`], { stdio: 'inherit' })

@@ -1,4 +1,4 @@
-/** A load on a stdio server: so many calls in flight, every answer looked at. CPU of the server and latency. */
+/** Puts load on a stdio server: several calls at the same time. Checks every answer; measures the server's CPU time and the latency. */
 
 import { spawn } from 'node:child_process'
 import { cpuOf } from './cpu.mjs'
@@ -63,7 +63,7 @@ export function loadStdio(script, { inFlight, calls, stateless = false }) {
         reject(error)
       }
     })
-    // A stateless server needs no handshake; its first line answers this.
+    // A stateless server needs no handshake. This request only shows that it is ready.
     const opening = stateless ? [{ jsonrpc: '2.0', id: 0, method: 'server/discover', params: JSON.parse(`{${meta.slice(1)}}`) }] : HANDSHAKE
     child.stdin.write(`${opening.map((message) => JSON.stringify(message)).join('\n')}\n`)
   })

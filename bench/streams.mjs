@@ -1,6 +1,6 @@
 /**
- * npm run bench -- streams: 10,000 sessions with an open stream on this machine, held for a while, each told of a change
- * now and then. Says what they cost and whether anything was lost.
+ * npm run bench streams: holds 10,000 sessions with an open stream for a while and sends notifications to all of them. Prints the memory
+ * of each session and the number of lost notifications.
  */
 
 import { readFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ const each = (rssOf(server.pid) - before) / (COUNT - AT_ONCE)
 const lost = COUNT * TELLINGS - heard
 console.log(
   `${COUNT} sessions with an open stream: opened in ${openedIn.toFixed(1)} s, ${each.toFixed(1)} KB of memory each (goal ${MAX_KB}), ` +
-    `${heard} notifications heard, ${lost} lost`,
+    `${heard} notifications received, ${lost} lost`,
 )
 await server.stop()
 process.exit(lost === 0 && each <= MAX_KB ? 0 : 1)

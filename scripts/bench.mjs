@@ -1,4 +1,4 @@
-/** npm run bench: builds if need be, then measures. Words after -- choose measures by name. */
+/** npm run bench: builds if necessary, then measures. Words after it choose measures by name. */
 
 import { run, setUp } from './setup.mjs'
 

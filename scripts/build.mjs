@@ -1,19 +1,20 @@
-/** Builds the package: JavaScript bundled per subpath (one file loads in a fifth of the time of eighty), types by tsc. */
+/** Builds the package: JavaScript as one bundle per subpath, because one file loads five times as fast as eighty; types with tsc. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { directImports } from './direct-imports.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'auth', 'host', 'testing']
 
-/** Programs rather than libraries. */
+/** Programs, which users start; the subpaths are libraries. */
 const PROGRAMS = ['cli'].filter((name) => existsSync(`${root}/src/${name}/index.ts`))
 
-/** Without `types` it takes a tenth of the time, and is all that running it needs. */
+/** With `types: false` the build takes a tenth of the time. Running needs no types. */
 export async function build({ types: withTypes = true } = {}) {
-  // Built beside and moved into place: somebody may be running what is there.
+  // Builds into another folder and then moves it, because another process may be running the current build.
   const folder = `.cache/dist-${process.pid}`
   const { rolldown } = await import('rolldown')
   const entries = [...SUBPATHS, ...PROGRAMS].map((name) => [`${name}/index`, `src/${name}/index.ts`])
@@ -24,6 +25,7 @@ export async function build({ types: withTypes = true } = {}) {
     external: (id) => !/^[./]/.test(id) && !id.startsWith('src/'),
     preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: false },
+    plugins: [directImports()],
     transform: { target: 'node20.19' },
   })
   await bundle.write({
@@ -31,10 +33,10 @@ export async function build({ types: withTypes = true } = {}) {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared/[name]-[hash].js',
-    // What every subpath builds on is one file: a server on stdio then loads three.
+    // The code that all subpaths share is one file. A server on stdio then loads three files.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: 'core', test: /src[\\/](jsonrpc|protocol|revisions)[\\/]/ }],
+      groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol|revisions)[\\/]/ }],
     },
   })
   if (withTypes) declareTypes(folder)
@@ -55,7 +57,7 @@ function declareTypes(folder) {
   }
 }
 
-/** Declarations name the files next to them; older compilers look for those under the name of the JavaScript. */
+/** Replaces `.ts` with `.js` in the imports of declarations, because older compilers find the types by the name of the JavaScript file. */
 function pointAtJavaScript(file) {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))

@@ -1,11 +1,11 @@
 /**
- * The client that the official conformance suite drives: `npm run -s fixture:client -- URL`, with the name of a scenario
- * in MCP_CONFORMANCE_SCENARIO. Each scenario is what a program would do with the library, and nothing more.
+ * The client for the official conformance suite: `npm run -s fixture:client -- URL`, with the name of a scenario in
+ * MCP_CONFORMANCE_SCENARIO. Each scenario uses the library as an ordinary program would.
  */
 
-import { buildIfStale } from './setup.mjs'
+import { setUp } from './setup.mjs'
 
-await buildIfStale({ types: false })
+await setUp({ isForTests: false })
 const { connect } = await import('portico')
 const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 
@@ -13,12 +13,12 @@ const url = process.argv.at(-1)
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
 
-/** With the version of the run unless it is the newest: what a server speaks is found out then. */
+/** For a session version, the client speaks only session versions. For the newest version, it detects what the server speaks. */
 const SESSION_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION
 const revisions = version !== undefined && SESSION_VERSIONS.includes(version) ? SESSION_VERSIONS : undefined
 
-/** Connects, runs, and closes whatever happens. */
+/** Connects, runs, and always closes the client. */
 async function withClient(run, options = {}) {
   const client = await connect(url, {
     info: { name: 'portico-conformance', version: '0.1.0' },
@@ -33,14 +33,14 @@ async function withClient(run, options = {}) {
   }
 }
 
-/** Someone who agrees to everything. */
+/** A person who agrees to everything. */
 const agreeable = {
   elicit: () => ({ action: 'accept', content: { confirmed: true } }),
   sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Yes.' }, model: 'none' }),
   roots: ['file:///work'],
 }
 
-/** Lists the tools of a server that has some, and asks any other for a sign of life. */
+/** Lists the tools if the server has any; otherwise sends a ping. */
 const look = (client) => (client.server.capabilities.tools ? client.tools().all() : client.ping())
 
 const scenarios = {
@@ -52,7 +52,7 @@ const scenarios = {
       await client.call('add_numbers', { a: 5, b: 3 })
     }),
 
-  // The form is accepted as it is shown: the library fills in what has a default.
+  // Accepts the form without changes: the library fills in the defaults.
   'elicitation-sep1034-client-defaults': () =>
     withClient(
       async (client) => {
@@ -111,13 +111,13 @@ const scenarios = {
     ),
 }
 
-/** Logs in without a person: the authorization server of the suite sends whoever comes straight back. */
+/** Logs in without a person: the authorization server of the suite redirects back at once. */
 const redirect = {
   uri: 'http://localhost:3000/callback',
   visit: async (page) => (await fetch(page, { redirect: 'manual' })).headers.get('location'),
 }
 
-/** Does what needs permission, and gets it on the way. */
+/** Makes calls that need authorization. The client logs in on the way. */
 const withPermission = (options) =>
   withClient(
     async (client) => {
@@ -159,7 +159,7 @@ const permissions = {
 
 const run = scenarios[scenario] ?? permissions[scenario] ?? (scenario.startsWith('auth/') ? () => withPermission({}) : undefined)
 if (!run) {
-  console.error(`No such scenario: ${scenario}`)
+  console.error(`Unknown scenario: ${scenario}`)
   process.exit(2)
 }
 await run()

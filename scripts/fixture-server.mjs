@@ -1,15 +1,15 @@
-/** The everything server over HTTP at /mcp: `npm run -s fixture:server -- --port N`. */
+/** Serves the everything server over HTTP at /mcp: `npm run -s fixture:server -- --port N`. */
 
 import { parseArgs } from 'node:util'
-import { buildIfStale } from './setup.mjs'
+import { setUp } from './setup.mjs'
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, responses: { type: 'string' }, 'no-sessions': { type: 'boolean' } },
 })
-await buildIfStale({ types: false })
+await setUp({ isForTests: false })
 const { everythingServer } = await import('portico/testing')
 const { listen } = await import('portico/http')
-// A test may call as fast as it can.
+// No rate limits, so that tests can call as fast as possible.
 const limits = { toolCalls: false, completions: false, logMessages: false, progressNotices: false }
 const { url } = await listen(everythingServer({ limits }), {
   port: Number(values.port),

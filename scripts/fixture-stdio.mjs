@@ -1,9 +1,9 @@
-/** The everything server on standard streams. */
+/** Serves the everything server over stdio: `npm run -s fixture:stdio`. */
 
-import { buildIfStale } from './setup.mjs'
+import { setUp } from './setup.mjs'
 
-await buildIfStale({ types: false })
+await setUp({ isForTests: false })
 const { everythingServer } = await import('portico/testing')
 const { serveStdio } = await import('portico/stdio')
-// A test may call as fast as it can.
+// No rate limits, so that tests can call as fast as possible.
 serveStdio(everythingServer({ limits: { toolCalls: false, completions: false } }))

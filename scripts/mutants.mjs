@@ -1,9 +1,9 @@
 /**
- * npm run mutants -- --sample N --seed S: puts N faults into the sources, one at a time, and counts how many the tests notice.
+ * npm run mutants -- --sample N --seed S: puts N faults into the sources, one at a time, and counts how many the tests detect.
  *
- * All faults of the sample are compiled into one copy of the project, each behind a switch. One run of the tests records which test
- * files reach which fault; then each fault is switched on alone and those files run. A fault counts as noticed when a test fails, or
- * never ends, that passes without the fault.
+ * One copy of the project contains all faults of the sample, each behind a switch. A first run of the tests records which test files
+ * reach which fault. Then each fault is switched on alone, and those files run. A fault counts as noticed if a test that passes without
+ * the fault fails or does not end with it.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { dirname } from 'node:path'
 import { findFaults } from './mutants/find.mjs'
 import { readVisits, setupSource, switchSource } from './mutants/switch.mjs'
-import { countOf, readOptions, root as rootWithSlash, say, setUp } from './setup.mjs'
+import { countOf, linkPackage, readOptions, root as rootWithSlash, say, setUp } from './setup.mjs'
 
 const root = rootWithSlash.replace(/\/$/, '')
 const values = readOptions(
@@ -27,19 +27,19 @@ const values = readOptions(
   },
   `npm run mutants -- [--sample N] [--seed S] [--folders stdio,http,auth,client] [--tests LIST] [--only ID,ID] [--everywhere] [--list]
 
-  --sample N      how many faults to try. Default: 60
-  --seed S        which faults: the same seed gives the same faults for the same sources. Default: 1
-  --folders LIST  folders of src/ to put faults into. Default: stdio,http,auth,client
-  --tests LIST    test files and folders that may notice a fault. Default: those of the folders, of server, jsonrpc, protocol and interop
-  --only LIST     of the sample, only these ids (a run prints the ids of the faults that no test noticed)
-  --everywhere    all code. Default: only code about ends and bounds (closing, draining, giving up, idling, limits, clean-up)
+  --sample N      number of faults. Default: 60
+  --seed S        choice of the faults. The same seed and sources give the same faults. Default: 1
+  --folders LIST  folders of src/ that get faults. Default: stdio,http,auth,client
+  --tests LIST    test files and folders to run. Default: those of the folders, and server, jsonrpc, protocol and interop
+  --only LIST     try only these ids of the sample (a run prints the ids of faults that no test noticed)
+  --everywhere    put faults into all code. Default: only code about endings and limits (such as closing, idling, clean-up)
   --list          print the sample and stop`,
 )
 const count = countOf('sample', values.sample)
 
 /**
- * One test file at a time, so that the record knows which one reaches a fault. The shortest first: most faults are noticed by
- * several files, and one is enough.
+ * Runs one test file at a time, so that the record shows which file reaches a fault. The fastest file runs first, because several
+ * files notice most faults, and one is enough.
  */
 const VITEST_CONFIG = `import { existsSync, readFileSync } from 'node:fs'
 import { BaseSequencer } from 'vitest/node'
@@ -64,7 +64,7 @@ const tree = `${folder}/tree`
 const folders = values.folders.split(',')
 for (const name of folders) {
   if (existsSync(`${root}/src/${name}`)) continue
-  say(`--folders takes folders of src/, and there is no src/${name}`)
+  say(`--folders takes folders of src/; src/${name} does not exist`)
   process.exit(2)
 }
 const sample = drawSample()
@@ -75,7 +75,7 @@ if (values.list) {
 const accepted = readAccepted()
 writeTree()
 say(`${sample.length} faults, seed ${values.seed}; recording which tests reach them ...`)
-/** How long each test file takes without a fault. */
+/** The time that each test file takes without a fault. */
 let usualMs = {}
 const passing = record()
 const visits = readVisits(folder)
@@ -96,7 +96,7 @@ function drawSample() {
   const faults = files
     .sort()
     .flatMap((file) => findFaults(file, readFileSync(`${root}/${file}`, 'utf8'), { everywhere: values.everywhere }))
-  // The same text can stand in a file several times, and each place is a fault of its own.
+  // The same text can occur several times in a file. Each place is a separate fault.
   const counts = new Map()
   for (const fault of faults) {
     const text = textOf(fault)
@@ -105,14 +105,14 @@ function drawSample() {
     fault.id = digest(count === 0 ? text : `${text}\n${count}`).slice(0, 8)
     fault.place = digest(`${values.seed}\n${fault.id}`)
   }
-  // By a digest and not by a shuffle: a change of the sources changes the sample only where the change is.
+  // Sorted by digest, not shuffled, so that a change of the sources changes the sample only at that place.
   faults.sort((a, b) => (a.place < b.place ? -1 : 1))
-  // As many of each folder as there are, in turn: small folders would otherwise hardly be looked at.
+  // Takes one fault of each folder in turn, so that small folders get their share.
   const queues = folders.map((name) => faults.filter(({ file }) => file.startsWith(`src/${name}/`)))
   const drawn = []
   while (drawn.length < count && queues.some((queue) => queue.length > 0)) {
     for (const queue of queues) {
-      // Two faults in the same text cannot both be compiled in.
+      // Two faults in the same text cannot be in the same copy.
       const isFree = (fault) =>
         drawn.every(({ id, file, start, end }) => id !== fault.id && (file !== fault.file || end <= fault.start || fault.end <= start))
       while (queue.length > 0 && !isFree(queue[0])) queue.shift()
@@ -125,7 +125,7 @@ function drawSample() {
   return wanted.size === 0 ? drawn : drawn.filter(({ id }) => wanted.has(id))
 }
 
-/** What the id of a fault is made of: it stays the same when lines above come and go. */
+/** The id of a fault does not depend on line numbers, so it stays the same when lines above change. */
 function textOf({ file, kind, was, becomes }) {
   return `${file}\n${kind}\n${was}\n${becomes}`
 }
@@ -134,7 +134,7 @@ function digest(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Faults that change nothing anyone can see, with the reason. */
+/** Faults that do not change the behaviour, with the reason. */
 function readAccepted() {
   const file = `${root}/scripts/mutants/invisible.tsv`
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)
@@ -151,7 +151,12 @@ function writeTree() {
     mkdirSync(dirname(`${tree}/${file}`), { recursive: true })
     cpSync(`${root}/${file}`, `${tree}/${file}`)
   }
-  symlinkSync(`${root}/node_modules`, `${tree}/node_modules`)
+  // One link for each package: in the copy, the name "portico" must lead to the copy.
+  mkdirSync(`${tree}/node_modules`)
+  for (const name of readdirSync(`${root}/node_modules`)) {
+    if (name !== 'portico') symlinkSync(`${root}/node_modules/${name}`, `${tree}/node_modules/${name}`)
+  }
+  linkPackage(tree)
   mkdirSync(`${tree}/.cache`, { recursive: true })
   if (existsSync(`${root}/.cache/node24`)) symlinkSync(`${root}/.cache/node24`, `${tree}/.cache/node24`)
   for (const file of new Set(sample.map((fault) => fault.file))) {
@@ -166,7 +171,7 @@ function writeTree() {
   writeFileSync(`${tree}/vitest.faults.config.ts`, VITEST_CONFIG)
 }
 
-/** Runs test files in the copy. The answer: which of them passed, which failed, and how long it took. */
+/** Runs test files in the copy. Returns which files passed, which failed, and the time. */
 function runTests(files, active, { timeout, args = [] }) {
   writeFileSync(`${folder}/active`, active)
   const results = `${folder}/results.json`
@@ -198,10 +203,10 @@ function record() {
   writeFileSync(`${folder}/durations.json`, JSON.stringify(durations ?? {}))
   usualMs = durations ?? {}
   say(
-    `${passed.length} test files passed in ${Math.round(ms / 1000)} s${failed.length > 0 ? `; left out, because they fail without a fault: ${failed.join(', ')}` : ''}`,
+    `${passed.length} test files passed in ${Math.round(ms / 1000)} s${failed.length > 0 ? `; excluded, because they fail without a fault: ${failed.join(', ')}` : ''}`,
   )
   if (passed.length === 0) {
-    say('no test file passed in the copy with its faults switched off, so nothing can be measured')
+    say('no test file passes in the copy with all faults switched off, so there is nothing to measure')
     process.stderr.write(stderr ?? '')
     process.exit(1)
   }
@@ -215,19 +220,17 @@ function tryFault({ id }) {
   const timeout = Math.ceil(90_000 + 3 * files.reduce((sum, file) => sum + usualMs[file], 0))
   const { isHung, failed } = runTests(files, id, { timeout, args: ['--bail=1'] })
   if (isHung) {
-    // A machine that is busy just now notices nothing either.
+    // On a busy machine the tests may also time out without the fault.
     const { isHung: isSlow } = runTests(files, 'none', { timeout })
-    return isSlow
-      ? { word: 'survived', by: 'the tests do not end in time without the fault either' }
-      : { word: 'noticed', by: 'the tests did not end' }
+    return isSlow ? { word: 'survived', by: 'the tests time out without the fault, too' } : { word: 'noticed', by: 'the tests did not end' }
   }
   if (failed.length === 0) return { word: 'survived' }
-  // A test that fails by itself now and then notices nothing, and must not hide that another would.
+  // A flaky test proves nothing, and must not hide that another test notices the fault.
   const again = runTests(failed, 'none', { timeout: 300_000 })
   if (again.failed.length > 0 || again.isHung) {
-    say(`left out from now on, because it also fails without a fault: ${failed.join(', ').replaceAll(`${tree}/`, '')}`)
+    say(`excluded from now on, because it also fails without a fault: ${failed.join(', ').replaceAll(`${tree}/`, '')}`)
     for (const file of failed) passing.delete(file)
-    return files.length === failed.length ? { word: 'survived', by: 'its only test fails without the fault too' } : tryFault({ id })
+    return files.length === failed.length ? { word: 'survived', by: 'its only test fails without the fault, too' } : tryFault({ id })
   }
   return { word: 'noticed', by: failed[0].replace(`${tree}/`, '') }
 }
@@ -254,10 +257,10 @@ function printLedger() {
     row('all', outcomes),
   ]
   const widths = table[0].map((_, i) => Math.max(...table.map((cells) => cells[i].length)))
-  console.log(`Faults put into the sources, one at a time (sample ${values.sample}, seed ${values.seed})`)
+  console.log(`Faults in the sources, one at a time (sample ${values.sample}, seed ${values.seed})`)
   for (const cells of table) console.log(cells.map((text, i) => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '))
   console.log(
-    'unreached: no test runs that code; invisible: changes nothing anyone can see (scripts/mutants/invisible.tsv); not in the share',
+    'unreached: no test runs this code. invisible: does not change the behaviour (scripts/mutants/invisible.tsv); not counted in the share',
   )
   const missed = outcomes.filter(({ word }) => word === 'survived' || word === 'unreached')
   if (missed.length > 0) console.log('\nNot noticed:')

@@ -1,6 +1,6 @@
 /**
- * npm run proof: the long runs. Property and fault tests many times over, then faults put into the sources. Prints what was counted.
- * `npm run proof -- --factor 10` tries each property ten times as often as `npm test` does. Default: 5.
+ * npm run proof: the long runs. Runs property and fault tests many times over, then `npm run mutants`, and prints the counts.
+ * `npm run proof -- --factor 10` tries each property ten times as often as `npm test`. Default: 5.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -11,9 +11,9 @@ const values = readOptions(
   { factor: { type: 'string', default: '5' }, sample: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
   `npm run proof -- [--factor N] [--sample N] [--seed S]
 
-  --factor N  try each property N times as often as npm test does. Default: 5
-  --sample N  how many faults to put into the sources (npm run mutants). Default: 60
-  --seed S    which faults. Default: 1`,
+  --factor N  try each property N times as often as npm test. Default: 5
+  --sample N  number of faults for npm run mutants. Default: 60
+  --seed S    choice of the faults. Default: 1`,
 )
 const factor = countOf('factor', values.factor)
 countOf('sample', values.sample)
@@ -22,7 +22,7 @@ await setUp()
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts') && /support\/proof\.ts|'fast-check'/.test(readFileSync(`${root}/test/${file}`, 'utf8')))
   .map((file) => `test/${file}`)
-say(`${files.length} files of property and fault tests, ${factor} times the usual number of runs ...`)
+say(`running ${files.length} files of property and fault tests with ${factor} times the usual number of runs ...`)
 const results = `${root}.cache/proof-results.json`
 rmSync(results, { force: true })
 const vitest = [
@@ -35,7 +35,7 @@ const vitest = [
 ]
 const began = Date.now()
 const propertySeed = process.env.PORTICO_PROPERTY_SEED ?? String(began % 2 ** 31)
-say(`PORTICO_PROPERTY_SEED=${propertySeed} repeats this run`)
+say(`set PORTICO_PROPERTY_SEED=${propertySeed} to repeat this run`)
 const { status } = spawnSync(process.execPath, [...vitest, ...files], {
   cwd: root,
   stdio: ['ignore', process.stderr, 'inherit'],
@@ -51,7 +51,7 @@ const mutants = spawnSync(process.execPath, ['scripts/mutants.mjs', '--sample', 
 process.exitCode = status === 0 && mutants.status === 0 ? 0 : 1
 
 function printLedger({ testResults }) {
-  console.log(`What the long runs counted (${factor} times the usual number of runs, ${Math.round((Date.now() - began) / 1000)} s)`)
+  console.log(`Counts of the long runs (${factor} times the usual number of runs, ${Math.round((Date.now() - began) / 1000)} s)`)
   for (const { assertionResults } of testResults) {
     for (const { fullName, status, meta } of assertionResults) {
       if (meta?.counted === undefined) continue

@@ -1,14 +1,14 @@
-/** What every command does first: install what is missing, build what is stale. Says so, because it takes a while. */
+/** The first step of every npm command: installs missing packages and builds stale output. Both are slow, so it prints what it does. */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Reads the options of a command. A wrong one ends the process with one line, and `--help` with the help. */
+/** Reads the options of a command. `--help` prints the help and exits; a wrong option prints one line and the help, and exits. */
 export function readOptions(options, help) {
   try {
     const { values } = parseArgs({ options: { ...options, help: { type: 'boolean', default: false } } })
@@ -21,11 +21,11 @@ export function readOptions(options, help) {
   }
 }
 
-/** The whole number that an option is, of at least 1. */
+/** Reads an option as a whole number, at least 1. */
 export function countOf(name, text) {
   const count = Number(text)
   if (Number.isInteger(count) && count >= 1) return count
-  say(`--${name} takes a whole number of at least 1, not "${text}"`)
+  say(`--${name} must be a whole number, at least 1; got "${text}"`)
   process.exit(2)
 }
 
@@ -33,16 +33,16 @@ export function say(text) {
   process.stderr.write(`portico: ${text}\n`)
 }
 
-/** Where a run of all tests leaves its results, for `npm run trace`. */
+/** The file with the results of the last run of all tests, for `npm run trace`. */
 export const testResults = `${root}.cache/test-results.json`
 
-/** Runs every test and keeps the results; a run of some tests keeps nothing. */
+/** Runs all tests and writes the results. A run of some tests writes none. */
 export function runAllTests(options = {}) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${testResults}`]
   run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...reporters], options)
 }
 
-/** Runs a command to its end and ends this process if it fails. */
+/** Runs a command and waits for it. Exits if the command fails. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
   if (status === 0) return
@@ -50,18 +50,40 @@ export function run(command, args, options = {}) {
   process.exit(status ?? 1)
 }
 
-export function installDependencies() {
+/**
+ * Installs missing packages. Running the product needs only a few of them; tests, checks and benchmarks need those of the private
+ * workspaces (`test/package.json`, `bench/package.json`) as well.
+ */
+export function installDependencies({ isForTests = true } = {}) {
   const installed = `${root}/node_modules/.package-lock.json`
+  const hasTests = existsSync(`${root}/node_modules/vitest/package.json`)
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${root}/package-lock.json`).mtimeMs
-  if (isFresh) return
-  say('installing dependencies ...')
-  // Not `npm ci`: it refuses a lock file without the optional binaries of other platforms, which some registries do not carry.
-  // With `--no-save`, `npm install` takes the locked versions all the same and leaves the lock file alone.
+  if (isFresh && (hasTests || !isForTests)) return
+  say(isForTests ? 'installing dependencies, including those of the tests ...' : 'installing dependencies ...')
+  // Not `npm ci`: it refuses a lock file without the optional binaries of other platforms, and some registries do not have them.
+  // `npm install --no-save` also installs the locked versions and does not change the lock file.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  // Only if the test dependencies are missing: this option would remove them.
+  if (!isForTests && !hasTests) args.push('--workspaces=false')
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
-/** Types are for who compiles against the package; what only runs it need not wait for them. */
+/**
+ * Lets programs in test/ and bench/ import the package by its name. Node finds a package by its own name only from inside, and these
+ * folders are packages themselves.
+ */
+export function linkPackage(project = root) {
+  const link = `${project}/node_modules/portico`
+  if (existsSync(link)) return
+  try {
+    symlinkSync('..', link, 'junction')
+  } catch (error) {
+    // Another command made the link at the same time.
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
+/** Builds if the output is stale. Only programs that compile against the package need `types`. */
 export async function buildIfStale({ types = true } = {}) {
   const stamp = `${root}/.cache/build`
   mkdirSync(`${root}/.cache`, { recursive: true })
@@ -81,7 +103,7 @@ export async function buildIfStale({ types = true } = {}) {
   })
 }
 
-/** Two commands at the same time must not build into the same folder. A lock that is older than any build was left behind. */
+/** Runs under a lock, so that two commands do not build at the same time. A lock that is older than 3 minutes counts as abandoned. */
 async function alone(lock, run) {
   for (;;) {
     try {
@@ -101,9 +123,11 @@ async function alone(lock, run) {
   }
 }
 
-export async function setUp(options = {}) {
-  installDependencies()
-  await buildIfStale(options)
+/** Installs and builds. `isForTests: false` installs and builds only what running the product needs. Default: true. */
+export async function setUp({ isForTests = true } = {}) {
+  installDependencies({ isForTests })
+  if (isForTests) linkPackage()
+  await buildIfStale({ types: isForTests })
 }
 
 function digestOfSources() {

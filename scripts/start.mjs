@@ -1,10 +1,15 @@
-/** npm start: install, build what runs, and run the command: the host in a terminal, or without one its demo. */
+/** npm start: installs, builds, and starts the command: the host in a terminal, or the demo without one. */
 
 import { spawn } from 'node:child_process'
 import { root, setUp } from './setup.mjs'
 
-await setUp({ types: false })
-// Not through `run`: the terminal, and Ctrl-C, belong to the command alone.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
-const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], { stdio: 'inherit' })
+await setUp({ isForTests: false })
+// Not through `run`: only the command handles the terminal and Ctrl-C, which reaches the whole process group.
+process.on('SIGINT', () => {})
+const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  // npm changes to the folder of the package. Paths in arguments are meant from where the user is.
+  cwd: process.env.INIT_CWD ?? process.cwd(),
+})
+process.on('SIGTERM', () => command.kill('SIGTERM'))
 command.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))

@@ -1,4 +1,4 @@
-/** npm test: everything there is to check, on a fresh clone as well. Arguments go to vitest and leave the rest out. */
+/** npm test: installs, builds, runs all checks and all tests. With arguments it only runs vitest with them. */
 
 import { run, runAllTests, say, setUp } from './setup.mjs'
 

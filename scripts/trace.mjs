@@ -1,4 +1,4 @@
-/** npm run trace: which requirements are proved by tests that ran and passed, by area and level. */
+/** npm run trace: prints which requirements are proved by passed tests, by area and level. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { testResults as results, root, runAllTests, say, setUp } from './setup.mjs'
@@ -6,23 +6,23 @@ import { testResults as results, root, runAllTests, say, setUp } from './setup.m
 const isSummary = process.argv.includes('--summary')
 
 if (!existsSync(results)) {
-  say('no test has run yet; running all of them ...')
+  say('there are no test results yet; running all tests ...')
   await setUp()
   runAllTests({ stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
-/** The rows of the seed documents, and those of the rest of the five revisions with the extensions. */
+/** Two files: requirements of the first documents, and those of all five revisions and their extensions. */
 const matrices = ['requirements/requirements.tsv', 'requirements/requirements-2.tsv'].map((file) => ({ file, rows: readTable(file) }))
 const rows = matrices.flatMap((matrix) => matrix.rows)
 const reasons = new Map(readTable('requirements/unproved.tsv').map(({ id, reason }) => [id, reason]))
 const { proved, unknown, ranAt, tests } = readResults(new Set(rows.map(({ id }) => id)))
 
-console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); proved/all by level`)
+console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); each cell: proved/all`)
 for (const matrix of matrices) printTable(matrix)
-console.log('\nexplained: not proved by a test, with the reason in requirements/unproved.tsv; open: neither')
+console.log('\nexplained: requirements/unproved.tsv says why no test proves it; open: neither proved nor explained')
 if (!isSummary) printUncovered()
 if (unknown.size > 0) {
-  say(`tests name requirements that do not exist: ${[...unknown].join(', ')}`)
+  say(`tests name unknown requirements: ${[...unknown].join(', ')}`)
   process.exitCode = 1
 }
 
@@ -32,7 +32,7 @@ function readTable(file) {
   return lines.map((line) => Object.fromEntries(line.split('\t').map((cell, i) => [names[i], cell])))
 }
 
-/** A requirement is proved by a passed test that names it: with `proves()`, in its title or in the title of a group around it. */
+/** A requirement is proved by a passed test that names it: with `proves()`, or in its full title (transcripts do this). */
 function readResults(known) {
   const { testResults, startTime } = JSON.parse(readFileSync(results, 'utf8'))
   const passed = new Map()

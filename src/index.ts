@@ -1,30 +1,38 @@
-/** portico: connect to any server. The transport is found from what is given, and loaded only then. */
+/** portico: connect to any server. Transports are loaded when they are used. */
 
 import { Client } from './client/client.ts'
 import { memoryTarget } from './client/memory-link.ts'
 import type { ConnectOptions } from './client/options.ts'
 import type { HttpTargetOptions } from './http/client/options.ts'
-import type { Authorizer } from './protocol/authorizer.ts'
 import { McpError } from './protocol/errors.ts'
-import type { Target } from './protocol/link.ts'
-import { isService, type Service } from './protocol/service.ts'
+import type { Authorizer } from './protocol/seams/authorizer.ts'
+import type { Target } from './protocol/seams/link.ts'
+import { isService, type Service } from './protocol/seams/service.ts'
 import type { ProcessTargetOptions } from './stdio/connect.ts'
 
 export * from './client/index.ts'
 export type { HttpTargetOptions } from './http/client/options.ts'
 export type { ProcessTargetOptions } from './stdio/connect.ts'
 
-/** The URL of a server, a command to start one, a server in this process, or a target that a transport made. */
+/** Where to connect: a URL, a command to start, a server in this process, or a target of a transport. */
 export type Reachable = string | URL | ProcessTargetOptions | Service | Target
 
+/** Options for `connect`. */
 export interface ConnectAnywhereOptions extends ConnectOptions {
-  /** Logs in when a server that is given by its URL asks for it; `oauth()` of portico/auth makes one. */
+  /** Logs in when a server with a URL requires it. `oauth()` of portico/auth creates one. */
   auth?: Authorizer
-  /** For a server that is given by its URL. */
+  /** Options for a server with a URL. */
   http?: HttpTargetOptions
 }
 
-/** Connects, finds out which transport and protocol revision the server speaks, and speaks them. */
+/**
+ * Connects to a server. Finds out which transport and protocol revision the server uses.
+ *
+ * @example
+ * const remote = await connect('https://example.com/mcp')
+ * const local = await connect({ command: 'npx', args: ['-y', 'some-server'] })
+ * const inProcess = await connect(createServer({ name: 'demo', version: '1.0.0' }))
+ */
 export async function connect(to: Reachable, options: ConnectAnywhereOptions = {}): Promise<Client> {
   const target = await targetOf(to, options)
   const used = target.mirrorsHeaders ? (options.http?.authorize ?? options.auth)?.extensions : undefined
@@ -47,7 +55,7 @@ async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise
   }
   throw new McpError(
     'ERR_UNSUPPORTED',
-    `Cannot connect to ${describe(to)}; give a URL, { command, args }, a server made by createServer, or a target`,
+    `Cannot connect to ${describe(to)}; expected a URL, { command, args }, a server of createServer, or a target`,
   )
 }
 

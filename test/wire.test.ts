@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { everythingServer } from '../src/testing/index.ts'
+import { proves } from './support/proves.ts'
 import { Judge } from './support/published-schemas.ts'
 import { type Message, type RawChannel, rawChannel } from './support/raw-channel.ts'
 
@@ -19,7 +20,9 @@ for (const revision of readdirSync(folder).sort()) {
     for (const name of readdirSync(`${folder}${revision}`).sort()) {
       const file = `${folder}${revision}/${name}`
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-      test(`${name.replace('.txt', '')}: ${lines[0]?.slice(2)}`, async () => {
+      const [title = '', ...ids] = (lines[0]?.slice(2) ?? '').split(/ ?[[\]]+ ?/).filter((part) => part !== '')
+      test(`${name.replace('.txt', '')}: ${title}`, async () => {
+        proves(...ids)
         const written = await play(lines, revision)
         if (isUpdating) writeFileSync(file, `${written.join('\n')}\n`)
         expect(written).toEqual(isUpdating ? written : lines)

@@ -1,8 +1,8 @@
-/** Finds the places of a source file where one small fault can be put in, and says what the fault is. */
+/** Finds the places in a source file where a small fault is possible, and describes each fault. */
 
 import { parseSync } from 'rolldown/utils'
 
-/** Code about ends and bounds: what breaks there shows late, in a process that has run for a while. */
+/** Code about endings and limits. Faults in it show late, in a process that has run for a while. */
 const ENDS_AND_BOUNDS =
   /clos|\bend|End|drain|abort|cancel|idle|expir|timeout|timer|Timer|late|stall|give|gone|Gone|dispos|releas|delet|clear|clean|destroy|kill|exit|limit|max|Max|bound|budget|retire|abandon|finish|stop|leave|pause|resume|wait/
 
@@ -10,8 +10,8 @@ const BOUNDARY = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' }
 const OPPOSITE = { '+=': '-=', '-=': '+=' }
 
 /**
- * A fault is `{ file, line, start, end, kind, was, becomes, code }`: `code(isOn)` is the text that takes the place of `start` to `end`,
- * where `isOn` is an expression that says whether the fault is switched on.
+ * A fault is `{ file, line, start, end, kind, was, becomes, code }`. `code(isOn)` is the text that replaces `start` to `end`; `isOn` is an
+ * expression that is true if the fault is switched on.
  */
 export function findFaults(file, source, { everywhere = false } = {}) {
   const { program, errors } = parseSync(file, source)
@@ -22,7 +22,7 @@ export function findFaults(file, source, { everywhere = false } = {}) {
       const { node: at = node, ...rest } = fault
       if (!everywhere && !ENDS_AND_BOUNDS.test(surroundings(at, parents, source))) continue
       const line = source.slice(0, at.start).split('\n').length
-      // A statement that began with a parenthesis would be an argument list of the line above it.
+      // A statement that begins with a parenthesis would become an argument list of the line above.
       const isStatement = at === node && parents.at(-1)?.type === 'ExpressionStatement'
       const code = isStatement ? (isOn) => `void 0, ${rest.code(isOn)}` : rest.code
       faults.push({ file, line, start: at.start, end: at.end, was: oneLine(source.slice(at.start, at.end)), ...rest, code })
@@ -86,7 +86,7 @@ function* faultsAt(node, parents, source) {
   }
 }
 
-/** The statement a node stands in, and the name of the function or member around it. */
+/** The statement that contains a node, and the name of the function or member around it. */
 function surroundings(node, parents, source) {
   const around = [...parents].reverse()
   const statement = around.find(({ type }) => type.endsWith('Statement') && type !== 'BlockStatement') ?? node
@@ -105,7 +105,7 @@ function walk(node, parents, visit) {
     for (const item of node) walk(item, parents, visit)
     return
   }
-  // Types are gone at run time.
+  // Types do not exist at run time.
   if (typeof node.type !== 'string' || /^TS(?!As|NonNull|Satisfies|Parameter)/.test(node.type)) return
   visit(node, parents)
   const within = [...parents, node]

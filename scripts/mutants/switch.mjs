@@ -1,11 +1,11 @@
 /**
- * What the copy of the sources with faults in it asks at run time: is this fault switched on? The answer is in a file and not in the
- * environment, because tests start processes with an environment of their own.
+ * The switch of the faults: code in the copy asks at run time whether its fault is on. The answer is in a file and not in the environment,
+ * because tests start processes with their own environment.
  */
 
 import { readFileSync } from 'node:fs'
 
-/** The module that every source with a fault imports. `folder` is where the answers and the record of visits are. */
+/** The module that every source with a fault imports. `folder` holds the answers and the record of visits. */
 export function switchSource(folder) {
   return `const fs = globalThis.process?.getBuiltinModule?.('node:fs')
 const folder = ${JSON.stringify(folder)}
@@ -22,7 +22,7 @@ export function fault(id) {
 `
 }
 
-/** A set-up file for vitest: says which test file runs, for the record of visits. */
+/** A set-up file for vitest. It writes down which test file runs, for the record of visits. */
 export function setupSource(folder) {
   return `import { writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
@@ -30,7 +30,7 @@ writeFileSync(${JSON.stringify(`${folder}/test-file`)}, expect.getState().testPa
 `
 }
 
-/** Which test files reach a fault, by its id. */
+/** The test files that reach each fault, by the fault's id. */
 export function readVisits(folder) {
   const visits = new Map()
   for (const line of readFileSync(`${folder}/visits`, 'utf8').split('\n')) {

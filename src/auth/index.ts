@@ -1,7 +1,7 @@
-/** portico/auth: authorization, for servers that are protected and clients that log in. */
+/** `portico/auth`: authorization for protected servers and for clients that log in. */
 
 export * from './client/index.ts'
-export type { ForeignUrlOptions, UrlRefusal } from './foreign-url.ts'
+export type { ForeignUrlOptions, UrlRefusal } from './fetch/foreign-url.ts'
 export {
   DEFAULT_SAFE_FETCH_LIMITS,
   type Resolve,
@@ -10,9 +10,9 @@ export {
   type SafeFetchLimits,
   type SafeFetchOptions,
   safeFetch,
-} from './safe-fetch.ts'
+} from './fetch/safe-fetch.ts'
 export * from './server/index.ts'
-export { fileTokenStore, keychainTokenStore } from './store/local.ts'
+export { fileTokenStore, keychainTokenStore } from './store/local-stores.ts'
 export {
   DEFAULT_FILE_STORE_LIMITS,
   type FileStoreLimits,

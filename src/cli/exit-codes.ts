@@ -1,26 +1,32 @@
-/** What the command ends with, as one table: scripts rely on it, and `portico help exit-codes` prints it. */
+/** The exit codes, which scripts rely on. `portico help exit-codes` prints them. */
 
-import type { ErrorCode } from '../protocol/errors.ts'
+import type { ErrorCode } from '../client/index.ts'
 
 export const EXIT_CODES = {
-  ok: { code: 0, when: 'It was done.' },
-  failed: { code: 1, when: 'The tool, the server or the command itself failed.' },
-  usage: { code: 2, when: 'The command line is wrong: an unknown command, option, tool or argument, or a value that does not fit.' },
-  consent: { code: 3, when: 'A person would have to be asked, and nobody is there to ask, or nobody answered in time.' },
-  denied: { code: 4, when: 'The policy or a person said no, or what was approved has changed and waits to be looked at.' },
-  unreachable: { code: 5, when: 'The server could not be started or reached, or broke off.' },
-  auth: { code: 6, when: 'The server wants a login that there is none for, or refused it.' },
-  audit: { code: 7, when: 'The audit log is broken, or could not be written, so nothing was done.' },
-  config: { code: 8, when: 'The configuration, a policy or a secret cannot be used.' },
+  ok: { code: 0, when: 'Success.' },
+  failed: { code: 1, when: 'The tool, the server or the command failed.' },
+  usage: { code: 2, when: 'Invalid command line: an unknown command, option, server, tool or argument, or an invalid value.' },
+  consent: { code: 3, when: 'Approval required: there is no terminal to ask at, or the question was not answered in time.' },
+  denied: { code: 4, when: 'Denied by the policy or a person, or a changed definition awaits approval.' },
+  unreachable: { code: 5, when: 'The server could not be started or reached, or the connection broke.' },
+  auth: { code: 6, when: 'Authentication required or failed.' },
+  audit: { code: 7, when: 'The audit log is damaged or cannot be written. Nothing was done.' },
+  config: { code: 8, when: 'Invalid configuration, policy or secret.' },
   different: { code: 9, when: 'A comparison found differences (replay --against, policy test, policy replay, pins diff).' },
-  interrupted: { code: 130, when: 'Stopped by Ctrl-C.' },
+  interrupted: { code: 130, when: 'Interrupted by Ctrl-C.' },
 } as const satisfies Record<string, { code: number; when: string }>
 
 export type ExitName = keyof typeof EXIT_CODES
 
+/** The table for `portico help exit-codes`. */
+export const exitCodeTable = (): string =>
+  Object.values(EXIT_CODES)
+    .map(({ code, when }) => `${String(code).padStart(3)}  ${when}\n`)
+    .join('')
+
 export const exitCode = (name: ExitName): number => EXIT_CODES[name].code
 
-/** Errors of this side that have an exit code of their own; the others are `failed`. */
+/** Default: `failed`. */
 const BY_ERROR: Partial<Record<ErrorCode, ExitName>> = {
   ERR_CONSENT: 'consent',
   ERR_DENIED: 'denied',

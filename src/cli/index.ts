@@ -1,21 +1,14 @@
 #!/usr/bin/env node
-/** The `portico` command. */
+/** The `portico` command. What it needs beyond the libraries is optional, so that a server can be installed without it. */
 
-import { processIo } from './io.ts'
-import { main } from './main.ts'
-import { Screen } from './output/screen.ts'
-import { words } from './output/shown.ts'
-
-// Whoever reads our output may stop reading, as `head` does; that is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-  })
+try {
+  const { start } = await import('./start.ts')
+  await start()
+} catch (error) {
+  const { code, message } = error as { code?: unknown; message: string }
+  if (code !== 'ERR_MODULE_NOT_FOUND') throw error
+  const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? []
+  if (name === undefined) throw error
+  console.error(`portico: the command needs the package ${name}, which is not installed. Install portico without --omit=optional.`)
+  process.exitCode = 1
 }
-
-const io = processIo()
-const screen = new Screen(io)
-// Node's own warnings would be written into the middle of a question.
-process.removeAllListeners('warning').on('warning', ({ name, message }) => screen.note(words`! ${name}: ${message}`))
-
-process.exitCode = await main(process.argv.slice(2), io)

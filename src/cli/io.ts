@@ -1,38 +1,31 @@
-/** Everything the command touches of its process, as one value: a test gives its own. */
+/** The command's view of its process, as one value that tests can replace. */
 
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { exitCode } from './exit-codes.ts'
-import { SharedTerminal } from './terminal/shared-terminal.ts'
+import { type Output, SharedTerminal } from './shared-terminal.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-
-export interface Output {
-  readonly stream: Writable
-  readonly isTTY: boolean
-  /** Undefined when it has no width. */
-  columns(): number | undefined
-}
 
 export interface Io {
   /** Not read before it is needed. */
   readonly stdin: Readable & { isTTY?: boolean }
   readonly stdout: Output
   readonly stderr: Output
-  /** What is written to either goes through it, so that a question has the terminal for itself. */
+  /** All output goes through it, so that nothing is written over an open question. */
   readonly terminal: SharedTerminal
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string
-  /** Called when the person wants to stop (Ctrl-C), or somebody asks the process to end; returns what ends that. */
+  /** Called on Ctrl-C and when the process is asked to end. Returns a function that stops listening. */
   onInterrupt(listener: (signal: InterruptSignal) => Interrupt): () => void
 }
 
 export type InterruptSignal = (typeof SIGNALS)[number]
 
-/** Whether only something of what the process does was stopped, or all of it: then a second signal does not wait for the end. */
+/** `goes-on`: one step was stopped. `ends`: the process is stopping, and a second signal ends it at once. */
 export type Interrupt = 'goes-on' | 'ends'
 
-/** True when there is a person to ask: a keyboard, and a screen to see the question on. */
+/** True when a person can be asked: keyboard and screen are both there. */
 export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY
 
 export function processIo(): Io {
@@ -61,5 +54,6 @@ export function processIo(): Io {
 const outputOf = (stream: NodeJS.WriteStream): Output => ({
   stream,
   isTTY: stream.isTTY === true,
-  columns: () => stream.columns,
+  // Some terminals report 0 columns when they do not know their size.
+  columns: () => (stream.columns === 0 ? 80 : stream.columns),
 })

@@ -1,34 +1,42 @@
-/** `portico`: from the words of a command line to an exit code. */
+/** Runs a command line and returns its exit code. */
 
 import { CommanderError } from 'commander'
-import { exitCode } from './exit-codes.ts'
-import { Frame } from './frame.ts'
+import { CommandRunner } from './command-runner.ts'
+import { exitCode, exitCodeTable } from './exit-codes.ts'
 import type { Io } from './io.ts'
-import { programFor } from './program.ts'
+import { isCommand, programFor } from './program.ts'
 
 /** @param argv the words after the name of the program */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { words, after } = splitAtDashes(argv)
-  const frame = new Frame(io, after)
-  const typed = words.length === 0 && !after ? ['up'] : argumentsApart(words)
+  const runner = new CommandRunner(io, after)
+  const typed = words.length === 0 && !after ? ['up'] : helpAsOption(argumentsApart(words))
+  if (typed[0] === 'help' && typed[1] === 'exit-codes') {
+    io.stdout.stream.write(exitCodeTable())
+    return exitCode('ok')
+  }
   try {
-    const program = await programFor(typed, frame, io)
+    const program = await programFor(typed, runner, io)
     await program.parseAsync(typed, { from: 'user' })
   } catch (error) {
-    if (!(error instanceof CommanderError)) frame.fail(error)
-    // Help and the version were asked for; anything else was a mistake that commander has told of.
-    else frame.exit = error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
+    if (!(error instanceof CommanderError)) runner.fail(error)
+    // Help and version end with 0. Commander has already printed any other error.
+    else runner.exit = error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   }
-  return frame.exit
+  return runner.exit
 }
 
-/** What follows the first `--` is a command for a server and none of our business. */
+/** Words after the first `--` are the command that starts a server. */
 function splitAtDashes(argv: readonly string[]): { words: string[]; after: string[] | undefined } {
   const at = argv[0] === '__complete' ? -1 : argv.indexOf('--')
   return at < 0 ? { words: [...argv], after: undefined } : { words: argv.slice(0, at), after: argv.slice(at + 1) }
 }
 
-/** `--json` alone is about what comes out; `--json {...}` is about what goes in. */
+/** `help servers import` -> `servers import --help`: commander's own help command takes only one word. */
+const helpAsOption = ([first, ...rest]: readonly string[]): string[] =>
+  first === 'help' && rest.length > 1 && isCommand(rest[0]) ? [...rest, '--help'] : [...(first === undefined ? [] : [first]), ...rest]
+
+/** `--json` formats the output; `--json {...}` gives the arguments, as `--args` does. */
 function argumentsApart(words: readonly string[]): string[] {
   return words.map((word, i) => (word === '--json' && /^\s*\{/.test(words[i + 1] ?? '') ? '--args' : word))
 }

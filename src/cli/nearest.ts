@@ -1,4 +1,4 @@
-/** "Did you mean": the name nearest to what was typed, if it is near at all. */
+/** "Did you mean": the nearest name, if one is near enough. */
 
 const MAX_COMPARED = 2000
 const MAX_LENGTH = 128
@@ -16,7 +16,7 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
       bestDistance = distance
     }
   }
-  // Somebody who leaves the prefix or the end off is not near by letters, and still means one thing only.
+  // A part of a name can be far from it by edit distance and still match only one.
   return best ?? onlyOne(names, (name) => typed.length >= 3 && name.toLowerCase().includes(typed.toLowerCase()))
 }
 

@@ -1,17 +1,16 @@
-/** The commands, and where each is. */
+/** The list of commands, each loaded when it is used. */
 
 import { Command } from 'commander'
-import { visibleText } from '../protocol/visible-text.ts'
-import { EXIT_CODES } from './exit-codes.ts'
-import type { Frame } from './frame.ts'
+import { visibleText } from '../base/text/visible-text.ts'
+import type { CommandRunner } from './command-runner.ts'
 import type { Io } from './io.ts'
 import { columnsOf } from './output/screen.ts'
 import { wantsColour } from './output/style.ts'
 import { VERSION } from './version.ts'
 
-type Register = (program: Command, frame: Frame) => void
+type Register = (program: Command, runner: CommandRunner) => void
 
-/** In the order of the help. Each is loaded when it is what was typed: a host is much to load for whoever asks for the version. */
+/** In the order of the help. Loaded on demand: `--version` must not load the host. */
 const COMMANDS = {
   tools: async () => (await import('./commands/tools.ts')).registerTools,
   call: async () => (await import('./commands/call.ts')).registerCall,
@@ -38,37 +37,35 @@ const COMMANDS = {
   completion: async () => (await import('./commands/completion.ts')).registerCompletion,
 } as const satisfies Record<string, () => Promise<Register>>
 
-const isCommand = (word: string | undefined): word is keyof typeof COMMANDS => word !== undefined && Object.hasOwn(COMMANDS, word)
+export const isCommand = (word: string | undefined): word is keyof typeof COMMANDS => word !== undefined && Object.hasOwn(COMMANDS, word)
 
-/** What is not one of the commands is help, a mistake that wants a suggestion, or a completion: those are about all of them. */
+/** Help, completion and suggestions for a mistyped command need all commands. */
 function loadersFor([first]: readonly string[]): readonly (() => Promise<Register>)[] {
   if (isCommand(first)) return [COMMANDS[first]]
   return first === '--version' || first === '-V' ? [] : Object.values(COMMANDS)
 }
 
-/** @param words those of the command line: only the command that they name is in it, if they name one */
-export async function programFor(words: readonly string[], frame: Frame, io: Io): Promise<Command> {
+/** @param words the command line; when it names a command, only that one is loaded */
+export async function programFor(words: readonly string[], runner: CommandRunner, io: Io): Promise<Command> {
   const program = new Command('portico')
   program
-    .description('Servers of the Model Context Protocol: many of them, one policy, nothing without consent.')
+    .description('Use MCP servers from the terminal, under one policy.')
     .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void io.stdout.stream.write(text),
-      // Mistakes quote what was typed.
+      // Error messages quote what was typed, which may contain control characters.
       writeErr: (text) => void io.stderr.stream.write(visibleText(text, { multiline: true })),
       getOutHelpWidth: () => columnsOf(io.stdout) ?? 100,
       getErrHelpWidth: () => columnsOf(io.stderr) ?? 100,
       getOutHasColors: () => wantsColour(io, io.stdout),
       getErrHasColors: () => wantsColour(io, io.stderr),
     })
-    .showHelpAfterError('(portico help shows what there is)')
-    .addHelpText('after', exitCodeHelp)
-  for (const load of loadersFor(words)) (await load())(program, frame)
+    .showHelpAfterError('Run "portico help" for a list of commands.')
+    .addHelpText(
+      'after',
+      '\nSERVER is a URL, the name of a configured server, or a command after --.\n\n"portico help COMMAND" describes a command, "portico help exit-codes" the exit codes.',
+    )
+  for (const load of loadersFor(words)) (await load())(program, runner)
   return program
-}
-
-const exitCodeHelp = (): string => {
-  const rows = Object.values(EXIT_CODES).map(({ code, when }) => `  ${String(code).padStart(3)}  ${when}`)
-  return `\nA SERVER is a URL, the name of a configured server, or after -- a command.\n\nExit codes:\n${rows.join('\n')}`
 }

@@ -1,7 +1,7 @@
-/** Standard input to its end, bounded. */
+/** Reads standard input to its end, up to a limit. */
 
 import type { Readable } from 'node:stream'
-import { McpError } from '../protocol/errors.ts'
+import { McpError } from '../client/index.ts'
 
 const MAX_INPUT_BYTES = 16 * 1024 * 1024
 

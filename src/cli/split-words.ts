@@ -1,6 +1,6 @@
-/** A typed line as words, with quotes as a shell has them and nothing else that a shell does. */
+/** Splits a typed line into words, with the quotes and backslashes of a shell and none of its expansions. */
 
-import { UsageError } from './faults.ts'
+import { UsageError } from './errors.ts'
 
 export function splitWords(line: string): string[] {
   const words: string[] = []
@@ -24,7 +24,7 @@ export function splitWords(line: string): string[] {
       word = (word ?? '') + character
     }
   }
-  if (quote !== undefined) throw new UsageError(`A ${quote} is missing`)
+  if (quote !== undefined) throw new UsageError(`Missing closing ${quote}`)
   if (word !== undefined) words.push(word)
   return words
 }

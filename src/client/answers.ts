@@ -1,60 +1,75 @@
-/** Answers to what a server asks: the person, the model, the directories. What has no handler is not offered. */
+/** Answers the server's questions: forms, pages, sampling and roots. Only what has a handler is declared. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import type { ElicitParams, ElicitResult, FormElicitParams, FormSchema, UrlElicitParams } from '../protocol/elicitation.ts'
+import { type PersonUrl, personUrl } from '../base/address/person-url.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import { Bucket } from '../base/rate.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
-import type { InputRequest } from '../protocol/input-required.ts'
-import type { ClientCapabilities } from '../protocol/lifecycle.ts'
-import { type PersonUrl, personUrl } from '../protocol/person-url.ts'
-import { Bucket } from '../protocol/rate.ts'
-import type { Root } from '../protocol/roots.ts'
-import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../protocol/sampling.ts'
+import type { ElicitParams, ElicitResult, FormElicitParams, FormSchema, UrlElicitParams } from '../protocol/model/elicitation.ts'
+import type { InputRequest } from '../protocol/model/input-required.ts'
+import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
+import type { Root } from '../protocol/model/roots.ts'
+import { type CreateMessageParams, type CreateMessageResult, checkConversation } from '../protocol/model/sampling.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
-import { withDefaults } from './form.ts'
 import type { ClientLimits } from './limits.ts'
 import { checkRoots } from './roots.ts'
 
-/** Who asks: to be shown beside every question. */
+/** The origin of a question. Show it with the question. */
 export interface Asking {
-  /** What the server calls itself. Not proof of anything. */
+  /** The server's own name. Not verified. */
   server: string
+  /** Aborts when the server withdraws the question or the client is closed. */
   signal: AbortSignal
 }
 
+/** A form for the person. */
 export interface FormRequest {
   message: string
   schema: FormSchema
-  /** The values to fill the form with before the person looks at it. */
+  /** The initial values of the form. */
   defaults: Record<string, unknown>
 }
 
+/** A page for the person: its URL, with warnings to show. */
 export interface UrlRequest extends PersonUrl {
   message: string
   elicitationId: string | undefined
 }
 
+/**
+ * How a client answers the server's questions. Only what has a handler is declared to the server.
+ *
+ * @example
+ * const client = await connect(url, {
+ *   answer: {
+ *     elicit: async ({ message, schema }) => ({ action: 'accept', content: await showForm(message, schema) }),
+ *     elicitUrl: async ({ message, href }) => ({ action: (await confirm(message, href)) ? 'accept' : 'decline' }),
+ *   },
+ * })
+ */
 export interface Answers {
-  /** Puts a form before the person. Missing fields get their defaults; the content is checked before it is sent. */
+  /** Shows a form to the person. Missing fields get their defaults. The content is validated before it is sent. */
   elicit?(request: FormRequest, asking: Asking): ElicitResult | Promise<ElicitResult>
-  /** Shows the person the whole address and asks whether to open it. Nothing was fetched from it. */
+  /** Shows the full URL to the person and asks whether to open it. The client does not fetch it. */
   elicitUrl?(request: UrlRequest, asking: Asking): Pick<ElicitResult, 'action'> | Promise<Pick<ElicitResult, 'action'>>
   /**
-   * Asks the model. Throw `Declined` when the person says no.
-   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to call a provider of models directly.
+   * Asks the model for a message. Throw `Declined` if the person refuses.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers should call a model provider directly.
    */
   sample?: SampleHandler | { handler: SampleHandler; tools?: boolean; context?: boolean }
   /**
-   * The directories the server may work in, as file URIs; a function is asked each time.
-   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Name them in arguments of tools, URIs of resources or configuration.
+   * The folders that the server may be told about, as file URIs. A function is called for each request.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use tool arguments, resource URIs or configuration.
    */
   roots?: readonly (string | Root)[] | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>)
 }
 
+/** Answers a sampling request with a message of the model. */
 export type SampleHandler = (params: CreateMessageParams, asking: Asking) => CreateMessageResult | Promise<CreateMessageResult>
 
-/** What the client declares: exactly what it has handlers for. */
+/** The capabilities to declare: those with a handler. */
 export function capabilitiesOf(answers: Answers, extra: Pick<ClientCapabilities, 'experimental' | 'extensions'>): ClientCapabilities {
   const capabilities: ClientCapabilities = {}
   if (extra.experimental) capabilities.experimental = extra.experimental
@@ -70,7 +85,7 @@ export function capabilitiesOf(answers: Answers, extra: Pick<ClientCapabilities,
   return capabilities
 }
 
-/** Answers one question after another for one server, within its rates. */
+/** Answers the questions of one server, within its rate limits. */
 export class Answerer {
   answers: Answers
   readonly #limits: ClientLimits
@@ -83,7 +98,7 @@ export class Answerer {
     this.#now = now
   }
 
-  /** Throws McpError with the code to answer with, or what the handler threw. */
+  /** Throws an McpError with the code for the answer, or the error of the handler. */
   async answer(request: InputRequest, asking: Asking): Promise<Params> {
     switch (request.method) {
       case 'elicitation/create':
@@ -123,9 +138,9 @@ export class Answerer {
     if (!isObject(requestedSchema) || !isObject(requestedSchema.properties))
       throw new McpError('ERR_INVALID_PARAMS', 'params.requestedSchema must be an object with properties')
     const validate = await compileForeign(requestedSchema, { assertsFormats: true })
-    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: withDefaults({}, requestedSchema) }, asking))
+    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: fillDefaults({}, requestedSchema) }, asking))
     if (answer.action !== 'accept') return { action: answer.action }
-    const content = withDefaults(answer.content ?? {}, requestedSchema)
+    const content = fillDefaults(answer.content ?? {}, requestedSchema)
     const checked = validate(content)
     if (!checked.ok) throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${describeIssues(checked.issues)}`)
     return { action: 'accept', content: content as NonNullable<ElicitResult['content']> }
@@ -135,7 +150,7 @@ export class Answerer {
     const { elicitUrl } = this.answers
     if (!elicitUrl) throw new McpError('ERR_INVALID_PARAMS', 'Elicitation mode "url" was not declared')
     const described = typeof url === 'string' ? personUrl(url) : undefined
-    if (!described) throw new McpError('ERR_INVALID_PARAMS', `Not a URL to open: ${JSON.stringify(url)}; https, or http to this machine`)
+    if (!described) throw new McpError('ERR_INVALID_PARAMS', `Expected an https URL, or http to this machine, got ${JSON.stringify(url)}`)
     const { action } = await personally(() => elicitUrl({ message, elicitationId, ...described }, asking))
     return { action }
   }
@@ -147,10 +162,10 @@ export class Answerer {
     if (!isObject(params) || !Array.isArray(params.messages) || typeof params.maxTokens !== 'number') {
       throw new McpError('ERR_INVALID_PARAMS', 'params must have "messages", a list, and "maxTokens", a number')
     }
-    const fault = conversationFault(params.messages)
+    const fault = checkConversation(params.messages)
     if (fault) throw new McpError('ERR_INVALID_PARAMS', `params.messages[${fault.index}] ${fault.what}`)
     if ((params.tools || params.toolChoice) && !tools) throw new McpError('ERR_INVALID_PARAMS', 'Tools in sampling were not declared')
-    // Context of other servers is given only where that was declared; the field is advice.
+    // Context is requested from the handler only if it was declared. The field is only a wish of the server.
     const asked =
       params.includeContext && params.includeContext !== 'none' && !context ? { ...params, includeContext: 'none' as const } : params
     const result = await handler(asked, asking)
@@ -174,7 +189,7 @@ export class Answerer {
   }
 }
 
-/** `Declined` and `Cancelled` are ways to say no. */
+/** Converts `Declined` and `Cancelled` errors to answers. */
 async function personally<T extends { action: ElicitResult['action'] }>(
   ask: () => T | Promise<T>,
 ): Promise<T | { action: 'decline' | 'cancel'; content?: undefined }> {
@@ -185,4 +200,14 @@ async function personally<T extends { action: ElicitResult['action'] }>(
     if (error instanceof Cancelled) return { action: 'cancel' }
     throw error
   }
+}
+
+/** Fills in the form's defaults for missing fields. */
+export function fillDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {
+  const filled: Record<string, unknown> = { ...content }
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if ((!Object.hasOwn(filled, name) || filled[name] === undefined) && isObject(field) && field.default !== undefined)
+      filled[name] = field.default
+  }
+  return filled
 }

@@ -1,8 +1,9 @@
-/** Responses that may be used again: for as long as the server said, by whom it said, until it says otherwise. */
+/** A cache of results, for as long as the server allows. */
 
-import { type Clock, systemClock } from '../jsonrpc/clock.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { comparableJson } from '../base/canonical-json.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { canonical } from '../protocol/schema/canonical.ts'
 
 interface Entry {
   method: string
@@ -12,21 +13,28 @@ interface Entry {
   freshUntil: number
 }
 
+/** Where a result belongs. */
 export interface CacheScope {
-  /** Which server the response came from. */
+  /** The server that sent the result. */
   server: string
-  /** Whose it is, if it is private. */
+  /** The user that a private result belongs to. */
   partition: string
 }
 
-/** May be shared by many clients: public responses serve all of them, private ones only their own partition. */
+/**
+ * Results that the server allows to cache. Clients may share one: public results serve all of them, private results only
+ * clients with the same `cachePartition`.
+ *
+ * @example
+ * const cache = new ResponseCache({ maxEntries: 5000 })
+ * const client = await connect(url, { cache, cachePartition: userId })
+ */
 export class ResponseCache {
-  readonly #entries = new Map<string, Entry>()
-  readonly #maxEntries: number
+  readonly #entries: BoundedMap<string, Entry>
   readonly #clock: Clock
 
   constructor(options: { maxEntries?: number; clock?: Clock } = {}) {
-    this.#maxEntries = options.maxEntries ?? 1000
+    this.#entries = new BoundedMap(options.maxEntries ?? 1000)
     this.#clock = options.clock ?? systemClock
   }
 
@@ -40,22 +48,17 @@ export class ResponseCache {
     return undefined
   }
 
-  /** Keeps a response if it says how long; a response without a scope is private. */
+  /** Stores a result if it has a `ttlMs`. A result without a scope is private. */
   put(method: string, params: Params, result: Params, scope: CacheScope): void {
-    // What depends on answers to questions is for this once.
+    // A result that depends on answers is not for other requests.
     if ('inputResponses' in params || 'requestState' in params) return
     const { ttlMs, cacheScope } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = keyOf(method, params, scope.server, cacheScope === 'public' ? undefined : scope.partition)
-    this.#entries.delete(key)
-    if (this.#entries.size >= this.#maxEntries) {
-      const [oldest] = this.#entries.keys()
-      if (oldest !== undefined) this.#entries.delete(oldest)
-    }
     this.#entries.set(key, { method, uri: params.uri, server: scope.server, result, freshUntil: this.#clock.now() + ttlMs })
   }
 
-  /** Forgets what a change notice makes stale. */
+  /** Removes results that a change notice makes outdated. */
   invalidate(server: string, methods: readonly string[], uri?: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.server === server && methods.includes(entry.method) && (uri === undefined || entry.uri === uri)) this.#entries.delete(key)
@@ -65,5 +68,5 @@ export class ResponseCache {
 
 const keyOf = (method: string, params: Params, server: string, partition: string | undefined): string => {
   const { _meta: _, ...rest } = params
-  return canonical([server, partition ?? null, method, rest])
+  return comparableJson([server, partition ?? null, method, rest])
 }

@@ -1,23 +1,24 @@
-/** The client library's face: one server, whatever it speaks. */
+/** `Client`: one connection to one server, in any revision. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { INVALID_PARAMS, isObject } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
+import { INVALID_PARAMS } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
-import { checkExtensions } from '../protocol/extensions.ts'
-import type { Target } from '../protocol/link.ts'
-import type { LogLevel } from '../protocol/logging.ts'
-import type { ClientRequests, Settled } from '../protocol/messages.ts'
 import { METHODS } from '../protocol/methods.ts'
-import type { Change } from '../protocol/ports.ts'
-import type { GetPromptResult, Prompt } from '../protocol/prompts.ts'
-import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/resources.ts'
-import type { Root } from '../protocol/roots.ts'
-import type { CreateTaskResult, TaskWish } from '../protocol/tasks.ts'
-import type { CallToolParams, CallToolResult, Tool } from '../protocol/tools.ts'
+import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
+import { checkExtensions } from '../protocol/model/extensions.ts'
+import type { LogLevel } from '../protocol/model/logging.ts'
+import type { ClientRequests, Settled } from '../protocol/model/messages.ts'
+import type { GetPromptResult, Prompt } from '../protocol/model/prompts.ts'
+import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model/resources.ts'
+import type { Root } from '../protocol/model/roots.ts'
+import type { CreateTaskResult, TaskWish } from '../protocol/model/tasks.ts'
+import type { CallToolParams, CallToolResult, Tool } from '../protocol/model/tools.ts'
+import type { Target } from '../protocol/seams/link.ts'
+import type { Change } from '../protocol/seams/ports.ts'
 import type { Answers } from './answers.ts'
 import { ResponseCache } from './cache.ts'
 import { Completer } from './completion.ts'
@@ -30,7 +31,7 @@ import { type Settings, settingsOf } from './settings.ts'
 import { badResult, OutputSchemas } from './tool-results.ts'
 import { ChangeQueue, type ListKind, Watching } from './watching.ts'
 
-/** A tool's result whose structured content is known to be a `T`, as far as the server's schema says so. */
+/** A tool result with structured content of type `T`. The content is validated with the server's schema, not with `T`. */
 export type ToolResult<T = unknown> = CallToolResult & { structuredContent?: T }
 
 const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
@@ -40,6 +41,14 @@ const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
   resource: ['resources/read'],
 }
 
+/**
+ * A client for one server. `connect` creates it.
+ *
+ * @example
+ * await using client = await connect('https://example.com/mcp')
+ * for await (const tool of client.tools()) console.log(tool.name)
+ * const result = await client.call('forecast', { city: 'Oslo' })
+ */
 export class Client {
   readonly #target: Target
   readonly #settings: Settings
@@ -47,7 +56,7 @@ export class Client {
   readonly #cache: ResponseCache | undefined
   readonly #cacheScope: { server: string; partition: string }
   readonly #outputs: OutputSchemas
-  /** Undefined where nothing travels beside the message. */
+  /** Undefined on transports without headers. */
   readonly #mirrored: MirroredParams | undefined
   #learning: Promise<void> | undefined
   readonly #watching: Watching
@@ -84,7 +93,12 @@ export class Client {
     })
   }
 
-  /** Opens the connection and finds out what the server speaks. */
+  /**
+   * Connects to a target and finds out which revision the server uses. Most programs use `connect` of portico instead.
+   *
+   * @example
+   * const client = await Client.connect(httpTarget('https://example.com/mcp'))
+   */
   static async connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
     const { signal } = options
     signal?.throwIfAborted()
@@ -100,20 +114,27 @@ export class Client {
     return client
   }
 
-  /** What the server says of itself. */
+  /** The server's name, capabilities and instructions, as it describes itself. */
   get server(): Readonly<ServerDescription> {
     return this.#connection.dialect.server
   }
 
-  /** The protocol revision spoken, as a date. */
+  /** The protocol revision in use, as a date. */
   get revision(): string {
     return this.#connection.dialect.revision.version
   }
 
+  /** Whether the connection is closed for good. */
   get isClosed(): boolean {
     return this.#connection.isClosed
   }
 
+  /**
+   * The tools of the server.
+   *
+   * @example
+   * const tools = await client.tools().all()
+   */
   tools(options: CallOptions = {}): List<Tool> {
     return this.#list('tools/list', options, (page, isLast) => {
       const tools = itemsIn<Tool>(page, 'tools').filter((tool) => this.#isUsable(tool))
@@ -123,19 +144,42 @@ export class Client {
     })
   }
 
+  /**
+   * The resources of the server.
+   *
+   * @example
+   * for await (const resource of client.resources()) console.log(resource.uri)
+   */
   resources(options: CallOptions = {}): List<Resource> {
     return this.#list('resources/list', options, (page) => itemsIn<Resource>(page, 'resources'))
   }
 
+  /**
+   * The resource templates of the server.
+   *
+   * @example
+   * const templates = await client.resourceTemplates().all()
+   */
   resourceTemplates(options: CallOptions = {}): List<ResourceTemplate> {
     return this.#list('resources/templates/list', options, (page) => itemsIn<ResourceTemplate>(page, 'resourceTemplates'))
   }
 
+  /**
+   * The prompts of the server.
+   *
+   * @example
+   * const prompts = await client.prompts().all()
+   */
   prompts(options: CallOptions = {}): List<Prompt> {
     return this.#list('prompts/list', options, (page) => itemsIn<Prompt>(page, 'prompts'))
   }
 
-  /** Calls a tool. A failure of the tool is a result with `isError`; structured content is checked against its schema. */
+  /**
+   * Calls a tool. If the tool fails, the result has `isError`. Structured content is validated with the tool's schema.
+   *
+   * @example
+   * const { content, isError } = await client.call('forecast', { city: 'Oslo' }, { timeoutMs: 5000 })
+   */
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
     return this.request('tools/call', { name, arguments: args }, options).then((result) => {
       const whole = withContent(name, result)
@@ -144,24 +188,47 @@ export class Client {
     })
   }
 
+  /**
+   * Reads a resource.
+   *
+   * @example
+   * const { contents } = await client.read('note://42')
+   */
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
     const result = await this.request('resources/read', { uri }, options)
     if (!Array.isArray(result.contents)) throw new McpError('ERR_ANSWER_INVALID', `The result of reading ${uri} has no contents`)
     return result
   }
 
+  /**
+   * Gets a prompt with its arguments filled in.
+   *
+   * @example
+   * const { messages } = await client.prompt('review', { code: 'let x = 1' })
+   */
   async prompt(name: string, args: Record<string, string> = {}, options: CallOptions = {}): Promise<GetPromptResult> {
     const result = await this.request('prompts/get', { name, arguments: args }, options)
     if (!Array.isArray(result.messages)) throw new McpError('ERR_ANSWER_INVALID', `The prompt ${JSON.stringify(name)} has no messages`)
     return result
   }
 
-  /** Suggestions for an argument being typed. Fast repeats wait for each other; known answers come at once. */
+  /**
+   * Suggestions for an argument while a person types. Requests in quick succession are delayed, so that only the last is
+   * sent: earlier ones reject with an AbortError. Recent answers are cached.
+   *
+   * @example
+   * const { values } = await client.complete({ ref: { type: 'ref/prompt', name: 'weather' }, argument: { name: 'city', value: 'Os' } })
+   */
   complete(params: CompleteParams, options: Pick<CallOptions, 'signal'> = {}): Promise<Completion> {
     return this.#completer.complete(params, options.signal)
   }
 
-  /** Changes of one resource, for as long as the loop runs. */
+  /**
+   * Changes of a resource and of all resources below it, until the loop ends or the client is closed.
+   *
+   * @example
+   * for await (const { uri } of client.watch('note://42')) console.log(uri, 'changed')
+   */
   async *watch(uri: string): AsyncGenerator<{ uri: string }> {
     const queue = new ChangeQueue(() => {})
     this.#queues.add(queue)
@@ -175,28 +242,49 @@ export class Client {
     }
   }
 
-  /** Calls `listener` when a list has changed; resolves with what ends that. */
+  /**
+   * Calls `listener` when a list changes. Resolves with a function that stops it.
+   *
+   * @example
+   * const stop = await client.onChange('tools', () => refresh())
+   */
   onChange(kind: ListKind, listener: () => void): Promise<() => void> {
     return this.#watching.onList(kind, listener)
   }
 
-  /** Calls `listener` when a resource, or one below it, has changed; resolves with what ends that. */
+  /**
+   * Calls `listener` when a resource, or one below it, changes. Resolves with a function that stops it.
+   *
+   * @example
+   * const stop = await client.onResourceChange('note://', (uri) => console.log(uri, 'changed'))
+   */
   onResourceChange(uri: string, listener: (uri: string) => void): Promise<() => void> {
     return this.#watching.onResource(uri, listener)
   }
 
-  /** The least severe log message wanted from now on. */
+  /**
+   * Sets the minimum level of log messages. `onLog` of the connect options receives them.
+   *
+   * @example
+   * await client.setLogLevel('warning')
+   */
   setLogLevel(level: LogLevel): Promise<void> {
     return this.#connection.setLogLevel(level)
   }
 
-  /** Adds or replaces ways to answer the server's questions. A session can only replace what it began with. */
+  /**
+   * Adds or replaces handlers for the server's questions. In a session only handlers that were declared at the start can
+   * be replaced; others throw ERR_UNSUPPORTED.
+   *
+   * @example
+   * client.answer({ elicit: ({ message }) => askPerson(message) })
+   */
   answer(answers: Answers): void {
     const { answerer } = this.#settings
     const before = answerer.answers
     answerer.answers = { ...before, ...answers }
     try {
-      this.#connection.dialect.redeclare()
+      this.#connection.dialect.refreshCapabilities()
     } catch (error) {
       answerer.answers = before
       throw error
@@ -204,22 +292,43 @@ export class Client {
     if (answers.roots) this.#connection.dialect.announceRoots()
   }
 
-  /** Gives the server other directories to work in, and tells it so. */
+  /**
+   * Replaces the roots and notifies the server.
+   *
+   * @example
+   * client.setRoots(['file:///home/me/project'])
+   */
   setRoots(roots: readonly (string | Root)[]): void {
     this.answer({ roots })
   }
 
-  /** The person is done with a page, though the server has not said so. False when nobody waits for that page. */
+  /**
+   * Continues a request that waits for a page visit, when the person says that they have finished. False when no request
+   * waits for this page.
+   *
+   * @example
+   * doneButton.onclick = () => client.completeElicitation(elicitationId)
+   */
   completeElicitation(elicitationId: string): boolean {
-    return this.#settings.pages.complete(elicitationId)
+    return this.#settings.pageVisits.complete(elicitationId)
   }
 
-  /** Asks the server for a sign of life; in a revision without ping, for its description. */
+  /**
+   * Checks that the server responds. Revisions without ping use `server/discover`.
+   *
+   * @example
+   * await client.ping({ timeoutMs: 1000 })
+   */
   async ping(options: CallOptions = {}): Promise<void> {
     await this.#connection.ping(options)
   }
 
-  /** Any request of the protocol, or of an extension. Answers that may be kept come from the cache while they are fresh. */
+  /**
+   * Sends any request of the protocol or of an extension. Cacheable results may come from the cache.
+   *
+   * @example
+   * const { tools } = await client.request('tools/list', {})
+   */
   request(method: 'tools/call', params: Params & CallToolParams & Required<TaskWish>, options?: CallOptions): Promise<CreateTaskResult>
   request<Method extends keyof ClientRequests>(
     method: Method,
@@ -235,7 +344,7 @@ export class Client {
     return params.cursor === undefined ? result : this.#pageOr(result, cache, method)
   }
 
-  /** A cursor that the server no longer takes makes the pages that led to it useless. */
+  /** When the server rejects a cursor, the cached pages before it are outdated too. */
   async #pageOr(page: Promise<Params>, cache: ResponseCache, method: string): Promise<Params> {
     try {
       return await page
@@ -249,11 +358,12 @@ export class Client {
     const known = cache.get(method, params, this.#cacheScope)
     if (known) return known
     const result = await this.#connection.request(method, params, options)
-    // In a revision without caching the members mean whatever the server likes.
+    // In other revisions these members have no defined meaning.
     if (this.#connection.dialect.revision.hasCaching) cache.put(method, params, result, this.#cacheScope)
     return result
   }
 
+  /** Closes the connection. Open requests fail with ERR_CLOSED. */
   async close(): Promise<void> {
     await this.#connection.close()
   }
@@ -282,7 +392,7 @@ export class Client {
     return fault === undefined
   }
 
-  /** The definition of a tool says what of a call travels beside it: it must be known first, and may have changed since. */
+  /** The tool's definition says which arguments are mirrored in headers, so it must be known before the call. It may be outdated. */
   async #callMirrored(mirrored: MirroredParams, params: Params, options: CallOptions): Promise<Params> {
     if (!mirrored.knows(params.name)) await this.#learnTools()
     try {
@@ -293,13 +403,13 @@ export class Client {
       const before = JSON.stringify(mirrored.of(params))
       this.#cache?.invalidate(this.#target.key, STALE.tools)
       await this.#learnTools()
-      // Where the code is not reserved it may mean something else; a call that would be the same is not made twice.
+      // Older revisions do not reserve the code. If the headers would be the same, the call is not repeated.
       if (JSON.stringify(mirrored.of(params)) === before) throw error
       return this.#connection.request('tools/call', params, options)
     }
   }
 
-  /** Reads the definitions of all tools, once for all who wait. A call is not stopped by a list that cannot be read. */
+  /** Lists all tools, once for all waiting calls. If listing fails, the calls are made anyway. */
   #learnTools(): Promise<void> {
     this.#learning ??= this.tools()
       .all()
@@ -315,12 +425,12 @@ export class Client {
 
   async #checkOutput(name: string, result: Params): Promise<void> {
     if (!this.#outputs.knows(name)) await this.tools().all()
-    const fault = await this.#outputs.faultOf(name, result)
+    const fault = await this.#outputs.check(name, result)
     if (fault === undefined) return
-    // The tool may have changed since it was listed.
+    // The tool may have changed since it was listed, so list it again before reporting an error.
     this.#onChange({ kind: 'tools' })
     await this.tools().all()
-    const stillWrong = await this.#outputs.faultOf(name, result)
+    const stillWrong = await this.#outputs.check(name, result)
     if (stillWrong !== undefined) throw badResult(name, stillWrong)
   }
 
@@ -334,14 +444,14 @@ export class Client {
     this.#watching.tell(change)
   }
 
-  /** The server behind the connection is a new one. */
+  /** Drops everything that is known about the server, because it may be a different one now. */
   #forget(): void {
     for (const kind of ['tools', 'prompts', 'resources'] as const) this.#onChange({ kind })
     this.#cache?.invalidate(this.#target.key, ['resources/read', 'server/discover'])
   }
 }
 
-/** Servers of long ago, and those with structured content only, leave the content out. */
+/** Old servers, and servers with structured content only, omit `content`. */
 function withContent(name: string, result: Params): Params {
   if (Array.isArray(result.content)) return result
   if (result.content === undefined || result.content === null) return { ...result, content: [] }

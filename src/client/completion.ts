@@ -1,18 +1,22 @@
-/** Completion as it is typed: the first key is answered at once, fast ones after it wait, repeats come from memory. */
+/** Completion while a person types: the first request is sent immediately, quick successors are delayed, repeats are cached. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
-import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/completion.ts'
-import { canonical } from '../protocol/schema/canonical.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { comparableJson } from '../base/canonical-json.ts'
+import type { Clock } from '../base/clock.ts'
+import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/model/completion.ts'
 
 export interface CompleterOptions {
   clock: Clock
   send(params: CompleteParams, signal: AbortSignal | undefined): Promise<Params>
 }
 
+/** The pause between two requests for one argument. */
 const QUIET_MS = 100
 const FRESH_MS = 10_000
+/** Cached answers, and arguments being typed. A person types in few fields at a time. */
 const MAX_KEPT = 200
 
 interface Line {
@@ -22,23 +26,23 @@ interface Line {
 
 export class Completer {
   readonly #options: CompleterOptions
-  /** One argument being typed. */
-  readonly #lines = new Map<string, Line>()
-  readonly #kept = new Map<string, { completion: Completion; until: number }>()
+  /** By argument. */
+  readonly #lines = new BoundedMap<string, Line>(MAX_KEPT)
+  readonly #kept = new BoundedMap<string, { completion: Completion; until: number }>(MAX_KEPT)
 
   constructor(options: CompleterOptions) {
     this.#options = options
   }
 
-  /** Rejects with an AbortError when a newer value of the same argument takes its place before it was sent. */
+  /** Rejects with an AbortError when a newer value of the same argument replaces it before it is sent. */
   async complete(params: CompleteParams, signal?: AbortSignal): Promise<Completion> {
     const { clock } = this.#options
-    const key = canonical(params)
+    const key = comparableJson(params)
     const known = this.#kept.get(key)
     if (known && known.until > clock.now()) return known.completion
-    await this.#turn(canonical([params.ref, params.argument.name]), signal)
+    await this.#turn(comparableJson([params.ref, params.argument.name]), signal)
     const completion = readCompletion(await this.#options.send(params, signal))
-    keepNewest(this.#kept, key, { completion, until: clock.now() + FRESH_MS })
+    this.#kept.set(key, { completion, until: clock.now() + FRESH_MS })
     return completion
   }
 
@@ -46,11 +50,11 @@ export class Completer {
     this.#kept.clear()
   }
 
-  /** Resolves when this value may be sent. */
+  /** Resolves when the request may be sent. */
   #turn(name: string, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options
     const line = this.#lines.get(name) ?? { sentAt: Number.NEGATIVE_INFINITY, waiting: undefined }
-    keepNewest(this.#lines, name, line)
+    this.#lines.set(name, line)
     line.waiting?.giveWay()
     if (clock.now() - line.sentAt >= QUIET_MS) {
       line.sentAt = clock.now()
@@ -69,22 +73,14 @@ export class Completer {
         line.waiting = undefined
         end()
       }
-      const giveWay = (): void => settle(() => reject(new DOMException('A newer value of this argument took its place', 'AbortError')))
+      const giveWay = (): void => settle(() => reject(new DOMException('A newer value of this argument replaced it', 'AbortError')))
       line.waiting = { giveWay }
       if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
     })
   }
 }
 
-/** The entry longest unchanged makes room for a new one. */
-function keepNewest<T>(map: Map<string, T>, key: string, value: T): void {
-  map.delete(key)
-  const [oldest] = map.keys()
-  if (map.size >= MAX_KEPT && oldest !== undefined) map.delete(oldest)
-  map.set(key, value)
-}
-
-/** What is missing or of the wrong kind is left out; a list that is too long is cut. */
+/** Drops invalid members and cuts a list that is too long. */
 function readCompletion(result: Params): Completion {
   const { completion } = result
   if (!isObject(completion) || !Array.isArray(completion.values)) return { values: [] }

@@ -1,36 +1,37 @@
-/** The connection behind a client: opened, watched, and opened again when it may be. */
+/** The connection of a client: opens it, monitors it and reopens it. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import type { Deadline } from '../jsonrpc/deadlines.ts'
+import { asText } from '../base/as-text.ts'
+import { orAborted, orTimeout } from '../base/wait.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Target } from '../protocol/link.ts'
-import type { LogLevel } from '../protocol/logging.ts'
-import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+import type { LogLevel } from '../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import type { Target } from '../protocol/seams/link.ts'
 import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
-import { OpenAgain, openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
+import { OpenAgain, openDialect } from './probe.ts'
 import type { Settings } from './settings.ts'
 import { withTrace } from './trace.ts'
+import { type Verdict, type VerdictMemory, verdictMemory } from './verdict-memory.ts'
 import { Wire } from './wire.ts'
 
 export interface ConnectionEvents {
-  /** What must be listened to again after a restart; undefined for nothing. */
+  /** The subscriptions to restore after a restart; undefined for none. */
   wanted(): SubscriptionFilter | undefined
   onReopened(): void
-  /** The server takes us for somebody else, or lets us do more. */
+  /** The credentials changed. */
   onPermitted(): void
   onOver(): void
 }
 
 const DEFAULT_PING_MS = 30_000
+/** Restarts within the window. A server that ends more often is considered broken. */
 const MAX_RESTARTS = 5
 const RESTART_WINDOW_MS = 60_000
 const FIRST_RESTART_MS = 200
 
-/** What every client of this process has found out about servers. */
+/** The dialects of servers, shared by all clients of this process. */
 const processMemory = verdictMemory()
 
 export class Connection {
@@ -41,13 +42,13 @@ export class Connection {
   readonly #memory: VerdictMemory
   readonly #restarts: number[] = []
   #wire: Wire | undefined
-  /** Those before it on which answers are still waited for. */
+  /** Earlier wires with unanswered requests. */
   #retired: Wire[] = []
   #dialect: ClientDialect | undefined
   #stopHeartbeat: () => void = () => {}
-  /** Set while the connection is being opened again: requests wait for it. */
+  /** Set while the connection is being reopened. Requests wait for it. */
   #reopening: Promise<void> | undefined
-  /** Ends the wait before the next try to open it again. */
+  /** Ends the pause before the next attempt to reopen. */
   #endPause: () => void = () => {}
   #isClosed = false
 
@@ -93,7 +94,7 @@ export class Connection {
     this.#settings.logLevel = level
     if (this.#reopening) await this.#reopening
     const { dialect } = this
-    // A new session begins with the level that is wanted.
+    // A new session starts with this level.
     await dialect.setLogLevel(level).catch((error) => this.#onceMore(error, dialect, async () => {}))
   }
 
@@ -108,7 +109,7 @@ export class Connection {
     await Promise.all([this.#wire, ...this.#retired].map((wire) => wire?.close()))
   }
 
-  /** @param remembered what was found out about the server before, which may no longer be true */
+  /** @param remembered the dialect from the memory, which may be outdated */
   async #openAs(remembered: Verdict | undefined): Promise<void> {
     if (remembered !== undefined) {
       try {
@@ -139,12 +140,14 @@ export class Connection {
     if (this.#isClosed) await abandon(wire)
     this.#wire = wire
     const standsAlone = this.#target.hasRemoteSessions === true
-    const dialect = await openDialect(wire, this.#settings, { expected, standsAlone }).catch(async (error: unknown) => {
-      // Some old servers exit at the first request they do not know.
-      const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
-      await wire.close().catch(() => {})
-      throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
-    })
+    const dialect = await openDialect(wire, this.#settings, { expected, hasIndependentRequests: standsAlone }).catch(
+      async (error: unknown) => {
+        // Some old servers exit when they receive an unknown request.
+        const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
+        await wire.close().catch(() => {})
+        throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
+      },
+    )
     if (this.#isClosed) await abandon(wire)
     this.#dialect = dialect
     this.#memory.set(this.#target.key, dialect.revision.dialect)
@@ -154,7 +157,7 @@ export class Connection {
   #startHeartbeat(wire: Wire, dialect: ClientDialect): void {
     this.#stopHeartbeat()
     const isRemote = this.#target.hasRemoteSessions === true
-    // A session that does not hang on a connection has nothing to lose by silence.
+    // Sessions over HTTP do not depend on a connection, so they need no pings.
     const intervalMs = this.#options.pingIntervalMs ?? (isRemote ? 0 : DEFAULT_PING_MS)
     if (intervalMs <= 0 || !dialect.revision.has('ping')) return
     this.#stopHeartbeat = startHeartbeat({
@@ -173,14 +176,14 @@ export class Connection {
 
   #onForgotten(wire: Wire): void {
     if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening || !this.#mayRestart()) return
-    this.#settings.onWarning(`${this.#target.label} has forgotten the session; opening a new one`)
+    this.#settings.onWarning(`${this.#target.label} does not know the session any more; opening a new one`)
     this.#reopening = this.#renew(wire).finally(() => {
       this.#reopening = undefined
     })
     this.#reopening.catch(() => {})
   }
 
-  /** Opens a new session in place of a forgotten one. If that fails the old one stays, and the next request tries again. */
+  /** Replaces a session that the server forgot. If that fails, the old one stays and the next request tries again. */
   async #renew(forgotten: Wire): Promise<void> {
     try {
       await this.#openAs(this.#memory.get(this.#target.key))
@@ -195,7 +198,7 @@ export class Connection {
     await this.#resume()
   }
 
-  /** Does again what was refused because the session it was sent in was forgotten: it was not done. */
+  /** Repeats a request that was refused because the session was unknown. The server did not run it. */
   async #onceMore<T>(error: unknown, refused: ClientDialect, run: () => Promise<T>): Promise<T> {
     if (!(error instanceof McpError) || error.code !== 'ERR_SESSION_GONE') throw error
     await this.#reopening
@@ -204,7 +207,7 @@ export class Connection {
   }
 
   #onClose(wire: Wire, error: Error | undefined): void {
-    // A connection that ends while it is opened is `open`'s business.
+    // If the connection ends while it is being opened, `open` handles it.
     if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening) return
     this.#stopHeartbeat()
     const { restarts } = this.#target
@@ -234,7 +237,7 @@ export class Connection {
     await this.#resume()
   }
 
-  /** Ends early when the client is closed. */
+  /** Ends early if the client is closed. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#settings.clock.after(ms, resolve)
@@ -246,40 +249,24 @@ export class Connection {
     })
   }
 
-  /** Resolves when the connection is open again. Fails when the request is given up or its time is over before that. */
+  /** Resolves when the connection is open again. Rejects if the request is aborted or times out first. */
   #reopened(reopening: Promise<void>, method: string, options: CallOptions): Promise<void> {
     const { deadlines, limits } = this.#settings
     const { signal, timeoutMs = limits.timeoutMs } = options
-    return new Promise((resolve, reject) => {
-      let unwatch = (): void => {}
-      const settle = (end: () => void): void => {
-        deadlines.clear(deadline)
-        unwatch()
-        end()
-      }
-      const limit = (): Deadline =>
-        deadlines.set(timeoutMs, () => {
-          // A person who has to log in first is not the server being silent.
-          if (this.#wire?.isHeld) deadline = limit()
-          else settle(() => reject(new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)))
-        })
-      let deadline = limit()
-      if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
-      reopening.then(
-        () => settle(resolve),
-        (error: unknown) => settle(() => reject(error)),
-      )
+    const limit = { deadlines, ms: timeoutMs, isHeld: () => this.#wire?.isHeld ?? false }
+    return orTimeout(signal ? orAborted(reopening, signal) : reopening, limit, () => {
+      throw new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)
     })
   }
 
-  /** Takes up on a new connection what was going on on the old one. */
+  /** Restores the subscriptions on a new connection. */
   async #resume(): Promise<void> {
     this.#events.onReopened()
     const wanted = this.#events.wanted()
     if (wanted)
       await this.dialect
         .listenTo(wanted)
-        .catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${asText(error)}`))
+        .catch((error: unknown) => this.#settings.onWarning(`Change notices have stopped: ${asText(error)}`))
   }
 
   #mayRestart(): boolean {
@@ -301,12 +288,12 @@ export class Connection {
   }
 }
 
-/** A person who said no is not asked twice. */
+/** After a refused login the person is not asked again. */
 const isRefusal = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_AUTH'
 
 const closedError = (): McpError => new McpError('ERR_CLOSED', 'The client was closed')
 
-/** A connection that was being opened while the client was closed. */
+/** Closes a connection that was opened while the client was closed. */
 async function abandon(wire: Wire): Promise<never> {
   await wire.close().catch(() => {})
   throw closedError()

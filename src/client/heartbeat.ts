@@ -1,17 +1,17 @@
-/** Looks now and then whether a quiet server is still there. */
+/** Pings a server that has been silent for a while. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import { asText } from '../base/as-text.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 
 export interface HeartbeatOptions {
   clock: Clock
   intervalMs: number
-  /** When something was last heard. */
+  /** The time of the last message from the server. */
   heardAt(): number
-  /** Whether an answer is waited for. */
+  /** Whether a request is unanswered. */
   isWaiting(): boolean
   ping(timeoutMs: number): Promise<unknown>
-  /** Two pings in a row went unanswered. */
+  /** Called when two pings in a row failed. */
   onDead(error: unknown): void
   onWarning(message: string): void
 }
@@ -19,7 +19,7 @@ export interface HeartbeatOptions {
 const MISSES = 2
 const PING_TIMEOUT_MS = 10_000
 
-/** Returns what stops it. */
+/** Returns a function that stops the heartbeat. */
 export function startHeartbeat(options: HeartbeatOptions): () => void {
   const { clock, intervalMs } = options
   let timer: Timer | undefined
@@ -27,8 +27,8 @@ export function startHeartbeat(options: HeartbeatOptions): () => void {
   let isStopped = false
 
   const beat = async (): Promise<void> => {
-    // Anything heard since the last look is as good as an answer. A server that works on a request may be unable to
-    // answer two at a time, and the request has a timeout of its own.
+    // Any message is as good as a pong. No ping while a request is open: the server may be unable to answer two at a
+    // time, and the request has its own timeout.
     if (clock.now() - options.heardAt() < intervalMs || options.isWaiting()) misses = 0
     else {
       try {

@@ -1,40 +1,42 @@
-/** Every bound of a client, with its default. Each is an option of the same name. */
+/** The limits of a client and their defaults. */
 
-import type { Rate } from '../protocol/rate.ts'
+import type { Rate } from '../base/rate.ts'
 
+/** Limits for `connect(to, { limits })`. A rate of `false` means no limit. */
 export interface ClientLimits {
-  /** How long a request may go without an answer or progress, and a wish to listen without agreement. */
+  /** How long a request may take without an answer or progress. */
   timeoutMs: number
-  /** How long a request may take in all. */
+  /** How long a request may take in total. */
   maxTotalMs: number
-  /** How long to wait for an answer to the first probe before trying the handshake as well. */
+  /** How long to wait for the answer to the probe before also trying the handshake. */
   probeTimeoutMs: number
-  /** How long one try to open a connection may take. There may be a second one. */
+  /** How long one attempt to connect may take. There may be a second attempt. */
   connectTimeoutMs: number
-  /** Pages one list may have. */
+  /** Pages in one list. */
   maxPages: number
-  /** Items one list may have. */
+  /** Items in one list. */
   maxItems: number
-  /** Times a call may come back with questions. */
+  /** Rounds of questions in one call. */
   maxRounds: number
-  /** Questions one round may hold. */
+  /** Questions in one round. */
   maxQuestions: number
-  /** Requests of the server worked on at the same time. */
+  /** Requests of the server that run at the same time. */
   maxActive: number
-  /** Requests of the server kept waiting beyond those. */
+  /** Requests of the server that wait to run. More are refused. */
   maxWaiting: number
-  /** Forms and pages one server may put before the person. */
+  /** Forms and pages of one server. */
   elicitations: Rate | false
-  /** Messages one server may ask the model for. */
+  /** Sampling requests of one server. */
   samplings: Rate | false
-  /** Progress callbacks of one request; what is over is left out until there is room, the newest is kept. */
+  /** Progress callbacks of one request. Beyond the rate only the newest progress is kept, and delivered later. */
   progressCallbacks: Rate
-  /** Resources and lists watched at the same time. */
+  /** Resources and lists that are watched at the same time. */
   maxWatches: number
-  /** Responses kept. */
+  /** Results in the cache. */
   maxCached: number
 }
 
+/** The default limits of a client. */
 export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   timeoutMs: 60_000,
   maxTotalMs: 15 * 60_000,

@@ -1,13 +1,18 @@
-/** A client and a server in one process: the same messages as on any wire, as text, without the wire. */
+/** Connects a client and a server in one process. Messages are JSON text, as on any transport. */
 
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { read } from '../jsonrpc/read.ts'
-import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
-import type { Link, LinkReceiver, Target } from '../protocol/link.ts'
-import type { Channel, Service } from '../protocol/service.ts'
+import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS, read } from '../jsonrpc/read.ts'
+import type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
+import type { Channel, Service } from '../protocol/seams/service.ts'
 
 let opened = 0
 
+/**
+ * A target for a server in this process.
+ *
+ * @example
+ * const client = await connect(memoryTarget(createServer({ name: 'demo', version: '1.0.0' })))
+ */
 export function memoryTarget(service: Service, label = 'in-memory server'): Target {
   return { key: `memory:${++opened}`, label, open: async () => new MemoryLink(service) }
 }
@@ -45,7 +50,7 @@ class MemoryLink implements Link {
   }
 }
 
-/** One direction. Messages arrive in a later turn, as on a wire: never inside the call that sent them. */
+/** One direction. Messages arrive in a later turn, never inside the call that sends them. */
 class Lane {
   readonly #deliver: (json: string) => void
   #waiting: string[] = []

@@ -1,23 +1,23 @@
-/** The tools of one server as a transport with headers must know them: which arguments travel beside the message. */
+/** Which tool arguments are mirrored in HTTP headers, learned from the definitions of one server's tools. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/param-headers.ts'
-import type { Tool } from '../protocol/tools.ts'
+import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/model/param-headers.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 
 export class MirroredParams {
   readonly #tools = new Map<string, ParamHeaders>()
   #isComplete = false
 
-  /** Takes note of a tool; says why it cannot be used, if it cannot. */
+  /** Learns a tool. Returns the reason if the tool cannot be used. */
   learn(tool: Tool): string | undefined {
     const headers = paramHeaders(tool.inputSchema)
     this.#tools.set(tool.name, headers)
-    return headers.fault === undefined ? undefined : `Tool ${JSON.stringify(tool.name)} is left out: ${headers.fault}`
+    return headers.fault === undefined ? undefined : `Tool ${JSON.stringify(tool.name)} is ignored: ${headers.fault}`
   }
 
-  /** All tools there are have been learned. */
+  /** Call when all tools have been learned. */
   complete(): void {
     this.#isComplete = true
   }
@@ -31,7 +31,7 @@ export class MirroredParams {
     return this.#isComplete || this.#tools.has(asText(name))
   }
 
-  /** Throws when the tool may not be called for what its definition says, or not with these arguments. */
+  /** Throws when the tool's annotations or these arguments are invalid. */
   of({ name, arguments: args }: Params): MirroredParam[] {
     const known = this.#tools.get(asText(name))
     if (known === undefined) return []

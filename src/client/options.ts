@@ -1,66 +1,82 @@
-/** What a caller may say about a connection, and about one request on it. */
+/** The options of a connection and of a single request. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
-import type { Implementation } from '../protocol/base.ts'
-import type { Settings } from '../protocol/lifecycle.ts'
-import type { LogLevel, LogMessage } from '../protocol/logging.ts'
-import type { Progress } from '../protocol/progress.ts'
-import type { TraceContext } from '../protocol/trace-context.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { Settings } from '../protocol/model/lifecycle.ts'
+import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
+import type { Progress } from '../protocol/model/progress.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Answers } from './answers.ts'
 import type { ResponseCache } from './cache.ts'
 import type { ClientLimits } from './limits.ts'
-import type { VerdictMemory } from './probe.ts'
-import type { TraceSource } from './trace.ts'
+import type { VerdictMemory } from './verdict-memory.ts'
 
+/** Trace context for every request of a connection: a fixed one, or a function called before each request. */
+export type TraceSource = TraceContext | (() => TraceContext | undefined)
+
+/**
+ * Options for `connect`. All are optional.
+ *
+ * @example
+ * await connect(url, { info: { name: 'my-app', version: '2.0.0' }, limits: { timeoutMs: 10_000 }, onWarning: console.warn })
+ */
 export interface ConnectOptions {
-  /** Who the client says it is. */
+  /** The name and version of the client, as servers see it. Default: portico. */
   info?: Implementation
-  /** How questions of the server are answered; what is not here is not offered to it. */
+  /** Handlers for the server's questions. Only these are declared to the server. */
   answer?: Answers
-  /** Protocol revisions to speak; all unless given. */
+  /** The protocol revisions to use. Default: all. */
   revisions?: readonly string[]
+  /** Limits that differ from `DEFAULT_CLIENT_LIMITS`. */
   limits?: Partial<ClientLimits>
-  /** A cache shared with other clients; false for none. Its own unless given. */
+  /** A cache shared with other clients; false for none. Default: a cache of its own. */
   cache?: ResponseCache | false
-  /** Whose data the private part of a shared cache is. */
+  /** The user whose private results may be reused in a shared cache. Default: not shared. */
   cachePartition?: string
-  /** Where is remembered which kind of server this is. */
+  /** Where the dialects of servers are remembered. Default: one memory for the process. */
   memory?: VerdictMemory
-  /** Gives up the opening of the connection, and leaves nothing of it; it means nothing once the connection is open. */
+  /** Aborts the connecting. Has no effect once the connection is open. */
   signal?: AbortSignal
-  /** How often to look whether a quiet session is alive; 0 for never. */
+  /** How often to ping a silent server; 0 for never. Default: 30,000, but never over HTTP. */
   pingIntervalMs?: number
   /**
-   * Trace context to send with every request, or a function that is asked before each: `traceparent`, `tracestate` and
-   * `baggage` as W3C defines them. Values that are not valid are left out with a warning.
+   * Trace context for every request, or a function that returns it before each: `traceparent`, `tracestate` and `baggage`
+   * of W3C. Invalid values are dropped with a warning.
    */
   trace?: TraceSource
   /**
-   * The least severe log message wanted from the start.
-   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to use standard error or OpenTelemetry.
+   * The minimum level of log messages from the start.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers should use standard error or OpenTelemetry.
    */
   logLevel?: LogLevel
+  /** Non-standard capabilities to declare, by name. */
   experimental?: Record<string, Settings>
+  /** Protocol extensions to declare, by name. */
   extensions?: Record<string, Settings>
+  /** Receives log messages of the server. */
   onLog?(message: LogMessage): void
-  /** Something was odd and was dealt with: a tool left out, a message ignored, a connection restarted. */
+  /** Receives warnings: an ignored tool or message, a restarted connection. */
   onWarning?(message: string): void
-  /** The connection is over and will not come back; the error says why, if it was not `close`. */
+  /** Called when the connection has ended for good. The error is undefined after `close`. */
   onClose?(error: Error | undefined): void
+  /** The clock for timeouts. Default: the system clock. Tests pass `fakeClock()`. */
   clock?: Clock
 }
 
+/** Options for one request. */
 export interface CallOptions {
+  /** Cancels the request. */
   signal?: AbortSignal
   /** Overrides `limits.timeoutMs` for this request. */
   timeoutMs?: number
   /** Overrides `limits.maxTotalMs` for this request. */
   maxTotalMs?: number
-  /** Whether progress starts the timeout anew, up to the total; true unless given. */
+  /** Whether progress restarts the timeout, up to `maxTotalMs`. Default: true if `onProgress` is set. */
   resetTimeoutOnProgress?: boolean
+  /** Receives the progress of the request. */
   onProgress?(progress: Progress): void
-  /** Metadata to send along. */
+  /** Metadata of the request (`_meta`). */
   meta?: Record<string, unknown>
-  /** Trace context of this request, in place of that of the connection. */
+  /** Trace context of this request, instead of that of the connection. */
   trace?: TraceContext
 }

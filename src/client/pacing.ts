@@ -1,9 +1,9 @@
-/** Requests that the server refused because they came too fast. They are sent again one by one, as fast as it allows. */
+/** Repeats requests that the server refused because of its rate limit, one by one, as fast as it allows. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
-import { isObject } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
+import type { Clock, Timer } from '../base/clock.ts'
+import type { Deadlines } from '../base/deadlines.ts'
+import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 
 export interface PacingOptions {
@@ -14,14 +14,14 @@ export interface PacingOptions {
 export interface PacedRequest<T> {
   method: string
   send(): Promise<T>
-  /** For how long, from now, it may wait and be sent again. */
+  /** How long it may wait and be repeated. */
   timeoutMs: number
   signal: AbortSignal | undefined
 }
 
 export class Pacing {
   readonly #options: PacingOptions
-  /** By method: a limit on calls says nothing about lists. */
+  /** By method, because a limit on calls does not apply to lists. */
   readonly #lines = new Map<string, Line>()
   #count = 0
 
@@ -29,7 +29,7 @@ export class Pacing {
     this.#options = options
   }
 
-  /** Sends it, now if nothing of its kind waits. Rejects with the server's refusal when its time is over. */
+  /** Sends a request, immediately if no other one of its method waits. Rejects with the server's refusal after `timeoutMs`. */
   send<T>(request: PacedRequest<T>): Promise<T> {
     const order: Order = { number: this.#count++, startedAt: this.#options.clock.now() }
     const line = this.#lines.size === 0 ? undefined : this.#lines.get(request.method)
@@ -37,7 +37,7 @@ export class Pacing {
     return sent.catch((error: unknown) => this.#again(request, order, error))
   }
 
-  /** Whoever waits gets this error. */
+  /** Fails all waiting requests. */
   close(error: Error): void {
     for (const line of this.#lines.values()) line.close(error)
     this.#lines.clear()
@@ -74,7 +74,7 @@ export class Pacing {
   }
 }
 
-/** Who was first goes first, however often it was refused. */
+/** The position of a request. The oldest goes first, however often it was refused. */
 interface Order {
   number: number
   startedAt: number
@@ -86,10 +86,10 @@ interface Waiting {
   fail(error: Error): void
 }
 
-/** How fast the pauses get shorter again. */
+/** The factor by which pauses become shorter again. */
 const EASING = 0.9
 const MIN_PAUSE_MS = 1
-/** A server that says "at once" each time is not asked without end: the pause begins here, and doubles with each such refusal. */
+/** For a server that refuses with "retry immediately" again and again: the pause starts here and doubles each time. */
 const FIRST_PAUSE_MS = 50
 const LONGEST_OWN_PAUSE_MS = 5_000
 
@@ -109,7 +109,7 @@ class Line {
     this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
   }
 
-  /** @param refusal of one that was sent already */
+  /** @param refusal the server's refusal, if the request was sent before */
   wait(
     { timeoutMs, signal }: Pick<PacedRequest<unknown>, 'timeoutMs' | 'signal'>,
     { number, startedAt }: Order,
@@ -132,7 +132,7 @@ class Line {
       }
       const fail = (error: Error): void => over(() => reject(error))()
       const waiting: Waiting = { number, go: over(resolve), fail }
-      // One that was not refused yet is sent when its time is over, so that it is told what is wrong.
+      // A request that was never sent is sent at its deadline, so that it fails with the server's reason.
       const deadline = deadlines.set(leftMs, refusal ? () => fail(refusal) : waiting.go)
       this.#insert(waiting)
       const unwatch = signal ? onAbort(signal, () => queueMicrotask(() => fail(signal.reason as Error))) : () => {}
@@ -168,7 +168,7 @@ class Line {
   }
 }
 
-/** What a server of our own kind says when requests come too fast; it has not looked at them. */
+/** The waiting time in a Portico server's rate-limit error. The server did not run the request. */
 function retryAfterIn(error: unknown): number | undefined {
   if (!(error instanceof RemoteError) || !isObject(error.data) || error.data.reason !== 'rate-limited') return undefined
   const { retryAfterMs } = error.data

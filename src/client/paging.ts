@@ -1,19 +1,26 @@
-/** Lists that come in pages: read one after another, as far as the caps allow. */
+/** Lists in pages: fetches one page after another, within the limits. */
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ClientLimits } from './limits.ts'
 
-/** A list to loop over, or to have whole. Pages are fetched as they are needed. */
+/**
+ * A list that is fetched page by page, as needed.
+ *
+ * @example
+ * for await (const tool of client.tools()) console.log(tool.name)
+ * const all = await client.tools().all()
+ */
 export interface List<Item> extends AsyncIterable<Item> {
+  /** Fetches all pages. */
   all(): Promise<Item[]>
 }
 
 export interface ListSource<Item> {
-  /** For errors. */
+  /** The method, for error messages. */
   method: string
   fetch(cursor: string | undefined): Promise<Params>
-  /** @param isLast no page follows */
+  /** @param isLast whether this is the last page */
   itemsOf(page: Params, isLast: boolean): readonly Item[]
   limits: Pick<ClientLimits, 'maxPages' | 'maxItems'>
   onWarning(message: string): void
@@ -38,11 +45,11 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
   for (let pages = 1; ; pages++) {
     const page = await fetch(cursor)
     const next = page.nextCursor
-    // The cursor that was just used leads nowhere: some servers write one that means nothing, such as an empty text.
+    // Some servers return the same cursor again, or a meaningless one such as an empty string.
     const isStuck = next !== undefined && next === cursor
     const found = itemsOf(page, typeof next !== 'string' || isStuck)
-    if (isStuck) onWarning(`${method} gave the cursor ${JSON.stringify(cursor)} again in answer to it; the list ends there`)
-    // A server that takes no notice of cursors sends its one page again.
+    if (isStuck) onWarning(`${method} returned the cursor ${JSON.stringify(cursor)} that it was called with; the list ends there`)
+    // A server that ignores cursors returns the same page again.
     if (!isStuck || JSON.stringify(found) !== JSON.stringify(before)) {
       for (const item of found) {
         if (++count > limits.maxItems) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxItems} items (limits.maxItems)`)
@@ -50,7 +57,7 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
       }
     }
     if (typeof next !== 'string' || isStuck) return
-    if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} gave the same cursor twice`)
+    if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} returned the same cursor twice`)
     if (pages >= limits.maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxPages} pages (limits.maxPages)`)
     seen.add(next)
     cursor = next

@@ -1,71 +1,48 @@
-/** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
+/** Finds out which dialect a server uses: sends `server/discover` and falls back to the handshake. */
 
-import type { Timer } from '../jsonrpc/clock.ts'
-import { isObject, METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import { orTimeout } from '../base/wait.ts'
+import { METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
-import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { ServerCapabilities } from '../protocol/lifecycle.ts'
+import { META } from '../protocol/model/base.ts'
+import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
 import { describeRevisions } from '../revisions/index.ts'
 import { chooseStateless, isBareVersionError, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
 import type { Revision } from '../revisions/revision.ts'
-import { type ClientDialect, faultOfResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
+import { type ClientDialect, checkResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
 import { ClientStateless, statelessCapabilities } from './dialect/stateless.ts'
 import type { Settings } from './settings.ts'
+import type { Verdict } from './verdict-memory.ts'
 import type { Wire } from './wire.ts'
 
-/** Which kind a server turned out to be. */
-export type Verdict = 'session' | 'stateless'
-
-/** Keeps verdicts between connections; what it says is an assumption that may fail. */
-export interface VerdictMemory {
-  get(server: string): Verdict | undefined
-  set(server: string, verdict: Verdict | undefined): void
-}
-
-const MAX_REMEMBERED = 1000
-
-export function verdictMemory(): VerdictMemory {
-  const verdicts = new Map<string, Verdict>()
-  return {
-    get: (server) => verdicts.get(server),
-    set: (server, verdict) => {
-      verdicts.delete(server)
-      if (verdict === undefined) return
-      const [oldest] = verdicts.keys()
-      if (verdicts.size >= MAX_REMEMBERED && oldest !== undefined) verdicts.delete(oldest)
-      verdicts.set(server, verdict)
-    },
-  }
-}
-
 /**
- * The connection showed what the server is, but can no longer be used for it: server and client would mean different
- * things by what was said on it. A new one has to be opened.
+ * The dialect of the server is known, but this connection cannot be used for it, because server and client may have
+ * different ideas of its state. A new connection is needed.
  */
 export class OpenAgain extends Error {
-  /** What to open the next connection as. */
+  /** The dialect for the next connection. */
   readonly as: Verdict
-  /** What to report if the next one fails as well; undefined for the error of the next one. */
+  /** The error to report if the next connection fails too; undefined for the error of that one. */
   readonly why: Error | undefined
 
   constructor(as: Verdict, why?: Error) {
-    super(`The connection has to be opened again for a ${as} server`)
+    super(`The connection must be reopened for a ${as} server`)
     this.as = as
     this.why = why
   }
 }
 
 export interface Opening {
-  /** What was found out before. It may no longer be true. */
+  /** The dialect from the memory, which may be outdated. */
   expected: Verdict | undefined
-  /** Requests of one connection have nothing to do with each other: a handshake changes nothing for the others. */
-  standsAlone: boolean
+  /** Requests do not affect each other, as over HTTP: a handshake changes nothing for other requests. */
+  hasIndependentRequests: boolean
 }
 
-/** Throws `OpenAgain` when only a new connection can be used. */
+/** Throws `OpenAgain` when a new connection is needed. */
 export async function openDialect(wire: Wire, settings: Settings, opening: Opening): Promise<ClientDialect> {
   const probe = new Probe(wire, settings, opening)
   try {
@@ -102,7 +79,7 @@ class Probe {
     const given = new AbortController()
     const discovery = discover(this.#wire, this.#settings, stateless, given.signal)
     if (!handshake) return this.#stateless(await discovery)
-    // A server that is known to answer the probe may be slow to start, and is waited for.
+    // A server that answered a probe before is given the full time, because it may be slow to start.
     const early = expected === 'stateless' ? await discovery : await within(discovery, this.#wire, this.#settings)
     if (early) return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
     const dialect = await this.#openBoth(discovery)
@@ -118,23 +95,23 @@ class Probe {
     return ClientSession.open(this.#wire, this.#settings, { timeoutMs, ...(signal ? { signal } : {}) })
   }
 
-  /** The handshake with a server that was probed before. */
+  /** The handshake with a server that did not answer the probe as a stateless server. */
   async #afterProbe(session: Promise<ClientSession>, { why, strange }: Omit<Legacy, 'kind'>): Promise<ClientSession> {
     try {
       return await session
     } catch (error) {
-      // A server that has no handshake either, and said which versions it has, shares none with us.
+      // The server has no handshake either, and none of the versions that it listed is supported.
       const hasNoHandshake = error instanceof McpError && error.code === 'ERR_NO_ENDPOINT'
       const doesNotKnowIt = error instanceof RemoteError && error.code === METHOD_NOT_FOUND
-      if (strange && (hasNoHandshake || doesNotKnowIt)) throw versionFault(strange, this.#settings, error)
+      if (strange && (hasNoHandshake || doesNotKnowIt)) throw versionError(strange, this.#settings, error)
       if (!(error instanceof RemoteError)) throw error
-      // A bridge may open a session of its own at the first request, whatever it is, and then refuse ours.
-      if (!this.#opening.standsAlone) throw new OpenAgain('session', why)
+      // A bridge may open its own session at the first request and then refuse the handshake.
+      if (!this.#opening.hasIndependentRequests) throw new OpenAgain('session', why)
       throw why ?? error
     }
   }
 
-  /** The probe was not answered in time: the handshake is tried as well, and both questions stay open. */
+  /** The probe was not answered in time, so the handshake is tried too. Both requests stay open. */
   async #openBoth(discovery: Promise<Discovery>): Promise<ClientDialect> {
     const given = new AbortController()
     const session = this.#shakeHands(given.signal)
@@ -142,12 +119,12 @@ class Probe {
       () => 'opened' as const,
       () => 'refused' as const,
     )
-    // A probe that fails is as good as one that is not answered: the handshake decides.
+    // If the probe fails, the handshake decides.
     const probed = discovery.catch(() => answered)
     const first = await Promise.race([probed, answered])
     if (first === 'opened') return session
     if (first === 'refused') {
-      // A server without a handshake, which was only slow to start, answers the probe.
+      // A stateless server that was slow to start may still answer the probe.
       const late = await within(
         discovery.catch(() => undefined),
         this.#wire,
@@ -156,11 +133,11 @@ class Probe {
       return late?.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
     }
     if (first.kind === 'legacy') return this.#afterProbe(session, first)
-    if (this.#opening.standsAlone) {
+    if (this.#opening.hasIndependentRequests) {
       given.abort()
       return this.#stateless(first)
     }
-    // The handshake is in its input already. A server that takes it means a session from then on.
+    // The handshake was already sent. If the server accepts it, it expects a session from then on.
     const next = await within(answered, this.#wire, this.#settings)
     if (next === 'opened') return session
     if (next === 'refused') return this.#stateless(first)
@@ -171,7 +148,7 @@ class Probe {
     if (discovered.kind === 'stateless') return new ClientStateless(this.#wire, this.#settings, discovered.revision, discovered.server)
     const { supported } = this.#settings
     if (discovered.why) throw discovered.why
-    throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not speak ${describeRevisions(supported)}; it wants a handshake`)
+    throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not support ${describeRevisions(supported)}; it needs a handshake`)
   }
 }
 
@@ -179,13 +156,13 @@ type Discovery = { kind: 'stateless'; revision: Revision; server: ServerDescript
 
 interface Legacy {
   kind: 'legacy'
-  /** What was wrong with the answer, if something was. */
+  /** The problem with the answer, if any. */
   why?: Error
-  /** The versions the server says it speaks, when none of them is known here. */
+  /** The versions of the server, if none of them is supported. */
   strange?: string[] | undefined
 }
 
-/** Resolves with `legacy` for every answer that is not that of a server without sessions. */
+/** Resolves with `legacy` for every answer that is not from a stateless server. */
 async function discover(wire: Wire, settings: Settings, revision: Revision, signal: AbortSignal, isRetry = false): Promise<Discovery> {
   const meta = {
     [META.protocolVersion]: revision.version,
@@ -198,20 +175,20 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
       timeoutMs: settings.limits.connectTimeoutMs,
       signal,
     })
-    const fault = faultOfResultType('server/discover', result)
+    const fault = checkResultType('server/discover', result)
     if (fault) return { kind: 'legacy', why: fault }
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
     if (chosen) return { kind: 'stateless', revision: chosen, server: describe(result) }
     return { kind: 'legacy', strange: versionsIn({ supported: result.supportedVersions }) }
   } catch (error) {
     if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return { kind: 'legacy' }
-    // Old servers have many ways to say that they do not know a method.
+    // Old servers answer unknown methods in many ways.
     if (error instanceof McpError && error.code === 'ERR_ANSWER_INVALID') return { kind: 'legacy', why: error }
     if (!(error instanceof RemoteError)) throw error
     if (!isModernError(error.code) || isBareVersionError(error.code, error.data)) return { kind: 'legacy' }
     const theirs = versionsIn(error.data)
     const other = chooseStateless(theirs, settings.supported)
-    // A server may refuse the very version it lists, when it has just been started or updated: once more, then no more.
+    // A server that is being updated may refuse a version that it lists. Retry once.
     if (other && !isRetry) return discover(wire, settings, other, signal, true)
     if (
       other === undefined &&
@@ -219,39 +196,25 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
       settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
     )
       return { kind: 'legacy' }
-    throw versionFault(theirs, settings, error)
+    throw versionError(theirs, settings, error)
   }
 }
 
-function versionFault(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
-  const message = `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`
+function versionError(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
+  const message = `The server supports ${theirs?.join(', ') ?? 'another revision'}; this client supports ${describeRevisions(settings.supported)}`
   return new McpError('ERR_VERSION_UNSUPPORTED', message, { cause })
 }
 
 function describe(result: Params): ServerDescription {
   const { capabilities, instructions } = result
   return {
-    // Drafts of the revision had it beside the capabilities.
+    // Drafts of the revision had it next to the capabilities.
     info: serverInfoIn(result) ?? implementationIn(result.serverInfo) ?? { name: 'unnamed', version: '' },
     capabilities: isObject(capabilities) ? (capabilities as ServerCapabilities) : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   }
 }
 
-/** What `discovery` gives; undefined when it gives nothing in the time a probe has. */
-async function within<T>(discovery: Promise<T>, wire: Wire, { clock, limits }: Settings): Promise<T | undefined> {
-  let timer: Timer | undefined
-  const silence = new Promise<undefined>((resolve) => {
-    const wait = (): void => {
-      // A server that wants a person to log in is not silent.
-      timer = clock.after(limits.probeTimeoutMs, () => (wire.isHeld ? wait() : resolve(undefined)))
-      timer.hold(true)
-    }
-    wait()
-  })
-  try {
-    return await Promise.race([discovery, silence])
-  } finally {
-    timer?.cancel()
-  }
-}
+/** The result of `promise`; undefined when it takes longer than a probe may. */
+const within = <T>(promise: Promise<T>, wire: Wire, { deadlines, limits }: Settings): Promise<T | undefined> =>
+  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => wire.isHeld }, () => undefined)

@@ -1,9 +1,10 @@
-/** Progress of one request on its way to the caller: only forward, and no flood. */
+/** Delivers the progress of one request to its callback: only growing values, within the rate limit. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import type { Progress } from '../protocol/progress.ts'
-import { Bucket, type Rate } from '../protocol/rate.ts'
+import type { Clock, Timer } from '../base/clock.ts'
+import { isObject } from '../base/json.ts'
+import { Bucket, type Rate } from '../base/rate.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import type { Progress } from '../protocol/model/progress.ts'
 
 export class ProgressSink {
   readonly #deliver: (progress: Progress) => void
@@ -19,7 +20,7 @@ export class ProgressSink {
     this.#bucket = new Bucket(rate, clock.now())
   }
 
-  /** False when the notice says nothing new. */
+  /** False when the value did not grow. */
   take(params: Params): boolean {
     const { progress, total, message } = params
     if (typeof progress !== 'number' || !(progress > this.#last)) return false
@@ -31,7 +32,7 @@ export class ProgressSink {
     return true
   }
 
-  /** The request is over: what was kept back is delivered now, and nothing after it. */
+  /** Call at the end of the request. Delivers the pending progress, and nothing afterwards. */
   end(): void {
     this.#timer?.cancel()
     this.#timer = undefined

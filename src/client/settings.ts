@@ -1,20 +1,21 @@
-/** Options of a connection with every blank filled in. */
+/** The options of a connection with all defaults filled in, and the state that its parts share. */
 
-import { type Clock, systemClock } from '../jsonrpc/clock.ts'
-import { Deadlines } from '../jsonrpc/deadlines.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { Deadlines } from '../base/deadlines.ts'
+import { VERSION } from '../base/version.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import type { Implementation } from '../protocol/base.ts'
-import type { ClientCapabilities } from '../protocol/lifecycle.ts'
-import type { LogLevel, LogMessage } from '../protocol/logging.ts'
-import type { MirroredParam } from '../protocol/param-headers.ts'
-import type { Change } from '../protocol/ports.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
+import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
+import type { MirroredParam } from '../protocol/model/param-headers.ts'
+import type { Change } from '../protocol/seams/ports.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Answerer, capabilitiesOf } from './answers.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 import type { ConnectOptions } from './options.ts'
-import { Pages } from './pages.ts'
+import { PageVisits } from './page-visits.ts'
 
 export interface Settings {
   info: Implementation
@@ -23,14 +24,14 @@ export interface Settings {
   clock: Clock
   deadlines: Deadlines
   answerer: Answerer
-  pages: Pages
-  /** Aborted when the client is closed: nobody waits for a person any more. */
+  pageVisits: PageVisits
+  /** Aborted when the client is closed, to end questions to the person. */
   over: AbortController
-  /** What is declared now; handlers may be added later. */
+  /** The capabilities to declare. They change when handlers are added. */
   capabilities(): ClientCapabilities
-  /** What is wanted now; a session that is opened later begins with it. */
+  /** The current log level. New sessions start with it. */
   logLevel: LogLevel | undefined
-  /** Arguments of a tool call that travel beside the message as well; undefined where nothing does. */
+  /** The mirrored arguments of a tool call; undefined on transports without headers. */
   mirrored: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
   onLog(message: LogMessage): void
   onWarning(message: string): void
@@ -42,13 +43,13 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
   return {
-    info: options.info ?? { name: 'portico', version: '0.1.0' },
+    info: options.info ?? { name: 'portico', version: VERSION },
     supported: selectRevisions(options.revisions),
     limits,
     clock,
     deadlines: new Deadlines(clock, { holdsProcess: true }),
     answerer,
-    pages: new Pages(),
+    pageVisits: new PageVisits(),
     over: new AbortController(),
     capabilities: () => capabilitiesOf(answerer.answers, options),
     logLevel: options.logLevel,

@@ -1,14 +1,14 @@
-/** Whether the results of tools keep the word of their definitions. */
+/** Validates tool results with the output schemas of the tools. */
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
 import { findDialect } from '../protocol/schema/dialect.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
-import type { Tool } from '../protocol/tools.ts'
 
-/** The output schemas of one server's tools, each compiled when its first result comes. */
+/** The output schemas of one server's tools. Each is compiled for its first result. */
 export class OutputSchemas {
   readonly #onWarning: (message: string) => void
   #schemas = new Map<string, Promise<Validate | undefined>>()
@@ -23,7 +23,7 @@ export class OutputSchemas {
     return this.#isComplete
   }
 
-  /** @param isComplete these are all the tools there are */
+  /** @param isComplete whether these are the last tools of the list */
   learn(tools: readonly Tool[], isComplete: boolean): void {
     for (const tool of tools) {
       if (this.#tools.get(tool.name) === tool) continue
@@ -43,8 +43,8 @@ export class OutputSchemas {
     return this.#isComplete || this.#tools.has(name)
   }
 
-  /** Says what is wrong with a result, or undefined. Throws ERR_SCHEMA when the schema itself is refused. */
-  async faultOf(name: string, result: Params): Promise<string | undefined> {
+  /** Describes what is wrong with a result; undefined when it is valid. Throws ERR_SCHEMA when the schema is refused. */
+  async check(name: string, result: Params): Promise<string | undefined> {
     const schema = this.#tools.get(name)?.outputSchema
     if (schema === undefined || result.isError === true) return undefined
     if (result.structuredContent === undefined) return 'it has no structured content, though the tool declares an output schema'
@@ -58,7 +58,7 @@ export class OutputSchemas {
     return !checked || checked.ok ? undefined : describeIssues(checked.issues)
   }
 
-  /** What is written in a dialect that we do not know is not checked; anything else that is refused is refused. */
+  /** Results of tools whose schema has an unknown dialect are not checked. */
   async #compile(name: string, schema: NonNullable<Tool['outputSchema']>): Promise<Validate | undefined> {
     const { $schema } = schema as { $schema?: unknown }
     if (findDialect($schema)) return compileForeign(schema)

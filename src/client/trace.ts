@@ -1,22 +1,19 @@
-/** Trace context of outgoing requests: what the program gives, checked, as metadata. */
+/** Adds trace context to outgoing requests. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/trace-context.ts'
-import type { CallOptions } from './options.ts'
-
-/** Trace context for every request of a connection: the same one, or a function that is asked before each. */
-export type TraceSource = TraceContext | (() => TraceContext | undefined)
+import { asText } from '../base/as-text.ts'
+import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/model/trace-context.ts'
+import type { CallOptions, TraceSource } from './options.ts'
 
 /**
- * The options of a call with its trace context in `meta`: that of the call, else that in its metadata, else that of the
- * connection. Values that are not valid are left out with a warning; they never stop a call.
+ * The options of a call with trace context in `meta`: from the call's `trace`, otherwise from its metadata, otherwise from
+ * the connection. Invalid values are dropped with a warning and never stop a call.
  */
 export function withTrace(options: CallOptions, source: TraceSource | undefined, onWarning: (message: string) => void): CallOptions {
   const { meta } = options
   const isInMeta = meta !== undefined && hasTrace(meta)
   if (!isInMeta && source === undefined && options.trace === undefined) return options
   const given = options.trace ?? (isInMeta ? meta : current(source, onWarning))
-  const trace = readTrace(given as Record<string, unknown> | undefined, (fault) => onWarning(`Trace context is left out: ${fault}`))
+  const trace = readTrace(given as Record<string, unknown> | undefined, (fault) => onWarning(`Trace context is dropped: ${fault}`))
   const { meta: _, ...rest } = options
   const merged: Record<string, unknown> = { ...meta }
   for (const key of TRACE_KEYS) delete merged[key]
@@ -29,7 +26,7 @@ function current(source: TraceSource | undefined, onWarning: (message: string) =
   try {
     return source()
   } catch (error) {
-    onWarning(`Trace context is left out: ${asText(error)}`)
+    onWarning(`Trace context is dropped: ${asText(error)}`)
     return undefined
   }
 }

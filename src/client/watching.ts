@@ -1,8 +1,8 @@
-/** Who in this program wants to hear of which changes, summed up for the server. */
+/** The watchers of changes in this program, combined into one subscription filter for the server. */
 
 import { McpError } from '../protocol/errors.ts'
-import type { Change } from '../protocol/ports.ts'
-import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import type { Change } from '../protocol/seams/ports.ts'
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
@@ -41,7 +41,7 @@ export class Watching {
     })
   }
 
-  /** All that is wanted now. */
+  /** The filter for all current watchers. */
   filter(): SubscriptionFilter {
     const filter: SubscriptionFilter = {}
     const uris = new Set<string>()
@@ -73,7 +73,7 @@ export class Watching {
   }
 }
 
-/** Changes as something to loop over. Those that come while the loop is busy are told once, not queued without end. */
+/** Changes as an async iterator. Several changes of one resource while the loop is busy are delivered once. */
 export class ChangeQueue implements AsyncIterableIterator<{ uri: string }> {
   readonly #pending = new Set<string>()
   readonly #onReturn: () => void

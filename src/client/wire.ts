@@ -1,15 +1,15 @@
-/** One open connection: our requests, the server's requests, and the notices of both, below any dialect. */
+/** A wire: one open link with its JSON-RPC peer, used by both dialects. Adds progress, pacing and cancellation. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { type Id, METHOD_NOT_FOUND, type NotificationMessage, numbered, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { Peer } from '../jsonrpc/peer.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Link } from '../protocol/link.ts'
-import type { MirroredParam } from '../protocol/param-headers.ts'
+import type { MirroredParam } from '../protocol/model/param-headers.ts'
+import type { Link } from '../protocol/seams/link.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
 import { Pacing } from './pacing.ts'
@@ -20,18 +20,19 @@ export interface WireOptions {
   clock: Clock
   deadlines: Deadlines
   onWarning(message: string): void
-  /** Arguments of a tool call that travel beside the message as well; absent where nothing does. */
+  /** The mirrored arguments of a tool call; undefined on transports without headers. */
   mirrored?: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
-  /** The server has forgotten the session. */
+  /** The server does not know the session any more. */
   onForgotten?(): void
-  /** We may do other things than before. */
+  /** The credentials changed. */
   onPermitted?(): void
-  /** The connection is gone; without an error when we closed it. */
+  /** The connection ended; without an error when we closed it. */
   onClose(error: Error | undefined): void
 }
 
+/** A server that sends garbage must not flood the warnings. */
 const MAX_IGNORED_WARNINGS = 100
-/** For how long a request that was held up counts as held up; it is said anew several times a second. */
+/** How long a request counts as held after a notice. Links repeat the notice several times a second. */
 const HELD_MS = 1000
 
 export class Wire {
@@ -45,17 +46,17 @@ export class Wire {
   #isRetired = false
   #ignoredCount = 0
   #heldAt = Number.NEGATIVE_INFINITY
-  /** Set by the dialect once it is known; until then nothing the server asks is answered. */
+  /** Set by the dialect. Until then, requests of the server are refused. */
   onRequest: (exchange: Exchange) => void = (exchange) =>
     exchange.fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${exchange.method}` })
   onNotification: (message: NotificationMessage) => void = () => {}
-  /** The protocol version spoken, once one is. */
+  /** The negotiated protocol version, if any. */
   version: string | undefined
   acceptsBatch = false
-  /** False in a revision in which clients send no responses: what the server asks is told as a warning instead. */
+  /** False in a revision where clients send no responses. Requests of the server then become warnings. */
   mayAnswer = true
   unreadableId: null | undefined = null
-  /** When something last arrived. */
+  /** The time of the last message. */
   heardAt: number
 
   constructor(link: Link, options: WireOptions) {
@@ -78,7 +79,7 @@ export class Wire {
     link.start({
       onMessage: (message) => {
         this.heardAt = options.clock.now()
-        // With its answer a request is over: progress that comes after it, even in the same turn, is not delivered.
+        // Progress that arrives after the answer, even in the same turn, is not delivered.
         if (this.#sinks.size > 0 && (message.kind === 'result' || message.kind === 'error')) this.#endSink(numbered(message.id))
         this.#peer.receive(message, this.#outlet)
         if (this.#isRetired) this.#closeWhenIdle()
@@ -97,12 +98,12 @@ export class Wire {
     })
   }
 
-  /** Whether an answer is waited for. */
+  /** Whether a request is unanswered. */
   get isWaiting(): boolean {
     return this.#peer.isWaiting
   }
 
-  /** Whether a request is held up by something that takes a person's time. */
+  /** Whether a request waits for a person, for example for a login. */
   get isHeld(): boolean {
     return this.#options.clock.now() - this.#heldAt < HELD_MS
   }
@@ -112,9 +113,9 @@ export class Wire {
   }
 
   /**
-   * @param params what the message is about, as far as the transport must know
-   * @param write writes the message with this id, and with a token to ask for progress with if any is wanted
-   * @param read gives the result its final form
+   * @param params the params, for a transport that mirrors parts of them
+   * @param write serialises the message with this id, and with a progress token if progress is wanted
+   * @param read converts the result
    */
   request(
     method: string,
@@ -141,7 +142,7 @@ export class Wire {
     try {
       json = write(id, isWatched ? id : undefined)
     } catch (error) {
-      // What cannot be written is a failure of the call like any other.
+      // Params that cannot be serialised reject the call instead of throwing.
       return Promise.reject(new McpError('ERR_INVALID_PARAMS', (error as Error).message, { cause: error }))
     }
     if (!isWatched) return this.#send(id, method, params, json, options, read)
@@ -174,12 +175,12 @@ export class Wire {
 
   readonly #writeRequest = (json: string): void => this.#link.send(json)
 
-  /** Stops our answering of the server's request `id`. */
+  /** Cancels the server's request `id`. */
   cancel(id: Id, reason: string): void {
     this.#peer.cancel(id, new DOMException(reason, 'AbortError'))
   }
 
-  /** Stops waiting for the answer to our request `id`, which fails with `error`. A transport that can closes its stream. */
+  /** Fails our request `id` with `error` and closes its stream, if the transport has one. */
   abandon(id: Id, error: Error): void {
     this.#link.cancel?.(id)
     this.#peer.abandon(id, error)
@@ -189,7 +190,7 @@ export class Wire {
     if (!this.#isClosed) this.#link.send(notificationJson(method, params), { method, params, version: this.version })
   }
 
-  /** Sends nothing more and closes as soon as nothing is waited for. */
+  /** Sends nothing more, and closes when all requests are answered. */
   retire(): void {
     this.#isRetired = true
     this.#closeWhenIdle()
@@ -200,16 +201,16 @@ export class Wire {
     await this.#link.close()
   }
 
-  /** Ends the connection because something is wrong with it. */
+  /** Ends a broken connection. */
   async fail(error: Error): Promise<void> {
-    // Told before the link is down: what is sent meanwhile has to wait for the next connection, not fail with this one.
+    // Report the end before closing the link, so that new requests wait for the next connection instead of failing here.
     this.#closed(error)
     await this.#link.close()
   }
 
   #ignored(reason: string): void {
     if (++this.#ignoredCount > MAX_IGNORED_WARNINGS) return
-    const last = this.#ignoredCount === MAX_IGNORED_WARNINGS ? ' (no more of these are told)' : ''
+    const last = this.#ignoredCount === MAX_IGNORED_WARNINGS ? ' (further warnings of this kind are suppressed)' : ''
     this.#options.onWarning(`Ignored: ${reason}${last}`)
   }
 
@@ -227,7 +228,7 @@ export class Wire {
 
   #answer(json: string): undefined {
     if (this.mayAnswer) return this.#write(json)
-    this.#ignored('a message that wants an answer, in a revision without questions')
+    this.#ignored('a request, in a revision where servers send no requests')
     return undefined
   }
 
@@ -243,7 +244,7 @@ export class Wire {
   readonly #giveUp = (id: Id, reason: string, method: string): void => {
     const isTold = this.#link.cancel?.(id) ?? false
     if (this.#isRetired) return this.#closeWhenIdle()
-    // The handshake is the one request that may not be cancelled.
+    // The handshake must not be cancelled.
     if (!isTold && method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason })
   }
 

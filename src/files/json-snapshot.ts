@@ -1,19 +1,19 @@
-/** A shared JSON document in memory, to be looked into without waiting; read again when another process has changed it. */
+/** A shared JSON document with a synchronous copy in memory, which is read again after another process changed the file. */
 
 import { stat } from 'node:fs/promises'
 import { codeOf, kept } from './private-file.ts'
 import type { SharedJson } from './shared-json.ts'
 
 export interface JsonSnapshot<T> {
-  /** As it was when it was last read. */
+  /** The document as last read. */
   readonly current: T
-  /** Reads it if it changed since; costs a look at the file otherwise. */
+  /** Reads the file if it has changed. Otherwise costs one stat call. */
   refresh(): Promise<T>
   update(change: (current: T) => T): Promise<T>
 }
 
 export async function openSnapshot<T>(shared: SharedJson<T>): Promise<JsonSnapshot<T>> {
-  // Taken before reading: what changes in between is read once more, rather than never.
+  // Stat before reading: a change in between causes one more read instead of being missed.
   let stamp = await stampOf(shared.file)
   let current = await shared.read()
   let last: Promise<unknown> = Promise.resolve()
@@ -24,8 +24,8 @@ export async function openSnapshot<T>(shared: SharedJson<T>): Promise<JsonSnapsh
     stamp = seen
     return current
   }
-  // One after the other, so that what was read earlier never replaces what was read later.
-  // Who comes before a look has begun shares it: nothing is older than when they asked.
+  // Reads run one after the other, so that an older read never replaces a newer one. Callers that come before a read has started
+  // share it: its result is not older than their call.
   let next: Promise<T> | undefined
   const refresh = (): Promise<T> => {
     if (next) return next
@@ -49,7 +49,7 @@ export async function openSnapshot<T>(shared: SharedJson<T>): Promise<JsonSnapsh
   }
 }
 
-/** The same document, for this process only. */
+/** The same interface without a file, for this process only. */
 export function memorySnapshot<T>(empty: T): JsonSnapshot<T> {
   let current = empty
   return {
@@ -64,7 +64,7 @@ export function memorySnapshot<T>(empty: T): JsonSnapshot<T> {
   }
 }
 
-/** Every change replaces the file, so another content has another inode or time. */
+/** Every change replaces the file, so new content has a new inode or time. */
 const stampOf = (file: string): Promise<string> =>
   kept(file, async () => {
     try {

@@ -1,6 +1,6 @@
 /**
- * A lock that processes share: a file that only one can create. It says who holds it, and its time is renewed as long as
- * they do, so that a lock whose holder is gone is taken over and one whose holder is slow is not.
+ * A lock between processes: a file that only one process can create. The file names its holder, who renews its time. The lock of a dead
+ * holder is taken over; the lock of a slow holder is not.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -12,15 +12,15 @@ import { McpError } from '../protocol/errors.ts'
 import { codeOf, kept } from './private-file.ts'
 
 export interface LockLimits {
-  /** How long to wait for another process that holds the lock. */
+  /** How long to wait for the lock. */
   lockTimeoutMs: number
-  /** After how long without a sign of life its holder counts as gone; one whose process has ended does at once. */
+  /** A holder that has not renewed the lock for this long counts as dead. A holder whose process has ended does so at once. */
   lockStaleMs: number
 }
 
 const POLL_MS = 25
 
-/** Runs `run` while holding the lock. ERR_TIMEOUT when somebody else holds it for too long. */
+/** Runs `run` while holding the lock. ERR_TIMEOUT if another process holds it for too long. */
 export async function withLockFile<T>(file: string, limits: LockLimits, run: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   await kept(file, () => acquire(file, id, limits))
@@ -29,7 +29,7 @@ export async function withLockFile<T>(file: string, limits: LockLimits, run: () 
     return await run()
   } finally {
     clearInterval(renewing)
-    // Not if it was taken over: then it is somebody else's.
+    // Unless another process has taken the lock over.
     const now = await seen(file).catch(() => undefined)
     if (now?.id === id) await rm(file, { force: true }).catch(() => {})
   }
@@ -42,12 +42,12 @@ async function acquire(file: string, id: string, { lockTimeoutMs, lockStaleMs }:
   while (!(await create(file, { ...processMark(), id }))) {
     const now = performance.now()
     const sighting = await seen(file)
-    // By our own clock, which stands still while the machine sleeps, and not by the time of the file, which another may set.
+    // Measured with our own clock, which stops while the machine sleeps, not with the file's time, which others may set.
     if (sighting?.id !== last?.id || sighting?.mtimeMs !== last?.mtimeMs) lastChange = now
     last = sighting
     if (sighting && (isGone(sighting) || now - lastChange > lockStaleMs)) await takeAway(file, sighting, lockStaleMs)
     else if (now - started > lockTimeoutMs) {
-      throw new McpError('ERR_TIMEOUT', `Another process holds ${file} for longer than ${lockTimeoutMs} ms (lockTimeoutMs)`)
+      throw new McpError('ERR_TIMEOUT', `Another process has held ${file} for more than ${lockTimeoutMs} ms (lockTimeoutMs)`)
     } else if (sighting) await sleep(POLL_MS)
   }
 }
@@ -63,7 +63,7 @@ interface Holder extends ProcessMark {
 
 type Sighting = Partial<Holder> & { mtimeMs: number }
 
-/** False when it is there already. */
+/** False: the file already exists. */
 async function create(file: string, holder: Holder): Promise<boolean> {
   try {
     const handle = await open(file, 'wx', 0o600)
@@ -82,7 +82,7 @@ async function create(file: string, holder: Holder): Promise<boolean> {
   }
 }
 
-/** Undefined when it is gone by now. */
+/** Undefined: the file no longer exists. */
 async function seen(file: string): Promise<Sighting | undefined> {
   try {
     const { mtimeMs } = await stat(file)
@@ -93,7 +93,7 @@ async function seen(file: string): Promise<Sighting | undefined> {
   }
 }
 
-/** Nothing when the holder is still writing, or died while it was. */
+/** Empty: the holder is still writing the file, or died while writing it. */
 function holderIn(text: string): Partial<Holder> {
   try {
     const { pid, machine, id } = JSON.parse(text) as Partial<Holder>
@@ -103,7 +103,7 @@ function holderIn(text: string): Partial<Holder> {
   }
 }
 
-/** Whether the process that signed with this mark has ended; false when it cannot be known from here. */
+/** Whether the process with this mark has ended. False if that cannot be found out from here. */
 export function isGone({ pid, machine }: Partial<ProcessMark>): boolean {
   if (pid === undefined || machine !== MACHINE) return false
   try {
@@ -115,14 +115,14 @@ export function isGone({ pid, machine }: Partial<ProcessMark>): boolean {
 }
 
 /**
- * Two who find the same dead lock must not both remove what is there: the second would remove the lock of the first. So
- * removing is itself guarded, by a file that exists only for that moment.
+ * If two processes find the same dead lock, the second must not remove the new lock of the first. So removing is guarded by a second
+ * file, which exists only for that moment.
  */
 async function takeAway(file: string, dead: Sighting, lockStaleMs: number): Promise<void> {
   const guard = `${file}.removing`
   if (!(await create(guard, { ...processMark(), id: randomUUID() }))) {
     const other = await seen(guard)
-    // Who died at this moment of all moments.
+    // A process died during the removal.
     if (other && (isGone(other) || Date.now() - other.mtimeMs > lockStaleMs)) await rm(guard, { force: true })
     return void (await sleep(POLL_MS))
   }
@@ -134,10 +134,10 @@ async function takeAway(file: string, dead: Sighting, lockStaleMs: number): Prom
   }
 }
 
-/** Process ids mean something in one process namespace of one machine: containers may share a folder and a host name. */
+/** Identifies the process namespace: process ids mean nothing outside it, and containers may share a folder and a host name. */
 const MACHINE = `${hostname()} ${processNamespace()}`
 
-/** What tells this process from others, as long as it runs. */
+/** Identifies this process while it runs. */
 export const processMark = (): ProcessMark => ({ pid: process.pid, machine: MACHINE })
 
 function processNamespace(): string {

@@ -1,14 +1,14 @@
-/** Where a path leads that need not exist yet. */
+/** Resolves paths that need not exist yet. */
 
 import { lstat, readlink, realpath, statfs } from 'node:fs/promises'
 import { basename, dirname, join, parse, resolve } from 'node:path'
 
-/** As many as the system follows itself. */
+/** The limit that Linux itself has. */
 const MAX_LINKS = 40
 
 /**
- * The real path of what is there, or that of the nearest ancestor and the rest. A link to nowhere leads where it says:
- * whoever writes through it writes there. Undefined where it cannot be told.
+ * The real path, or the real path of the nearest existing ancestor plus the rest. A dangling link counts as its target, because writing
+ * through it creates the target. Undefined: it cannot be determined.
  */
 export async function nearestRealPath(path: string, linksLeft = MAX_LINKS): Promise<string | undefined> {
   try {
@@ -25,9 +25,9 @@ export async function nearestRealPath(path: string, linksLeft = MAX_LINKS): Prom
 }
 
 /**
- * The same, where everybody who opens the path ends up in one place. The system follows a link before it takes a `..`
- * back; programs that tidy the path up first do not. Undefined where the two differ, and where the path leads each
- * process to its own place, as `/proc/self/cwd` does.
+ * Like `nearestRealPath`, but undefined if different programs would end up in different places: if a `..` after a link makes a
+ * difference (the system follows the link first, programs that normalize the path do not), or if the path depends on the process,
+ * such as `/proc/self/cwd`.
  */
 export async function agreedRealPath(path: string): Promise<string | undefined> {
   if (await differsByProcess(path)) return undefined
@@ -37,13 +37,13 @@ export async function agreedRealPath(path: string): Promise<string | undefined> 
   return (await nearestRealPath(tidy)) === real ? real : undefined
 }
 
-/** Names that mean something else to each process. Elsewhere only links on a `proc` file system do. */
+/** Paths that mean something else to each process. Elsewhere only links on a `proc` file system do. */
 const OWN_TO_A_PROCESS = /^\/(?:proc|dev\/(?:fd|stdin|stdout|stderr|tty))(?:\/|$)/i
 
-/** The type that `statfs` gives for `proc`, which may be mounted anywhere. */
+/** The `statfs` type of `proc`, which may be mounted anywhere. */
 const PROC_FILE_SYSTEM = 0x9fa0
 
-/** Takes the path one step at a time, as the system does: where it ends does not show what it went through. */
+/** Walks the path segment by segment, as the system does, because the result does not show which links were passed. */
 async function differsByProcess(path: string): Promise<boolean> {
   if (process.platform === 'win32') return false
   let here = parse(path).root
@@ -68,7 +68,7 @@ async function isOnProc(folder: string): Promise<boolean> {
   try {
     return (await statfs(folder)).type === PROC_FILE_SYSTEM
   } catch {
-    // A folder that cannot be looked at may be one.
+    // If in doubt, treat the folder as `proc`.
     return true
   }
 }

@@ -1,9 +1,9 @@
-/** Reading files that somebody else named: plain files only, and never more than a bound. */
+/** Reads files from untrusted paths: regular files only, with a size limit. */
 
 import { constants, createReadStream, type Stats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 
-/** Why a file that is there was not read. */
+/** Why an existing file was not read. */
 export class UnfitFile extends Error {
   readonly reason: 'not-plain' | 'too-large' | 'changed'
 
@@ -14,15 +14,15 @@ export class UnfitFile extends Error {
 }
 
 /**
- * Opens a plain file, and closes it after use. Anything else is refused: opening a pipe would wait for a writer, and a
- * device never ends. @throws UnfitFile, or what the file system says
+ * Opens a regular file, and closes it after use. Anything else is refused: a pipe would wait for a writer, and a device may never end.
+ * @throws UnfitFile, or the error of the file system
  */
 export async function withPlainFile<T>(path: string, use: (handle: FileHandle, stats: Stats) => Promise<T>): Promise<T> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    // Of what was opened: the name may lead elsewhere by now.
+    // Stat the open file: the path may lead elsewhere by now.
     const stats = await handle.stat()
-    if (!stats.isFile()) throw new UnfitFile('not-plain', 'It is not a plain file')
+    if (!stats.isFile()) throw new UnfitFile('not-plain', 'The file is not a regular file')
     return await use(handle, stats)
   } finally {
     await handle.close()
@@ -30,13 +30,13 @@ export async function withPlainFile<T>(path: string, use: (handle: FileHandle, s
 }
 
 /**
- * The bytes of a plain file of at most `maxBytes`. @param limit the name of the bound, for the error
- * @throws UnfitFile, or what the file system says
+ * Reads a regular file of at most `maxBytes`. @param limit the name of the limit, for the error
+ * @throws UnfitFile, or the error of the file system
  */
 export async function readPlainFile(path: string, maxBytes: number, limit = 'maxBytes'): Promise<Buffer> {
   return withPlainFile(path, async (handle, { size }) => {
-    if (size > maxBytes) throw new UnfitFile('too-large', `It has ${size} bytes; at most ${maxBytes} are read (${limit})`)
-    // One byte more than there should be: files of some file systems say that they have none, and any may have grown.
+    if (size > maxBytes) throw new UnfitFile('too-large', `The file has ${size} bytes: expected at most ${maxBytes} (${limit})`)
+    // One byte more than expected: some file systems report a size of 0, and a file may have grown.
     const room = Buffer.alloc(Math.min(size, maxBytes) + 1)
     let filled = 0
     while (filled < room.length) {
@@ -44,27 +44,27 @@ export async function readPlainFile(path: string, maxBytes: number, limit = 'max
       if (bytesRead === 0) return room.subarray(0, filled)
       filled += bytesRead
     }
-    throw new UnfitFile('changed', 'It was changed while it was read')
+    throw new UnfitFile('changed', 'The file was changed while it was read')
   })
 }
 
 /**
- * The bytes of whatever a person named at the keyboard, which may be a pipe, up to the same kind of bound.
- * @throws UnfitFile, or what the file system says
+ * Reads a file that the person named, which may be a pipe, up to the same kind of limit.
+ * @throws UnfitFile, or the error of the file system
  */
 export async function readAtMost(path: string, maxBytes: number, limit = 'maxBytes'): Promise<Buffer> {
   const { size: told } = await stat(path)
-  if (told > maxBytes) throw new UnfitFile('too-large', `It has ${told} bytes; at most ${maxBytes} are read (${limit})`)
+  if (told > maxBytes) throw new UnfitFile('too-large', `The file has ${told} bytes: expected at most ${maxBytes} (${limit})`)
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of createReadStream(path)) {
     size += (chunk as Buffer).length
-    if (size > maxBytes) throw new UnfitFile('too-large', `It has more than ${maxBytes} bytes, and no more are read (${limit})`)
+    if (size > maxBytes) throw new UnfitFile('too-large', `The file has more than ${maxBytes} bytes (${limit})`)
     chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)
 }
 
-/** A plain file as UTF-8 text. @throws UnfitFile, what the file system says, or TypeError for what is not UTF-8 */
+/** Reads a regular file as UTF-8 text. @throws UnfitFile, the error of the file system, or TypeError for invalid UTF-8 */
 export const readPlainText = async (path: string, maxBytes: number, limit?: string): Promise<string> =>
   new TextDecoder('utf-8', { fatal: true }).decode(await readPlainFile(path, maxBytes, limit))

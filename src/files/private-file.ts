@@ -1,4 +1,4 @@
-/** Files that only their owner reads, and that are replaced as a whole or not at all. */
+/** Reads and atomically replaces files that only their owner can read. */
 
 import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
@@ -6,7 +6,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from '
 import { join } from 'node:path'
 import { McpError } from '../protocol/errors.ts'
 
-/** Makes the folder if it is not there; refuses one that others can look into. */
+/** Creates the folder if needed. Refuses a folder that other users can read. */
 export async function privateFolder(folder: string): Promise<void> {
   await kept(folder, async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -14,7 +14,7 @@ export async function privateFolder(folder: string): Promise<void> {
   })
 }
 
-/** Undefined when there is none. Refuses a file that others can read, or that is a link to somewhere else. */
+/** Reads the file. Undefined: it does not exist. Refuses a file that other users can read, and a link. */
 export async function readPrivate(file: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   return kept(file, async () => {
     let handle: FileHandle
@@ -25,11 +25,11 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
       throw error
     }
     try {
-      // Of what was opened, not of what has the name now.
+      // Check the open file: the path may lead elsewhere by now.
       const stats = await handle.stat()
       refuseIfShared(file, stats, 'chmod 600')
-      if (!stats.isFile()) throw new McpError('ERR_STORE', `${file} is not a plain file`)
-      // Nobody wrote that here.
+      if (!stats.isFile()) throw new McpError('ERR_STORE', `${file} is not a regular file`)
+      // This program never writes a file that large.
       if (stats.size > maxBytes) return new Uint8Array()
       return new Uint8Array(await handle.readFile())
     } finally {
@@ -38,7 +38,7 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
   })
 }
 
-/** When this fails, for a full disk as for a crash, what was there before is still there. It is not tried again. */
+/** Replaces the file. If this fails (full disk, crash), the old content is still there. There is no retry. */
 export async function writePrivate(file: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
   await kept(file, async () => {
@@ -46,7 +46,7 @@ export async function writePrivate(file: string, bytes: Uint8Array): Promise<voi
       const handle = await open(temporary, 'wx', 0o600)
       try {
         await handle.writeFile(bytes)
-        // Before the name is: a file that has the name and not the content is what a crash would leave otherwise.
+        // Sync before renaming: otherwise a crash could leave the new name without its content.
         await handle.sync()
       } finally {
         await handle.close()
@@ -61,7 +61,7 @@ export async function writePrivate(file: string, bytes: Uint8Array): Promise<voi
 
 export const removePrivate = (file: string): Promise<void> => kept(file, () => rm(file, { force: true }))
 
-/** Removes what processes that ended in the middle of writing left behind. */
+/** Removes temporary files of processes that ended while writing. */
 export async function sweep(folder: string, olderThanMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.endsWith('.tmp')) continue
@@ -72,14 +72,14 @@ export async function sweep(folder: string, olderThanMs: number): Promise<void> 
 }
 
 function refuseIfShared(path: string, stats: Stats, remedy: string): void {
-  // Windows has other means, and folders of a user are that user's.
+  // Windows has other permissions, and a user's folders are private there.
   if (process.platform === 'win32') return
   if ((stats.mode & 0o077) !== 0)
-    throw new McpError('ERR_STORE', `${path} is open to other users of this machine; ${remedy} it, if they did not put it there`)
+    throw new McpError('ERR_STORE', `Other users of this machine can access ${path}. If its content is yours, run: ${remedy} ${path}`)
   if (stats.uid !== process.getuid?.()) throw new McpError('ERR_STORE', `${path} belongs to another user of this machine`)
 }
 
-/** Every fault of the file system as one that names the place. */
+/** Turns file system errors into ERR_STORE with the path. */
 export async function kept<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act()

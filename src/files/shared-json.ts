@@ -1,4 +1,4 @@
-/** A JSON document that several processes read and change: every change is made to what is there, and none is lost. */
+/** A JSON document that several processes read and change. Changes are serialized, so none is lost. */
 
 import { dirname } from 'node:path'
 import { McpError } from '../protocol/errors.ts'
@@ -6,9 +6,9 @@ import { type LockLimits, withLockFile } from './lock-file.ts'
 import { privateFolder, readPrivate, writePrivate } from './private-file.ts'
 
 export interface SharedJsonOptions<T> {
-  /** What it is when there is no file yet. */
+  /** The document if the file does not exist. */
   empty: T
-  /** Narrows what was parsed; throws, saying what was expected, for what is no such document. */
+  /** Validates the parsed document. Throws, with what was expected, if it is invalid. */
   check(value: unknown): T
   maxBytes?: number
   limits?: Partial<LockLimits>
@@ -17,7 +17,7 @@ export interface SharedJsonOptions<T> {
 export interface SharedJson<T> {
   readonly file: string
   read(): Promise<T>
-  /** Replaces the document by what `change` makes of it, while no other process can. Resolves when it is on the disk. */
+  /** Replaces the document with the result of `change`, under the lock. Resolves when it is on the disk. */
   update(change: (current: T) => T): Promise<T>
 }
 
@@ -31,7 +31,7 @@ export function sharedJson<T>(file: string, { empty, check, maxBytes = MAX_BYTES
     try {
       return check(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
     } catch (error) {
-      throw new McpError('ERR_STORE', `${file} is not what it should be: ${(error as Error).message}`, { cause: error })
+      throw new McpError('ERR_STORE', `${file} is invalid: ${(error as Error).message}`, { cause: error })
     }
   }
   return {

@@ -1,4 +1,4 @@
-/** Where the system wants programs to keep what is the user's and not to be looked at. */
+/** The folder for private data of the user, as each operating system prescribes it. */
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'

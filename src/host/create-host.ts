@@ -1,302 +1,254 @@
-/** Puts a host together: what it keeps, what it decides by, and one supervised connection for each server. */
+/** Creates a host, in this order: settings, policy, storage, gate, services, servers. */
 
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { OAuth } from '../auth/client/oauth.ts'
-import { fileTokenStore } from '../auth/store/local.ts'
-import { systemClock } from '../jsonrpc/clock.ts'
-import type { Authorizer } from '../protocol/authorizer.ts'
+import { fileTokenStore } from '../auth/store/local-stores.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Authorizer } from '../protocol/seams/authorizer.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
-import { Approvals } from './approvals.ts'
-import { nobody } from './ask/askers.ts'
+import type { OtherName } from './approval/flags.ts'
+import { ReviewQueue } from './approval/review-queue.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { serverFile } from './config/server-file.ts'
-import type { CompiledPolicy } from './consent/compile-policy.ts'
-import { UsageCounter } from './consent/usage.ts'
-import { readConfig } from './files-read.ts'
-import { DEFAULT_GATE_LIMITS, Gate } from './gate/gate.ts'
-import { policyOf } from './given-policy.ts'
-import { givenServers } from './given-servers.ts'
 import { Host } from './host.ts'
-import { agreeToLogin, askForInput } from './host-questions.ts'
-import { HostedServer } from './hosted-server.ts'
-import { hostFolder, KEPT, type Kept, openKept } from './kept.ts'
-import { LastArguments } from './last-arguments.ts'
-import { deferredLogin } from './login.ts'
+import type { HostEvent } from './model/event.ts'
+import type { Asker } from './model/question.ts'
+import type { ServerSpec } from './model/server-spec.ts'
+import type { Model } from './models/model.ts'
 import { personModel } from './models/person.ts'
-import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostEvent, type HostOptions } from './options.ts'
-import type { HostParts } from './parts.ts'
-import type { OtherName } from './pins/flags.ts'
-import { RootGrants } from './root-grants.ts'
-import { Run } from './run.ts'
-import { createBroker } from './sampling/broker.ts'
+import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostLimits, type HostOptions } from './options.ts'
+import { RootConsent } from './roots/root-consent.ts'
+import { type Broker, createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
-import { scrubbedAsker, scrubbedEvent } from './scrubbed.ts'
-import { answersFor, samplingGate } from './server-answers.ts'
+import { redactEvent, redactingAsker } from './secrets/redact-output.ts'
+import { redactor as createRedactor, type Redactor } from './secrets/redactor.ts'
 import { Fleet } from './servers/fleet.ts'
-import type { ServerSpec } from './servers/spec.ts'
-import { redactor } from './vault/redactor.ts'
+import { agreeToLogin, askForInput } from './servers/host-questions.ts'
+import { HostedServer } from './servers/hosted-server.ts'
+import { deferredLogin, Logins, needsLogin } from './servers/login.ts'
+import { samplingGate } from './servers/sampling-gate.ts'
+import { answersFor } from './servers/server-answers.ts'
+import { createConsent, openPolicy } from './services/create-consent.ts'
+import { readConfig } from './services/lazy-readers.ts'
+import { hostFolder, openStorage, STORAGE_PATHS } from './services/open-storage.ts'
+import type { ConsentServices, HostServices } from './services/services.ts'
 
-/** Starts connecting to all servers in the background; `settled` tells when that is over. */
+/**
+ * Creates a host. It connects to all servers in the background; `host.settled()` waits for them.
+ * @throws McpError ERR_CONFIG if the policy or the only configuration file cannot be read
+ * @example
+ * await using host = await createHost({ servers: { files: { command: 'files-server' } }, ask: terminalAsker })
+ * await host.settled()
+ * const result = await host.call('files__read', { path: 'notes.txt' })
+ */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
-  const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
-  const { clock = systemClock, onEvent = () => {} } = options
-  const secrets = redactor([], limits.redactor)
-  const ask = options.ask && scrubbedAsker(options.ask, secrets)
-  const emit = (event: HostEvent): void => onEvent(scrubbedEvent(event, secrets))
-  const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
-
-  let policy = await policyOf(options)
-  const specs = await specsOf(options, warn)
-  const kept = await openKept(options, (text) => secrets.scrub(text), warn)
-  const parts = partsOf({ ...options, ...(ask && { ask }) }, kept, secrets, () => policy, limits.maxResultBytes)
-  const models = [options.model ?? []].flat()
-  const hosted = new Map<string, HostedServer>()
-  const logins = new Map<string, OAuth>()
-
-  const server = (id: string): HostedServer => {
-    fleet.get(id)
-    return hosted.get(id) as HostedServer
-  }
-  const catalog = new Catalog({
-    isVisible: (id, kind, name) => hosted.get(id)?.stateOf(kind, name) === 'pinned',
-    onChange: (kinds) => emit({ kind: 'catalog', kinds }),
-    clock,
-    ...(limits.catalog && { limits: limits.catalog }),
-  })
-  const approvals = new Approvals({
-    parts,
-    othersThan: (one) =>
-      namesOf(
-        [...hosted.values()].filter((each) => each !== one),
-        catalog,
-      ),
-    onReview: (review) => emit({ kind: 'review', review }),
-    onApproved: ({ id, supervised }) => {
-      catalog.refresh(id)
-      // Before, it was told that it has none.
-      supervised.announceRoots()
-    },
-    onWarning: (id, text) => warn(text, id),
-  })
-  const roots = new RootGrants({
-    parts,
-    offered: options.roots ?? [],
-    canAsk: ask !== undefined,
-    onChange: (id) => hosted.get(id)?.supervised.announceRoots(),
-    onWarning: warn,
-    ...(limits.roots && { limits: limits.roots }),
-  })
-  const broker = createBroker({
-    models,
-    gate: samplingGate(parts, server),
-    store: fileBudgetStore(join(kept.folder, KEPT.budgets)),
-    clock,
-    now: parts.wallNow,
-    onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
-    ...(options.equivalents && { equivalents: options.equivalents }),
-    ...(ask && { person: (id: string) => personModel({ asker: ask, about: aboutOf(parts, server(id)) }) }),
-    ...(limits.sampling && { limits: limits.sampling }),
-    ...(limits.budget && { budget: limits.budget }),
-    ...(options.allowedModels && { allowedModels: (id: string) => options.allowedModels?.(id) }),
-  })
-  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/node/browser.ts')).openBrowser(url))
-
-  const supervise = (spec: ServerSpec) => {
-    // One of this name that was configured otherwise may have been given what is not meant for this one.
-    forget(spec.id)
-    const own = (): HostedServer => one
-    const one: HostedServer = new HostedServer({
-      spec,
-      parts,
-      auth: authFor(spec, own),
-      input: async (asking, id, signal) =>
-        inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input, signal) })(id),
-      ...(limits.launch && { launchLimits: limits.launch }),
-      onOther: ({ id }) => roots.forget(id),
-      onListing: (listed, { surface }) => {
-        try {
-          catalog.put(spec.id, surface)
-        } catch (error) {
-          return warn((error as Error).message, spec.id)
-        }
-        approvals.look(listed)
-      },
-      supervision: {
-        answers: answersFor({
-          parts,
-          server: own,
-          canAsk: ask !== undefined,
-          openUrl,
-          sample: models.length > 0 || ask ? broker.answerFor(spec.id) : undefined,
-          roots: () => roots.answer(one),
-        }),
-        clock,
-        onHealth: (health) => emit({ kind: 'health', server: spec.id, health }),
-        onLog: (log) => emit({ kind: 'log', server: spec.id, log }),
-        onWarning: (text) => warn(text, spec.id),
-        ...(options.info && { info: options.info }),
-        ...(limits.server && { limits: limits.server }),
-        ...(limits.client && { clientLimits: limits.client }),
-      },
-    })
-    hosted.set(spec.id, one)
-    return one.supervised
-  }
-
-  function forget(id: string): void {
-    hosted.delete(id)
-    logins.delete(id)
-    roots.forget(id)
-  }
-
-  function authFor(spec: ServerSpec, own: () => HostedServer): Authorizer | undefined {
-    if (options.auth) return options.auth(spec)
-    if (spec.way.transport !== 'http' || 'authorization' in lowerCased(spec.way.headers)) return undefined
-    const login = deferredLogin({
-      store: tokens,
-      user: parts.principal,
-      about: { name: 'Portico' },
-      openBrowser: (url) => agreeToLogin(parts, own(), url, openUrl),
-      onWarning: (text) => warn(text, spec.id),
-    })
-    logins.set(spec.id, login)
-    return login
-  }
-
-  const tokens = fileTokenStore({
-    folder: join(kept.folder, KEPT.tokens),
-    passphrase: options.passphrase,
-    keychain: options.keychain,
-    onWarning: warn,
-  })
-  const fleet = new Fleet({ supervise, clock, limits: { maxServers: limits.maxServers } })
-  const loginOf = (id: string): { login: OAuth; url: string } => {
-    const { way } = server(id).spec
-    const login = logins.get(id)
-    if (!login || way.transport !== 'http') {
-      const why = way.transport === 'http' ? 'its configuration says with what it is authorized' : 'it is not at a URL'
-      throw new McpError('ERR_UNSUPPORTED', `There is no login for the server ${JSON.stringify(id)}: ${why}`)
-    }
-    return { login, url: way.url }
-  }
-
-  const host = new Host({
-    parts,
-    kept,
-    fleet,
-    catalog,
-    approvals,
-    broker,
-    roots,
-    models,
-    limits: {
-      maxDefinitionTokens: limits.maxDefinitionTokens,
-      chat: limits.chat ?? {},
-      search: limits.search ?? {},
-      flow: limits.flow ?? {},
-    },
-    favourites: options.favourites ?? [],
-    policy: () => policy,
-    setPolicy: async (next) => {
-      policy = await policyOf({ ...options, policy: next })
-    },
-    server,
-    onRemoved: (id) => {
-      forget(id)
-      catalog.remove(id)
-    },
-    login: async (id, signal) => {
-      const { login, url } = loginOf(id)
-      await login.login(url, signal ? { signal } : {})
-    },
-    logout: async (id, signal) => {
-      const { login, url } = loginOf(id)
-      await login.logout(url, signal ? { signal } : {})
-    },
-  })
-  catalog.addServers(specs.map(({ id }) => id))
+  const settings = readSettings(options)
+  const { limits, redactor, asker, warn } = settings
+  const policy = await openPolicy(options)
+  const specs = await readSpecs(settings)
+  const storage = await openStorage({ ...options, limits, scrub: (text) => redactor.scrub(text), onWarning: warn })
+  const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })
+  const services = createServices(settings, consent)
+  const host = new Host(services, { limits, favorites: options.favorites ?? [] })
+  services.catalog.addServers(specs.map(({ id }) => id))
   await host.configure(specs)
   return host
 }
 
-/** A file that cannot be read is no reason to start without what it says. */
-async function specsOf(options: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
-  const { config, servers = {}, project = process.cwd(), limits, folder } = options
-  if (config === undefined) return givenServers(servers)
+/** The options with their defaults. Questions and events leave the host through `asker` and `emit`, which redact secrets. */
+interface Settings {
+  options: HostOptions
+  limits: Partial<HostLimits> & typeof DEFAULT_HOST_LIMITS
+  clock: Clock
+  principal: string
+  project: string
+  models: readonly Model[]
+  redactor: Redactor
+  asker: Asker | undefined
+  emit(event: HostEvent): void
+  warn(text: string, server?: string): void
+  openUrl(url: string): void | Promise<void>
+}
+
+function readSettings(options: HostOptions): Settings {
+  const { onEvent = () => {}, ask } = options
+  const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
+  const redactor = createRedactor([])
+  const emit = (event: HostEvent): void => onEvent(redactEvent(event, redactor))
+  return {
+    options,
+    limits,
+    clock: options.clock ?? systemClock,
+    principal: options.principal ?? userInfo().username,
+    project: options.project ?? process.cwd(),
+    models: [options.model ?? []].flat(),
+    redactor,
+    asker: ask && redactingAsker(ask, redactor),
+    emit,
+    warn: (text, server) => emit({ kind: 'warning', text, ...(server !== undefined && { server }) }),
+    openUrl: options.openUrl ?? (async (url) => (await import('../auth/client/login/node/browser.ts')).openBrowser(url)),
+  }
+}
+
+/** Reads the servers of `config` and `servers`. Fails if a file cannot be read and no server is left without it. */
+async function readSpecs({ options, project, warn }: Settings): Promise<ServerSpec[]> {
+  const { config, servers = {}, folder } = options
+  if (config === undefined) return inlineServers(servers)
   const own = serverFile(hostFolder(folder)).file
   const files = [config as GivenConfig | GivenConfig[]].flat().map((given) => (typeof given === 'string' ? { file: given } : given))
   const read = await readConfig(
     files.map(({ file, isOurs }) => ({ file, isOurs: isOurs ?? resolve(file) === own })),
-    { project, ...(limits?.config && { limits: limits.config }) },
+    { project },
   )
   for (const { file, where, text } of read.problems) {
-    const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
-    if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', words)
-    warn(words)
+    const problem = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
+    if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', problem)
+    warn(problem)
   }
-  return [...read.servers, ...givenServers(servers)]
+  return [...read.servers, ...inlineServers(servers)]
 }
 
-function partsOf(
-  options: HostOptions,
-  kept: Kept,
-  secrets: HostParts['redactor'],
-  policy: () => CompiledPolicy,
-  maxResultBytes: number,
-): HostParts {
-  const { ask, clock = systemClock, limits = {} } = options
-  const principal = options.principal ?? userInfo().username
-  const project = options.project ?? process.cwd()
-  const wallNow = (): number => Date.now()
-  const usage = new UsageCounter({ now: wallNow, ...(limits.usage && { limits: limits.usage }) })
-  const gate = new Gate({
-    principal,
-    project,
-    mode: options.mode ?? (ask ? 'interactive' : 'headless'),
-    policy,
-    grants: kept.grants,
-    usage,
-    asker: ask ?? nobody(),
-    audit: kept.audit,
+function createServices(settings: Settings, consent: ConsentServices): HostServices {
+  const { options, limits, clock, models, asker, emit, warn } = settings
+  // The others look servers up in the fleet, so it comes first. It makes its first server after `services` is complete.
+  const fleet = new Fleet<HostedServer>({
+    supervise: (spec) => createHostedServer(settings, services, spec),
     clock,
-    wallNow,
-    limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+    limits: { maxServers: limits.maxServers },
   })
-  return {
-    gate,
-    pins: kept.pins,
-    vault: kept.vault,
-    redactor: secrets,
-    usage,
-    lastArguments: new LastArguments(),
-    maxResultBytes,
-    hasRules: (kind) => (policy().byKind.get(kind) ?? []).length > 0,
-    run: new Run({ limits: limits.flow }),
-    principal,
-    project,
+  const catalog = new Catalog({
+    isVisible: (id, kind, name) => fleet.find(id)?.stateOf(kind, name) === 'pinned',
+    onChange: (kinds) => emit({ kind: 'catalog', kinds }),
     clock,
-    wallNow,
-  }
+  })
+  const reviews = new ReviewQueue({
+    parts: consent,
+    othersThan: ({ id }) =>
+      toolNames(
+        fleet.all().filter((server) => server.id !== id),
+        catalog,
+      ),
+    onReview: (review) => emit({ kind: 'review', review }),
+    onApproved: ({ id }) => {
+      catalog.refresh(id)
+      // Before the approval the server got an empty list of roots.
+      fleet.find(id)?.announceRoots()
+    },
+    onWarning: (id, text) => warn(text, id),
+  })
+  const roots = new RootConsent({
+    services: consent,
+    offered: options.roots ?? [],
+    canAsk: asker !== undefined,
+    onChange: (id) => fleet.find(id)?.announceRoots(),
+    onWarning: warn,
+  })
+  const broker = createSampling(settings, consent, fleet)
+  const { passphrase, keychain } = options
+  const logins = new Logins(fileTokenStore({ folder: join(consent.folder, STORAGE_PATHS.tokens), passphrase, keychain, onWarning: warn }))
+  const services: HostServices = { ...consent, fleet, catalog, reviews, roots, models, broker, logins }
+  return services
 }
 
-const aboutOf = (parts: HostParts, server: HostedServer) => ({
-  principal: parts.principal,
-  run: (server.onlyRun ?? parts.run).id,
+function createSampling(
+  { options, limits, clock, models, asker, warn }: Settings,
+  consent: ConsentServices,
+  fleet: Fleet<HostedServer>,
+): Broker {
+  return createBroker({
+    models,
+    gate: samplingGate(consent, (id) => fleet.get(id)),
+    store: fileBudgetStore(join(consent.folder, STORAGE_PATHS.budgets)),
+    clock,
+    now: consent.wallNow,
+    onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
+    equivalents: options.equivalents,
+    person: asker && ((id) => personModel({ asker, about: questionFacts(consent, fleet.get(id)) })),
+    limits: limits.sampling,
+    budget: limits.budget,
+    allowedModels: (id) => options.allowedModels?.(id),
+  })
+}
+
+/** Where a question about a server comes from. */
+const questionFacts = ({ principal, ownConversation }: ConsentServices, server: HostedServer) => ({
+  principal,
+  run: (server.onlyConversation ?? ownConversation).id,
   server: server.shown,
   chain: ['you', `server ${server.id}`],
 })
 
-/** By the names that the servers have for them, and by those that models know them by. */
-const namesOf = (servers: readonly HostedServer[], catalog: Catalog): OtherName[] =>
-  servers.flatMap(({ id, supervised }) =>
-    (supervised.listing?.surface.tools ?? []).flatMap(({ name }) => {
+function createHostedServer(settings: Settings, services: HostServices, spec: ServerSpec): HostedServer {
+  const { options, limits, clock, models, asker, emit, warn, openUrl } = settings
+  const { catalog, reviews, roots, broker, logins } = services
+  // Roots and logins of a former server with this name were not granted to this one.
+  roots.forget(spec.id)
+  logins.forget(spec.id)
+  const server: HostedServer = new HostedServer({
+    spec,
+    services,
+    auth: createAuthorizer(settings, services, spec, () => server),
+    input: async (asking, id, signal) => {
+      const ask = inputsFor(spec, { vault: await services.vault(), ask: (input) => askForInput(services, asking, input, signal) })
+      return ask(id)
+    },
+    onOther: ({ id }) => roots.forget(id),
+    onOffering: (listed, offering) => {
+      try {
+        catalog.put(spec.id, offering)
+      } catch (error) {
+        return warn((error as Error).message, spec.id)
+      }
+      reviews.look(listed)
+    },
+    supervision: {
+      answers: answersFor({
+        services,
+        server: () => server,
+        canAsk: asker !== undefined,
+        openUrl,
+        sample: models.length > 0 || asker ? broker.answerFor(spec.id) : undefined,
+        roots: () => roots.answer(server),
+      }),
+      clock,
+      onHealth: (health) => emit({ kind: 'health', server: spec.id, health }),
+      onLog: (log) => emit({ kind: 'log', server: spec.id, log }),
+      onWarning: (text) => warn(text, spec.id),
+      info: options.info,
+      limits: limits.server,
+      clientLimits: limits.client,
+    },
+  })
+  return server
+}
+
+function createAuthorizer(
+  { options, warn, openUrl }: Settings,
+  services: HostServices,
+  spec: ServerSpec,
+  server: () => HostedServer,
+): Authorizer | undefined {
+  if (options.auth) return options.auth(spec)
+  if (!needsLogin(spec)) return undefined
+  const login = deferredLogin({
+    store: services.logins.tokens,
+    user: services.principal,
+    about: { name: 'Portico' },
+    openBrowser: (url) => agreeToLogin(services, server(), url, openUrl),
+    onWarning: (text) => warn(text, spec.id),
+  })
+  services.logins.add(spec.id, login)
+  return login
+}
+
+/** The names of all tools: those of the servers, and those that models see. */
+const toolNames = (servers: readonly HostedServer[], catalog: Catalog): OtherName[] =>
+  servers.flatMap(({ id, offering }) =>
+    (offering?.tools ?? []).flatMap(({ name }) => {
       const exposed = catalog.entryOf('tool', id, name)?.exposed
       return [name, ...(exposed === undefined ? [] : [exposed])].map((each) => ({ server: id, name: each }))
     }),
   )
-
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -1,304 +1,291 @@
-/** The host's face: many servers behind one catalogue, and nothing done with them but through its gate. */
+/** The public face of a host: many servers behind one catalog, and a gate before every action. */
 
-import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { GetPromptResult } from '../protocol/prompts.ts'
-import type { ReadResourceResult } from '../protocol/resources.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
-import type { Review } from './approval.ts'
-import type { Approvals } from './approvals.ts'
-import type { Catalog } from './catalog/catalog.ts'
+import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
+import type { GetPromptResult } from '../protocol/model/prompts.ts'
+import type { ReadResourceResult } from '../protocol/model/resources.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
+import type { UseOptions } from './actions/action-request.ts'
+import { callTool, toolRequest } from './actions/call-tool.ts'
+import { complete } from './actions/complete.ts'
+import { getPrompt } from './actions/get-prompt.ts'
+import { type ResourceTarget, readResource, subscribe } from './actions/read-resource.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import { offerToModel, resolveModelCall } from './catalog/offer.ts'
-import { type Found, ToolSearch } from './catalog/search.ts'
-import { type ChatPart, runChat } from './chat/chat.ts'
-import { Conversation } from './chat/conversation.ts'
-import { type CallOutcome, type ChatTool, failure } from './chat/tool-call.ts'
-import type { CompiledPolicy } from './consent/compile-policy.ts'
-import { type Explanation, explain } from './consent/explain.ts'
-import type { HostedServer } from './hosted-server.ts'
-import type { Kept } from './kept.ts'
+import { type FoundTool, ToolSearch } from './catalog/search.ts'
+import { type ChatPart, runChat } from './conversation/chat/chat.ts'
+import { Conversation } from './conversation/chat/conversation.ts'
+import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
+import type { Health } from './model/health.ts'
+import type { Review } from './model/review.ts'
+import type { ServerSpec } from './model/server-spec.ts'
 import type { Model } from './models/model.ts'
-import type { HostLimits, HostOptions } from './options.ts'
-import type { HostParts } from './parts.ts'
-import type { RootGrants } from './root-grants.ts'
-import { Run } from './run.ts'
-import type { Broker } from './sampling/broker.ts'
+import type { HostLimits } from './options.ts'
+import type { GivenPolicy } from './policy/load-policy.ts'
+import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
-import type { Fleet } from './servers/fleet.ts'
-import type { Health } from './servers/health.ts'
-import type { ServerSpec } from './servers/spec.ts'
-import type { UseOptions } from './use-want.ts'
-import { callTool, complete, getPrompt, readResource, subscribe, toolWant } from './uses.ts'
+import type { HostedServer } from './servers/hosted-server.ts'
+import type { HostStorage } from './services/open-storage.ts'
+import type { HostServices } from './services/services.ts'
 
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /** The conversation it belongs to; what a person does by themselves belongs to none. */
-  talk?: Talk
+  /** The conversation that the action belongs to. Default: none. */
+  conversation?: Conversation
 }
 
 export interface ChatOptions {
-  /** To go on with; a new one unless given. */
-  talk?: Talk
+  /** The conversation to continue. Default: a new one. */
+  conversation?: Conversation
   system?: string
+  /** Default: the first model of the host. */
   model?: Model
   signal?: AbortSignal
 }
 
-/** What the host is made of. @see createHost */
-export interface HostInsides {
-  parts: HostParts
-  kept: Kept
-  fleet: Fleet
-  catalog: Catalog
-  approvals: Approvals
-  broker: Broker
-  roots: RootGrants
-  models: readonly Model[]
-  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search' | 'flow'>
-  favourites: readonly string[]
-  policy(): CompiledPolicy
-  setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
-  server(id: string): HostedServer
-  onRemoved(id: string): void
-  login(id: string, signal?: AbortSignal): Promise<void>
-  logout(id: string, signal?: AbortSignal): Promise<void>
+export interface HostSettings {
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
+  /** Exposed names of tools whose definitions models always get. */
+  favorites: readonly string[]
 }
 
-/** How long what is under way may take to end after the servers are gone. */
+/** A tool or a prompt: its name in the catalog, or its server and the server's own name for it. */
+type CatalogName = string | { server: string; name: string }
+
+/** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
 
-/** A conversation with the model, which can be gone on with. */
-export class Talk {
-  readonly conversation: Conversation
-  readonly run: Run
-
-  /** @see Host.talk */
-  constructor(conversation: Conversation, run: Run) {
-    this.conversation = conversation
-    this.run = run
-  }
-}
-
+/** Runs many servers for one person. Made by `createHost`. */
 export class Host {
-  readonly #insides: HostInsides
+  readonly #services: HostServices
+  readonly #settings: HostSettings
   readonly #search: ToolSearch
 
-  constructor(insides: HostInsides) {
-    this.#insides = insides
-    this.#search = new ToolSearch(insides.catalog, insides.limits.search)
+  constructor(services: HostServices, settings: HostSettings) {
+    this.#services = services
+    this.#settings = settings
+    this.#search = new ToolSearch(services.catalog)
   }
 
-  /** Where it keeps what must outlive it. */
+  /** The folder with everything that the host stores. */
   get folder(): string {
-    return this.#insides.kept.folder
+    return this.#services.folder
   }
 
-  get grants(): Kept['grants'] {
-    return this.#insides.kept.grants
+  get grants(): HostStorage['grants'] {
+    return this.#services.grants
   }
 
-  get pins(): Kept['pins'] {
-    return this.#insides.kept.pins
+  get pins(): HostStorage['pins'] {
+    return this.#services.pins
   }
 
-  get audit(): Kept['audit'] {
-    return this.#insides.kept.audit
+  get audit(): HostStorage['audit'] {
+    return this.#services.audit
   }
 
   get models(): readonly Model[] {
-    return this.#insides.models
+    return this.#services.models
   }
 
-  /** Secrets that configurations refer to. */
-  secrets(): ReturnType<Kept['vault']> {
-    return this.#insides.kept.vault()
+  /** The vault with the secrets that configurations refer to. */
+  secrets(): ReturnType<HostStorage['vault']> {
+    return this.#services.vault()
   }
 
+  /** The specifications of all configured servers. */
   specs(): ServerSpec[] {
-    return this.#insides.fleet.all().map(({ spec }) => spec)
+    return this.#services.fleet.all().map(({ spec }) => spec)
   }
 
   health(): Record<string, Health> {
-    const { fleet, server } = this.#insides
-    return Object.fromEntries(fleet.ids().map((id) => [id, server(id).health]))
+    return Object.fromEntries(this.#services.fleet.all().map(({ id, health }) => [id, health]))
   }
 
-  /** Makes these the servers there are. What stayed the same is not touched. */
+  /** Replaces the configured servers. A server with the same specification as before keeps its connection. */
   async configure(specs: readonly ServerSpec[]): Promise<void> {
-    const { fleet, onRemoved } = this.#insides
+    const { fleet, catalog, roots, logins } = this.#services
     const before = fleet.ids()
     const ended = fleet.configure(specs)
-    for (const id of before) if (!fleet.has(id)) onRemoved(id)
+    for (const id of before) {
+      if (fleet.find(id)) continue
+      logins.forget(id)
+      roots.forget(id)
+      catalog.remove(id)
+    }
     await ended
   }
 
-  /** In the place of the one before, for whatever is decided from now on; also for questions that are open. */
-  setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void> {
-    return this.#insides.setPolicy(policy)
+  /** Replaces the policy for all later decisions, also about questions that are open. */
+  setPolicy(policy: GivenPolicy): Promise<void> {
+    return this.#services.policy.replace(policy)
   }
 
-  /** Resolves when it is clear of each server how it is and what of it may be used, or when the time is over. */
+  /** Resolves when every server is ready or has failed, and no review is open; or after the time. */
   async settled(timeoutMs = 30_000): Promise<void> {
-    await this.#insides.fleet.settled(timeoutMs)
-    await this.#insides.approvals.settled()
+    await this.#services.fleet.settled(timeoutMs)
+    await this.#services.reviews.settled()
   }
 
-  /** Tries a server that failed, or was refused, once more; asks again about what of it was not approved. */
+  /** Tries a server that failed or was refused again, and asks again about definitions that were not approved. */
   async retry(server: string): Promise<Health> {
-    const { fleet, approvals, server: find } = this.#insides
+    const { fleet, reviews } = this.#services
     await fleet.get(server).retry()
-    const { health } = find(server)
-    if (health.state === 'ready' && approvals.review(find(server))) await approvals.ask(find(server))
+    const current = fleet.get(server)
+    const { health } = current
+    if (health.state === 'ready' && reviews.review(current)) await reviews.ask(current)
     return health
   }
 
-  /** What of a server somebody would have to look at before it is used; undefined when nothing. */
+  /** The part of a server's offering that waits for approval. Undefined if everything is approved. */
   review(server: string): Review | undefined {
-    return this.#insides.approvals.review(this.#insides.server(server))
+    return this.#services.reviews.review(this.#services.fleet.get(server))
   }
 
+  /**
+   * Asks the person to approve the offering of a server.
+   * @throws McpError ERR_DENIED
+   */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#insides.approvals.ask(this.#insides.server(server), options.signal)
+    await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
   }
 
   tools(): readonly ToolEntry[] {
-    return this.#insides.catalog.tools()
+    return this.#services.catalog.tools()
   }
 
   prompts(): readonly PromptEntry[] {
-    return this.#insides.catalog.prompts()
+    return this.#services.catalog.prompts()
   }
 
   resources(): readonly ResourceEntry[] {
-    return this.#insides.catalog.resources()
+    return this.#services.catalog.resources()
   }
 
   templates(): readonly TemplateEntry[] {
-    return this.#insides.catalog.templates()
+    return this.#services.catalog.templates()
   }
 
-  search(query: string, options: { limit?: number } = {}): Found[] {
+  /** Searches the tools of all servers by words. */
+  search(query: string, options: { limit?: number } = {}): FoundTool[] {
     return this.#search.search(query, options)
   }
 
-  /** Calls a tool for the person: by its name in the catalogue, or by server and the server's own name. */
-  async call(
-    tool: string | { server: string; name: string },
-    args: Readonly<Record<string, unknown>> = {},
-    options: HostCallOptions = {},
-  ): Promise<CallToolResult> {
+  /**
+   * Calls a tool for the person.
+   * @example
+   * await host.call('notes__search', { query: 'door' })
+   * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
+   */
+  async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
     const { server, name } = this.#toolOf(tool)
-    const called = await callTool(this.#insides.parts, server, name, args, this.#byPerson(options))
+    const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
     if ('error' in called) throw called.error
     return called.result
   }
 
+  /** Reads a resource for the person. */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    const { server, uri: own, template } = this.#ownerOf(uri)
-    return readResource(this.#insides.parts, server, own, template, this.#byPerson(options))
+    return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
   }
 
-  /** Calls `listener` whenever the resource changed; resolves with what ends that. */
+  /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    const { server, uri: own, template } = this.#ownerOf(uri)
-    return subscribe(this.#insides.parts, server, own, template, () => listener(uri), this.#byPerson(options))
+    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
   }
 
-  async prompt(
-    prompt: string | { server: string; name: string },
-    args: Readonly<Record<string, string>> = {},
-    options: HostCallOptions = {},
-  ): Promise<GetPromptResult> {
-    const entry = typeof prompt === 'string' ? this.#insides.catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
+  /** Gets a prompt for the person. */
+  async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
+    const { catalog, fleet } = this.#services
+    const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
     if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
-    return getPrompt(this.#insides.parts, this.#insides.server(entry.server), entry.definition.name, args, this.#byPerson(options))
+    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
+  }
+
+  /** Suggestions of a server for an argument that the person is typing. The text goes to that server only. */
+  async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
+    return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
+  }
+
+  /** Explains the decision about a call. Nothing is asked, counted or done. */
+  async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
+    const { server, name } = this.#toolOf(tool)
+    const { gate, policy, grants, ownConversation, wallNow } = this.#services
+    const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
+    const { action } = await gate.evaluate(request)
+    return explain(policy.current(), action, await grants.live(wallNow()))
   }
 
   /**
-   * Suggestions of a server for an argument that the person is typing: it goes to that server and to no other, and only
-   * for what of it is in use.
+   * Sends a message to the model. The model can use the catalog, under the policy. The last part is always an `end`.
+   * @example
+   * const conversation = new Conversation()
+   * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
    */
-  async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
-    return complete(this.#insides.parts, this.#insides.server(server), params, this.#byPerson(options))
-  }
-
-  /** What would be decided about a call, and why. Nothing is asked, counted or done. */
-  async explain(
-    tool: string | { server: string; name: string },
-    args: Readonly<Record<string, unknown>>,
-    initiator: 'user' | 'model' = 'model',
-  ): Promise<Explanation> {
-    const { server, name } = this.#toolOf(tool)
-    const { parts, policy, kept } = this.#insides
-    const { action } = await parts.gate.foresee(toolWant(server, name, () => args, { run: parts.run, initiator, chain: [] }))
-    return explain(policy(), action, await kept.grants.live(parts.wallNow()))
-  }
-
-  /** A conversation to have with the model: a new one, or one that was kept. */
-  talk(conversation: Conversation = new Conversation()): Talk {
-    return new Talk(conversation, new Run({ conversation, limits: this.#insides.limits.flow }))
-  }
-
-  /** Says something to the model, which may use the catalogue, under the policy. Ends with exactly one `end`. */
-  async *chat(said: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { models, parts, limits, kept } = this.#insides
-    const { talk = this.talk(), model = models[0], system, signal } = options
+  async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
+    const { models, clock, grants } = this.#services
+    const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
-    await kept.grants.endTurn(talk.run.id, talk.conversation.turn + 1)
+    this.#prepare(conversation)
+    await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
-      conversation: talk.conversation,
-      said,
-      ...(system !== undefined && { system }),
+      conversation,
+      said: message,
+      system,
       tools: () => this.#toolsForModel(),
       callTool: (name, args, { signal: stop }) =>
-        this.#callForModel(name, args, { run: talk.run, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
-      limits: limits.chat,
-      clock: parts.clock,
-      ...(signal && { signal }),
+        this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
+      limits: this.#settings.limits.chat,
+      clock,
+      signal,
     })
   }
 
-  /** The conversation is over: what was granted for it is gone. */
-  async endTalk(talk: Talk): Promise<void> {
-    await this.#insides.kept.grants.endRun(talk.run.id)
-    this.#insides.parts.usage.forget(talk.run.id)
+  /** Ends a conversation and all grants for it. */
+  async endConversation({ id }: Conversation): Promise<void> {
+    await this.#services.grants.endRun(id)
+    this.#services.usage.forget(id)
   }
 
-  /** Offers a server a folder to work in; the person is asked. */
+  /** Asks the person to grant a server a folder as a root. */
   async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    return this.#insides.roots.give(this.#insides.server(server), [folder], options.signal)
+    return this.#services.roots.give(this.#services.fleet.get(server), [folder], options.signal)
   }
 
+  /** Revokes a root. Returns false if the server does not have it. */
   takeRoot(server: string, uri: string): boolean {
-    return this.#insides.roots.take(server, uri)
+    return this.#services.roots.take(server, uri)
   }
 
   rootsOf(server: string): { uri: string; name?: string }[] {
-    return this.#insides.roots.of(server)
+    return this.#services.roots.of(server)
   }
 
+  /** What is left of the sampling budget of a server. */
   budgetLeft(server: string): Promise<BudgetLeft> {
-    return this.#insides.broker.budgetLeft(server)
+    return this.#services.broker.budgetLeft(server)
   }
 
-  login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    return this.#insides.login(server, options.signal)
+  /** Logs in to a server over HTTP. */
+  async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    return this.#insides.logout(server, options.signal)
+  /** Revokes and deletes the tokens of a server. */
+  async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
   }
 
+  /** Closes all connections and the audit log. */
   async close(): Promise<void> {
-    const { fleet, catalog, roots, kept, parts } = this.#insides
-    parts.gate.close()
+    const { fleet, catalog, roots, gate, audit } = this.#services
+    gate.close()
     roots.close()
     catalog.close()
     await fleet.close()
-    // What was under way has failed by now; that is written down before the log is closed.
-    await parts.gate.settled(CLOSE_MS)
-    await kept.audit.close()
+    // The actions under way have failed now. Their outcomes must be in the log before it is closed.
+    await gate.settled(CLOSE_MS)
+    await audit.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -306,39 +293,46 @@ export class Host {
   }
 
   #toolsForModel(): ChatTool[] {
-    const { catalog, limits, favourites } = this.#insides
-    const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favourites })
+    const { limits, favorites } = this.#settings
+    const { inline, search } = offerToModel(this.#services.catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
     return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
   }
 
-  /** Through the search or not, it is the same call, and decided in the same way. */
+  /** A call through the tool search is decided like a direct call. */
   async #callForModel(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallOutcome> {
-    const { catalog, parts, server } = this.#insides
+    const { catalog, fleet } = this.#services
     const call = resolveModelCall(catalog, this.#search, name, args)
     if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
     const { entry } = call
-    const called = await callTool(parts, server(entry.server), entry.definition.name, call.args, options)
+    const called = await callTool(this.#services, fleet.get(entry.server), entry.definition.name, call.args, options)
     return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
   }
 
-  #byPerson({ talk, ...options }: HostCallOptions): UseOptions {
-    return { ...options, run: talk?.run ?? this.#insides.parts.run, initiator: 'user', chain: ['you'] }
+  #byPerson({ conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
+    return { ...options, conversation: this.#prepare(conversation), initiator: 'user', chain: ['you'] }
   }
 
-  #toolOf(tool: string | { server: string; name: string }): { server: HostedServer; name: string } {
-    const { catalog, server } = this.#insides
-    // By its own name also what is in quarantine, so that the refusal says so.
-    if (typeof tool !== 'string') return { server: server(tool.server), name: tool.name }
+  /** Applies the limits of this host to a conversation that is used for the first time. */
+  #prepare(conversation: Conversation): Conversation {
+    conversation.flow()
+    return conversation
+  }
+
+  #toolOf(tool: CatalogName): { server: HostedServer; name: string } {
+    const { catalog, fleet } = this.#services
+    // The server's own name also finds tools in quarantine, so that the refusal says so.
+    if (typeof tool !== 'string') return { server: fleet.get(tool.server), name: tool.name }
     const entry = catalog.find('tool', tool)
     if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No tool is called ${JSON.stringify(tool)}`)
-    return { server: server(entry.server), name: entry.definition.name }
+    return { server: fleet.get(entry.server), name: entry.definition.name }
   }
 
-  #ownerOf(exposed: string): { server: HostedServer; uri: string; template: string | undefined } {
-    const owner = this.#insides.catalog.ownerOfUri(exposed)
+  #resourceOf(exposed: string): ResourceTarget {
+    const { catalog, fleet } = this.#services
+    const owner = catalog.ownerOfUri(exposed)
     if (owner.kind === 'one') {
       const { server, uri, entry } = owner
-      return { server: this.#insides.server(server), uri, template: entry.kind === 'template' ? entry.definition.uriTemplate : undefined }
+      return { server: fleet.get(server), uri, template: entry.kind === 'template' ? entry.definition.uriTemplate : undefined }
     }
     const why =
       owner.kind === 'none' ? 'no server offers it' : `several servers offer it: ${owner.servers.join(', ')}; name one as server+uri`

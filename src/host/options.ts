@@ -1,127 +1,93 @@
-/** What may be said about a host, every part with its default. */
+/** The options of a host. */
 
 import type { Keychain } from '../auth/store/options.ts'
+import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
-import type { Clock } from '../jsonrpc/clock.ts'
-import type { Authorizer } from '../protocol/authorizer.ts'
-import type { Implementation } from '../protocol/base.ts'
-import type { Service } from '../protocol/service.ts'
-import type { ProcessTargetOptions } from '../stdio/connect.ts'
-import type { Review } from './approval.ts'
-import type { Asker } from './ask/question.ts'
-import type { AnchorSink } from './audit/anchor.ts'
-import type { AuditLogLimits } from './audit/log.ts'
-import type { CatalogLimits, EntryKind } from './catalog/catalog.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { Authorizer } from '../protocol/seams/authorizer.ts'
 import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
-import type { SearchLimits } from './catalog/search.ts'
-import type { ChatLimits } from './chat/limits.ts'
-import type { ConfigLimits } from './config/limits.ts'
-import type { PolicyLimits } from './consent/policy-schema.ts'
-import type { Policy, PolicyLayer, Rule } from './consent/rule.ts'
-import type { UsageLimits } from './consent/usage.ts'
-import type { EntryFileLimits } from './entry-file.ts'
-import type { ProvenanceLimits } from './flow/provenance.ts'
-import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
-import type { GateLimits } from './gate/gate.ts'
-import type { GrantLimits } from './grants/grant-store.ts'
+import type { GivenServer } from './config/inline-servers.ts'
+import type { GateLimits } from './consent/gate/gate.ts'
+import type { ChatLimits } from './conversation/chat/limits.ts'
+import { DEFAULT_RESULT_LIMITS } from './conversation/flow/cap-result.ts'
+import type { HostEvent } from './model/event.ts'
+import type { Asker } from './model/question.ts'
+import type { ServerSpec } from './model/server-spec.ts'
 import type { Model } from './models/model.ts'
-import type { PinLimits } from './pins/pin-store.ts'
-import type { RootLimits } from './roots/granted-roots.ts'
+import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
-import type { Health } from './servers/health.ts'
-import type { ServerLimits } from './servers/limits.ts'
-import type { ServerLog } from './servers/log-gate.ts'
-import type { ServerSpec } from './servers/spec.ts'
-import type { RedactorLimits } from './vault/redactor.ts'
-
-/** A URL, a command, a server in this process, or everything that can be said about one. */
-export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
+import type { SupervisionLimits } from './servers/limits.ts'
+import type { AnchorSink } from './storage/audit/anchor.ts'
+import type { AuditLogLimits } from './storage/audit/log.ts'
 
 /**
- * A file that lists servers. With `isOurs` it is your own list: its `tier`, `roots`, `asserted`, `dataFiles` and
- * `${secret:NAME}` are believed. Default: only the list in the host's own folder is.
+ * A file that lists servers. With `isOurs` it is your own list: the host believes its `tier`, `roots`, `asserted`, `dataFiles`
+ * and `${secret:NAME}`. Default: only the list in the host's own folder is believed.
  */
 export type GivenConfig = string | { file: string; isOurs?: boolean }
 
 export interface HostOptions {
   /** Files that list servers, in the dialect of any client. */
   config?: GivenConfig | readonly GivenConfig[]
-  /** Servers beside those of `config`, by name. */
+  /** Servers in addition to those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
-  /** Layer by layer a file or the rules themselves; a single file is the layer of the user. */
-  policy?: string | Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>> | Policy
-  /** Who answers questions. Without anybody, whatever would have to be asked is refused. */
+  /** A file or the rules of each layer. A single file is the user's layer. Default: no rules. */
+  policy?: GivenPolicy
+  /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
-  /** Of several, a server's preferences choose for sampling; chats use the first. */
+  /** Chats use the first model. For sampling the preferences of the server choose among all. */
   model?: Model | readonly Model[]
-  /** Names that servers hint at, and which of your models are as good: `{ sonnet: ['qwen3'] }`. Parts of names on both sides. */
+  /** Models to use for names that servers hint at: `{ sonnet: ['qwen3'] }`. Both sides can be parts of names. */
   equivalents?: Readonly<Record<string, readonly string[]>>
-  /** Names of the models that a server may have sample for it; all of them unless given. */
+  /** Names of the models that a server may sample from. Default: all. */
   allowedModels?(server: string): readonly string[] | undefined
-  /** Where approvals, permissions, secrets, tokens and the audit log are kept: a folder of the user unless given. Processes share it. */
+  /** Folder for approvals, grants, secrets, tokens and the audit log. Host processes can share it. Default: a folder in the user's home. */
   folder?: string
-  /** Whose host it is; the user of the system unless given. */
+  /** The name of the person. Default: the user of the operating system. */
   principal?: string
-  /** What grants for a project are for; the working folder unless given. */
+  /** The folder that grants for a project belong to. Default: the working folder. */
   project?: string
-  /** A headless run has nobody in front of it; so it is when nobody is there to ask, unless given. */
+  /** Whether a person is present. Default: `interactive` with `ask`, else `headless`. */
   mode?: 'interactive' | 'headless'
-  /** Folders that servers may be offered to work in, after the person was asked. */
+  /** Folders that the host offers to servers as roots, after the person agreed. */
   roots?: readonly string[]
-  /** The person asked not to be asked: lifts questions, never refusals, quarantine or what only a person can answer. */
+  /** The person chose not to be asked: `ask` becomes `allow`. Denials, quarantine and questions that only a person can answer remain. */
   isBypassing?: boolean
-  /** How servers over HTTP are logged in to. The default opens a page, after the person agreed to that. */
+  /** The authorization for a server over HTTP. Default: OAuth with a login page, after the person agreed to open it. */
   auth?(server: ServerSpec): Authorizer | undefined
-  /** Opens a page that the person agreed to; the browser of the system unless given. */
+  /** Opens a page that the person agreed to. Default: the browser of the system. */
   openUrl?(url: string): void | Promise<void>
-  /** Who the host says it is. */
+  /** The name and version that the host gives to servers. */
   info?: Implementation
-  /** The key of secrets and tokens is made from it, instead of one in the keychain. */
+  /** Derives the key for secrets and tokens. Default: a key from the keychain. */
   passphrase?: string
+  /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false
-  /** Where checkpoints of the audit log go as well. */
+  /** A second place for the checkpoints of the audit log. */
   anchor?: AnchorSink
-  /** Tools whose definitions models get in any case, by their exposed names. */
-  favourites?: readonly string[]
+  /** Exposed names of tools whose definitions models always get. */
+  favorites?: readonly string[]
   limits?: Partial<HostLimits>
   clock?: Clock
   onEvent?(event: HostEvent): void
 }
 
 export interface HostLimits {
-  server: Partial<ServerLimits>
+  server: Partial<SupervisionLimits>
   client: Partial<ClientLimits>
-  catalog: Partial<CatalogLimits>
   gate: Partial<GateLimits>
   chat: Partial<ChatLimits>
   sampling: Partial<BrokerLimits>
-  /** What each server may ask of the models; for all of them, or by name. */
+  /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   audit: Partial<AuditLogLimits>
-  /** The search over tools. */
-  search: Partial<SearchLimits>
-  grants: Partial<GrantLimits>
-  pins: Partial<PinLimits>
-  /** What is counted, for limits of rules and to notice loops. */
-  usage: Partial<UsageLimits>
-  roots: Partial<RootLimits>
-  /** What of private data is remembered, to recognise it where it would leave. */
-  flow: Partial<ProvenanceLimits>
-  /** The files of `config`. */
-  config: Partial<ConfigLimits>
-  /** The files of `policy`. */
-  policy: Partial<PolicyLimits>
-  /** What is looked at of a program before it is started. */
-  launch: Partial<EntryFileLimits>
-  /** Values of secrets that are looked for in what servers write. */
-  redactor: Partial<RedactorLimits>
   /** Servers in the configuration. */
   maxServers: number
-  /** Bytes of a result that are let in; the rest is cut off. */
+  /** Bytes of one result. The rest is cut off. */
   maxResultBytes: number
-  /** Tokens that definitions of tools may take of a model's attention before it gets a search over them instead. */
+  /** Tokens for the definitions of tools in a request to a model. With more, the model gets a search over the tools. */
   maxDefinitionTokens: number
 }
 
@@ -130,11 +96,3 @@ export const DEFAULT_HOST_LIMITS = {
   maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
   maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>
-
-export type HostEvent =
-  | { kind: 'health'; server: string; health: Health }
-  /** Something of a server is not in use, because nobody has approved it. */
-  | { kind: 'review'; review: Review }
-  | { kind: 'catalog'; kinds: ReadonlySet<EntryKind> }
-  | { kind: 'log'; server: string; log: ServerLog }
-  | { kind: 'warning'; server?: string; text: string }

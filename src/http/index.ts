@@ -1,15 +1,24 @@
-/** portico/http: servers over HTTP, and the way to reach one. */
+/** portico/http: serving over HTTP, and connecting over HTTP. */
 
-import type { Service } from '../protocol/service.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import type { Listening, ListenOptions } from './server/listen.ts'
 
 export * from './client/index.ts'
 export { type HttpHandler, httpHandler } from './server/handler.ts'
 export type { Listening, ListenOptions } from './server/listen.ts'
-export type { HttpAuth, HttpLimits, HttpOptions, Knock, TurnedAway, Visitor } from './server/options.ts'
+export type { AuthenticatedCaller, AuthRefusal, HttpAuth, HttpLimits, HttpOptions, RequestHead } from './server/options.ts'
 
-/** Serves at a port of this machine, and resolves when requests can come. Loaded then: other runtimes have no ports. */
+/**
+ * Serves at a port of this machine. Resolves when the server accepts requests.
+ *
+ * @example
+ * ```ts
+ * const { url } = await listen(server, { port: 3000 })
+ * console.log(`Serving at ${url}`)
+ * ```
+ */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
+  // Loaded on use, because other runtimes cannot listen at a port.
   const node = await import('./server/listen.ts')
   return node.listen(service, options)
 }

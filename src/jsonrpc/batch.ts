@@ -1,4 +1,4 @@
-/** The answers of one batch, collected and written as one array when the last of them is in. */
+/** Collects the answers of one batch and writes them as one array when the last one is there. */
 
 import type { Outlet } from './outlet.ts'
 
@@ -7,7 +7,7 @@ export class BatchOutlet implements Outlet {
   readonly #answers: string[] = []
   #open: number
 
-  /** @param requests how many messages of the batch are owed an answer */
+  /** @param requests the number of messages in the batch that get an answer */
   constructor(outlet: Outlet, requests: number) {
     this.#outlet = outlet
     this.#open = requests

@@ -1,17 +1,17 @@
-/** What can be told of a message that is refused before it is parsed: what it was meant to be, and its id. */
+/** The kind and the id of a message that `scan` rejected. Reads the text without parsing it, so that the error can be sent to the right request. */
 
 import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, keyNames, OPEN_BRACE, OPEN_BRACKET, parseOr, QUOTE } from './json-text.ts'
 import { type Id, isId } from './message.ts'
 
 export interface Envelope {
   kind: 'request' | 'notification' | 'response' | 'unknown'
-  /** Undefined when there is none that could be used. */
+  /** Undefined when there is no usable id. */
   id: Id | undefined
-  /** The other id of a response that has two. */
+  /** The second id, of a response that has two. */
   otherId?: Id | undefined
 }
 
-/** Reads the outermost object only, in one pass. An id may stand anywhere in it: some clients write it last. */
+/** Reads the outermost object in one pass, to its end: some clients write the id last. */
 export function envelopeOf(text: string): Envelope {
   let depth = 0
   let awaitsKey = false
@@ -58,18 +58,18 @@ const UNKNOWN: Envelope = { kind: 'unknown', id: undefined }
 
 function told(seen: number, ids: readonly (Id | undefined)[], isWhole: boolean): Envelope {
   const [first, second] = ids
-  // Of the two ids of a request neither is the id: nobody may act on either.
+  // A request with two ids has no usable id.
   const id = ids.length > 1 ? undefined : first
   if (seen & METHOD_BIT) {
     if (seen & ID_BIT) return { kind: 'request', id }
     return isWhole ? { kind: 'notification', id } : UNKNOWN
   }
   if (!(seen & ANSWER_BITS)) return { kind: 'unknown', id }
-  // A response is refused anyway: whoever waits for one of the ids is told.
+  // A response with two ids fails the requests of both.
   return second === undefined || second === first ? { kind: 'response', id: first } : { kind: 'response', id: first, otherId: second }
 }
 
-/** Reads a string or an integer that follows the colon after `at`. */
+/** Reads the string or integer after the colon that follows `at`. */
 function idAfter(text: string, at: number): Id | undefined {
   COLON.lastIndex = at
   if (!COLON.test(text)) return undefined

@@ -1,4 +1,4 @@
-/** One inbound request, from its arrival to its one answer. */
+/** An exchange: one incoming request, from its arrival to its answer. */
 
 import type { KeptText } from './kept-text.ts'
 import { type ErrorObject, type Id, INTERNAL_ERROR, type Params, type RequestMessage } from './message.ts'
@@ -11,7 +11,7 @@ export class Exchange {
   readonly params: Params | undefined
   readonly outlet: Outlet
   readonly #onOver: (exchange: Exchange) => void
-  /** Its neighbour among the requests in hand. */
+  /** The next entry in the same bucket of the `IdTable`. */
   sibling: Exchange | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
@@ -25,18 +25,18 @@ export class Exchange {
     this.#onOver = onOver
   }
 
-  /** For who needs to know of the abort and nothing else: a signal costs a kilobyte. */
+  /** Called on abort. Cheaper than `signal`, which costs a kilobyte. */
   onAborted: (() => void) | undefined
 
-  /** For who needs to know when the work for a cancelled exchange has ended: a handler need not look at its signal. */
+  /** Called when the handler of a cancelled exchange has ended. It may run on after the cancellation, because it may ignore its signal. */
   onStopped: (() => void) | undefined
 
-  /** True once it was answered or cancelled; whatever is written after that goes nowhere. */
+  /** True once the request is answered or cancelled. Later writes are ignored. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Aborts when the exchange is cancelled. Made on first use: most handlers never look. */
+  /** Aborts when the exchange is cancelled. Created on first use, because most handlers do not use it. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
@@ -45,27 +45,27 @@ export class Exchange {
     return this.#controller.signal
   }
 
-  /** Writes a notification or request of this exchange. */
+  /** Writes a notification or request that belongs to this exchange. */
   push(json: string): undefined | Promise<void> {
     return this.#isOver ? undefined : this.outlet.push(json)
   }
 
-  /** Lets the other side hang up and come back for the answer. */
+  /** Allows the peer to disconnect and fetch the answer later. */
   release(): void {
     if (!this.#isOver) this.outlet.release?.()
   }
 
   answer(result: Params): void {
-    // Written before anything is settled: a result that is no JSON throws here, and can still be answered as an error.
+    // Serialise first: if the result is not JSON this throws, and the request can still be answered with an error.
     if (!this.#isOver) this.#end(resultJson(this.id, result))
   }
 
-  /** Answers with a result that was written before. */
+  /** Answers with a result that is already JSON text. */
   answerWritten(result: string): void {
     if (!this.#isOver) this.#end(writtenResultJson(this.id, result))
   }
 
-  /** Answers with a result that was written before and will be given again. */
+  /** Answers with JSON text that will be sent again, such as a page of a list. */
   answerKept(result: KeptText): void {
     if (this.#isOver) return
     if (!this.outlet.answerKept) return this.answerWritten(result.text)
@@ -81,7 +81,7 @@ export class Exchange {
   /** Ends the exchange without an answer. */
   cancel(reason: unknown): void {
     if (this.#isOver) return
-    // First: whoever asked the other side something for this request calls it off while there is a way to say so.
+    // Abort first: questions to the peer that belong to this request are withdrawn while messages can still be sent.
     this.abort(reason)
     if (this.#isOver) return
     this.#isOver = true
@@ -89,7 +89,7 @@ export class Exchange {
     this.#onOver(this)
   }
 
-  /** Tells the handler to stop; the exchange still expects its answer. */
+  /** Tells the handler to stop. The exchange stays open for an answer. */
   abort(reason: unknown): void {
     this.#abortReason ??= reason ?? new DOMException('The request was cancelled', 'AbortError')
     this.#controller?.abort(this.#abortReason)

@@ -1,12 +1,12 @@
 /**
- * What is in progress, by id. A Map would do but for one thing: filled and emptied without pause, it goes through one
- * table after another, each outgrown table holds on to the next, and whatever was in any of them is then kept until the
- * next full collection. Here the entries are their own links, and an entry that was taken out holds on to nothing.
+ * A hash table of open requests, by id. Not a Map: a Map that is filled and emptied all the time leaves outgrown tables
+ * behind, and those keep removed entries alive until the next full garbage collection. Here the entries link to each
+ * other, and a removed entry links to nothing.
  */
 
 import type { Id } from './message.ts'
 
-/** One entry, which stands in one table at a time. */
+/** An entry is in at most one table at a time. */
 export interface IdEntry<T> {
   readonly id: Id
   /** The next entry of the same bucket. */
@@ -14,7 +14,7 @@ export interface IdEntry<T> {
 }
 
 export class IdTable<T extends IdEntry<T>> {
-  /** None before there is an entry: most conversations of a server over HTTP are idle. */
+  /** Empty until the first entry is added, because most HTTP sessions are idle. */
   #buckets: (T | undefined)[] = []
   #size = 0
 
@@ -29,13 +29,13 @@ export class IdTable<T extends IdEntry<T>> {
     return entry
   }
 
-  /** Adds an entry whose id is not in the table. */
+  /** Adds an entry. Its id must not be in the table. */
   add(entry: T): void {
     if (++this.#size > this.#buckets.length) this.#grow()
     link(this.#buckets, entry)
   }
 
-  /** Takes an entry out; false when it is not in the table. */
+  /** Removes an entry. False when it is not in the table. */
   remove(entry: T): boolean {
     if (this.#size === 0) return false
     const bucket = bucketOf(entry.id, this.#buckets.length)
@@ -53,7 +53,7 @@ export class IdTable<T extends IdEntry<T>> {
     return false
   }
 
-  /** All entries, in no order that means anything; a copy, so that the table may change meanwhile. */
+  /** A copy of all entries, in no particular order. The table may change while it is used. */
   all(): T[] {
     const all: T[] = []
     for (const first of this.#buckets) for (let each = first; each; each = each.sibling) all.push(each)
@@ -68,7 +68,7 @@ export class IdTable<T extends IdEntry<T>> {
 }
 
 const FIRST_BUCKETS = 8
-/** Enough of the end of a string id to tell counters and random ids apart. */
+/** The last characters of a string id suffice to distribute counters and random ids. */
 const HASHED_CHARACTERS = 8
 
 const emptyBuckets = <T>(count: number): (T | undefined)[] => new Array<T | undefined>(count).fill(undefined)

@@ -1,4 +1,4 @@
-/** Finding one's way through JSON text without parsing it. */
+/** Primitives to walk through JSON text without parsing it, shared by `scan.ts` and `envelope.ts`. */
 
 export const QUOTE = 0x22
 export const COMMA = 0x2c
@@ -8,25 +8,25 @@ export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 const BACKSLASH = 0x5c
 
-/** Where the string that begins at `from` ends; -1 when it does not. */
+/** The index of the quote that ends the string starting at `from`; -1 when there is none. */
 export function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from)
   while (at > 0 && isAfterBackslash(text, at, from)) at = text.indexOf('"', at + 1)
   return at
 }
 
-/** Up to eight names to tell keys by, each with a bit. */
+/** Up to eight key names, each with its own bit. */
 export interface KeyNames {
   names: readonly string[]
-  /** The bits of the names that a key may spell, by its length and first character. */
+  /** The bits of the possible names, by the length and first character of a key. */
   guesses: Uint8Array
 }
 
-/** A letter that is written as an escape, such as \u0069, takes five characters more. */
+/** A letter written as an escape, such as \u0069, is five characters longer. */
 const ESCAPE_ADDS = 5
 const ASCII = 128
 
-/** @param names of letters only, each with the next bit */
+/** @param names letters only; the first gets bit 1, the next bit 2, and so on */
 export function keyNames(...names: readonly string[]): KeyNames {
   const longest = Math.max(...names.map(({ length }) => length)) * (1 + ESCAPE_ADDS)
   const guesses = new Uint8Array((longest + 1) * ASCII)
@@ -41,14 +41,14 @@ export function keyNames(...names: readonly string[]): KeyNames {
   return { names, guesses }
 }
 
-/** The bit of the name that the key from `from` to `to` spells, escapes included; 0 for none. */
+/** The bit of the name that the key from `from` to `to` spells, also with escapes. 0 for any other key. */
 export function bitOf(keys: KeyNames, text: string, from: number, to: number): number {
   if (guessBits(keys, text, from, to) === 0) return 0
   const index = keys.names.indexOf(parseOr(text.slice(from - 1, to + 1), '') as string)
   return index < 0 ? 0 : 1 << index
 }
 
-/** The same without a look at the letters: the bit of every name it may be. Ten times as fast, and it never misses one. */
+/** The bits of all names that the key may spell, by length and first letter only. Ten times as fast, and never misses a name. */
 export function guessBits({ guesses }: KeyNames, text: string, from: number, to: number): number {
   const first = text.charCodeAt(from)
   const at = (to - from) * ASCII + first

@@ -1,4 +1,4 @@
-/** Text that is sent many times: as a string, and as bytes for who can send those. */
+/** A result that is sent many times, such as a page of a list: as text, and as bytes that are encoded once. */
 
 const encoder = new TextEncoder()
 
@@ -10,7 +10,7 @@ export class KeptText {
     this.text = text
   }
 
-  /** Encoded once, when first wanted. */
+  /** Encoded on first use. */
   get bytes(): Uint8Array {
     this.#bytes ??= encoder.encode(this.text)
     return this.#bytes

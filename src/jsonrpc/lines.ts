@@ -1,19 +1,19 @@
-/** Bytes to lines, in linear time whatever the chunks: newline-delimited messages over a byte stream. */
+/** Splits a byte stream into lines, one message each. Takes linear time for any size of chunks. */
 
 export interface LineReaderOptions {
-  /** The longest line, in bytes. A longer one is skipped up to its newline. */
+  /** The maximum length of a line, in bytes. A longer line is skipped. */
   maxLineBytes: number
-  /** A line is the part of `text` from `from` to `to`: text that is cut out of another costs twice as much to look through. */
+  /** The line is `text` from `from` to `to`. It is not cut out, because scanning a slice costs twice as much. */
   onLine(text: string, from: number, to: number): void
-  /** A line passed the limit; called once for it, as soon as it does. */
+  /** Called once for each line that exceeds the limit, as soon as it does. */
   onTooLong(): void
-  /** A line is not UTF-8. The bytes are only good until this returns. */
+  /** Called for a line that is not UTF-8. The bytes are reused after this returns. */
   onNotUtf8(line: Uint8Array): void
 }
 
 export class LineReader {
   readonly #options: LineReaderOptions
-  /** The start of a line whose end has not come; grows by doubling, so that one byte at a time stays linear. */
+  /** The start of an unfinished line. Doubles in size when full, so that byte-by-byte input takes linear time. */
   #buffer = new Uint8Array(0)
   #size = 0
   #isSkipping = false
@@ -34,7 +34,7 @@ export class LineReader {
     this.#keep(chunk.subarray(last + 1))
   }
 
-  /** The stream ended: what is left without a newline is a line too. */
+  /** Call at the end of the stream. Text without a final newline counts as a line. */
   end(): void {
     this.#endLine(EMPTY)
   }
@@ -70,7 +70,7 @@ export class LineReader {
     this.#emit(line)
   }
 
-  /** Whole lines in one chunk: decoded at once and cut as text, which costs a tenth of decoding each. */
+  /** Decodes all complete lines of a chunk together, which costs a tenth of decoding each line. */
   #emitBlock(block: Uint8Array): void {
     const text = block.length > this.#options.maxLineBytes ? undefined : decode(block)
     if (text === undefined) return this.#emitEach(block)
@@ -110,10 +110,10 @@ export class LineReader {
 
 const NEWLINE = 0x0a
 const EMPTY = new Uint8Array(0)
-// Only what JSON counts as space: anything else on a line was meant to be a message.
+// JSON white space only. A line with anything else was meant as a message.
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d
 
-// A byte order mark is kept, so that the parser refuses it: JSON text has none.
+// A byte order mark is kept, so that the JSON parser rejects it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(bytes: Uint8Array): string | undefined {

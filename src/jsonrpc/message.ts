@@ -1,8 +1,10 @@
-/** The four kinds of JSON-RPC 2.0 message, and what reading one may yield. */
+/** The JSON-RPC 2.0 messages, and the outcomes of reading one. */
+
+import type { JsonObject } from '../base/json.ts'
 
 export type Id = string | number
 
-export type Params = Record<string, unknown>
+export type Params = JsonObject
 
 export interface ErrorObject {
   code: number
@@ -35,22 +37,22 @@ export interface ErrorMessage {
   error: ErrorObject
 }
 
-/** Something that is owed an error answer; `id` is undefined when none could be read. */
+/** A message that gets an error answer. `id` is undefined when it could not be read. */
 export interface MalformedMessage {
   kind: 'malformed'
   id: Id | undefined
   error: ErrorObject
-  /** It was meant as a request, so that its sender waits for an answer if it has an id. */
+  /** Whether it was meant as a request, so that its sender waits for an answer. */
   isRequest: boolean
 }
 
-/** Something that is wrong and must not be answered: a bad notification or a bad response. */
+/** An invalid notification or response, which must not be answered. */
 export interface IgnoredMessage {
   kind: 'ignored'
   reason: string
-  /** The request of ours that it answers in a way that cannot be used. */
+  /** The id of our request that it answers in an unusable way. */
   id?: Id | undefined
-  /** A second id that the message has: nobody can tell which of the two it answers. */
+  /** The second id, when the message has two and it is unclear which one it answers. */
   otherId?: Id | undefined
 }
 
@@ -71,9 +73,7 @@ export const INTERNAL_ERROR = -32603
 
 export const isId = (value: unknown): value is Id => typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 
-/** An id as a number where it is the text of one: some peers turn the ids of requests into strings. Anything else as it is. */
+/** Converts an id that is the text of a number to that number, because some peers turn ids into strings. */
 export const numbered = <T>(id: T): T | number => (typeof id === 'string' && COUNTED.test(id) ? Number(id) : id)
 
 const COUNTED = /^(?:0|[1-9]\d{0,14})$/
-
-export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)

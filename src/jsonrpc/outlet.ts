@@ -1,23 +1,23 @@
 /**
- * The place where everything about one inbound message is written. Each message arrives with its own, so an
- * answer never has to find its way by an id that the other side chose.
+ * An outlet: where everything about one incoming message is written. Each message arrives with its own outlet, so that
+ * answers are never routed by an id that the peer chose.
  */
 
 import type { KeptText } from './kept-text.ts'
 
 export interface Outlet {
-  /** Writes a notification or request that belongs to the exchange. A promise asks the producer to wait. */
+  /** Writes a notification or request that belongs to the exchange. If it returns a promise, wait for it before the next push. */
   push(json: string): undefined | Promise<void>
-  /** Writes the one answer; nothing follows. `errorCode` is set when the answer is an error. */
+  /** Writes the answer, which is the last message. `errorCode` is set when the answer is an error. */
   answer(json: string, errorCode?: number): void
-  /** The same for an answer most of which was written before: `head`, then `kept`, then `tail`. */
+  /** Writes the answer as `head`, `kept` and `tail`, so that the bytes of `kept` can be reused. */
   answerKept?(head: string, kept: KeptText, tail: string): void
-  /** Ends the exchange without an answer: it was cancelled. */
+  /** Ends a cancelled exchange without an answer. */
   drop(): void
-  /** False where nothing but the answer can be written, so that it is no use to ask anything. */
+  /** False where only the answer can be written, so that the peer cannot be asked anything. */
   readonly canPush?: boolean
-  /** What the transport has found out about whoever sent this very message; its meaning is settled above. */
+  /** What the transport knows about the sender of this message. The layers above define its type. */
   readonly sender?: unknown
-  /** Lets the other side hang up and come back for the answer, where the transport has a way to. */
+  /** Allows the peer to disconnect and fetch the answer later, if the transport supports it. */
   release?(): void
 }

@@ -1,12 +1,12 @@
 /**
- * One side of a JSON-RPC conversation: our requests until they settle, their requests until they are answered.
- * It owns no transport: messages are handed in with the outlet they came with, and ours are written where the
- * caller says.
+ * One side of a JSON-RPC connection: tracks our requests until they settle and the peer's requests until they are
+ * answered. It has no transport: the caller passes each message with its outlet, and a function to write each request.
  */
 
-import { asText } from './as-text.ts'
+import { asText } from '../base/as-text.ts'
+import { Deadline, type Deadlines } from '../base/deadlines.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { BatchOutlet } from './batch.ts'
-import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { IdTable } from './id-table.ts'
 import {
@@ -22,29 +22,28 @@ import {
   type RequestMessage,
   type SingleMessage,
 } from './message.ts'
-import { onAbort } from './on-abort.ts'
 import type { Outlet } from './outlet.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'
 
 export type PeerFailure = 'ERR_ANSWER_INVALID' | 'ERR_CLOSED' | 'ERR_TIMEOUT'
 
-export interface PeerOptions {
-  /** Answers one request, now or later; throwing is answered as an internal error. */
+export interface PeerHandler {
+  /** Answers one request, now or later. If it throws, the answer is an internal error. */
   onRequest(exchange: Exchange): void
   onNotification(message: NotificationMessage, outlet: Outlet): void
-  /** Something arrived that may not be answered and was not used. */
+  /** Called for a message that was not used and must not be answered. */
   onIgnored?(reason: string): void
-  /** Makes the error of something that failed on this side. */
+  /** Creates the error for a failure on this side. */
   failure(code: PeerFailure, message: string, cause?: unknown): Error
-  /** Whether an array of messages is accepted. */
+  /** Whether arrays of messages are accepted. */
   acceptsBatch(): boolean
-  /** The id of an answer to a message whose own id could not be read: null, or undefined to leave it out. */
+  /** The id of the answer to a message without a readable id: null, or undefined to omit it. */
   unreadableId(): null | undefined
   deadlines: Deadlines
-  /** Requests worked on at the same time. */
+  /** The maximum number of requests that run at the same time. */
   maxActive: number
-  /** Requests kept waiting beyond those; more are refused. */
+  /** The maximum number of requests that wait to run. More are refused. */
   maxWaiting: number
 }
 
@@ -52,17 +51,17 @@ export interface RequestOptions {
   /** Writes the message. */
   write(json: string): void
   signal?: AbortSignal | undefined
-  /** Rejects after this long without an answer or a sign of life. */
+  /** The request fails after this time without an answer or a sign of life. */
   timeoutMs: number
-  /** Rejects after this long whatever the signs of life. */
+  /** The request fails after this time in any case. */
   maxTotalMs: number
-  /** Called when we stop waiting before an answer came, so that the other side can be told. */
+  /** Called when we stop waiting for the answer, so that the peer can be told. */
   onGiveUp?: ((id: Id, reason: string, method: string) => void) | undefined
-  /** Gives the result its final form. */
+  /** Converts the result. */
   read?: ((result: Params) => Params) | undefined
 }
 
-/** One request of ours, which is its own deadline. */
+/** One of our requests. It is its own deadline. */
 class Pending extends Deadline {
   readonly id: Id
   readonly method: string
@@ -104,7 +103,7 @@ interface PeerState {
   nextId: number
   pending: IdTable<Pending>
   active: IdTable<Exchange>
-  /** In the order they came; a table of its own only while there are any. */
+  /** In order of arrival. Created when the first request has to wait. */
   waiting: Map<Id, Exchange>
   isStarting: boolean
   isClosing: boolean
@@ -112,46 +111,46 @@ interface PeerState {
   onIdle: (() => void)[] | undefined
 }
 
-/** Stands for a table that nobody has written to. */
-const NOBODY = new Map<Id, Exchange>()
+/** Shared by all peers without waiting requests. Never written to. */
+const NONE_WAITING = new Map<Id, Exchange>()
 
 export class Peer {
-  readonly #options: PeerOptions
+  readonly #options: PeerHandler
   readonly #state: PeerState = {
     nextId: 1,
     pending: new IdTable(),
     active: new IdTable(),
-    waiting: NOBODY,
+    waiting: NONE_WAITING,
     isStarting: false,
     isClosing: false,
     closeError: undefined,
     onIdle: undefined,
   }
 
-  constructor(options: PeerOptions) {
+  constructor(options: PeerHandler) {
     this.#options = options
   }
 
-  /** Whether an answer to one of our requests is waited for. */
+  /** Whether one of our requests is unanswered. */
   get isWaiting(): boolean {
     return this.#state.pending.size > 0
   }
 
-  /** How many of their requests are being worked on or waiting. */
+  /** The number of the peer's requests that run or wait. */
   get load(): number {
     return this.#state.active.size + this.#state.waiting.size
   }
 
   /**
-   * True when a transport that can stop reading should do so until `onRelief`. Never while we wait for an answer:
-   * it would have to be read past the requests that wait for it.
+   * True when a transport should stop reading until `onRelief`. Never while we wait for an answer, because the answer
+   * comes after requests that were not read yet.
    */
   get isSaturated(): boolean {
     const { waiting, pending } = this.#state
     return waiting.size > 0 && waiting.size >= this.#options.maxWaiting / 2 && pending.size === 0
   }
 
-  /** Called each time reading may go on after it should have stopped. */
+  /** Called when reading may continue. */
   onRelief: (() => void) | undefined
 
   get isClosed(): boolean {
@@ -161,17 +160,17 @@ export class Peer {
   receive(message: Incoming, outlet: Outlet): void {
     if (message.kind !== 'batch') return this.#receiveOne(message, outlet)
     if (!this.#options.acceptsBatch()) return this.#refuseBatch(message.messages, outlet)
-    const owed = message.messages.filter((each) => each.kind === 'request' || each.kind === 'malformed').length
-    const shared = owed > 0 ? new BatchOutlet(outlet, owed) : outlet
+    const answered = message.messages.filter((each) => each.kind === 'request' || each.kind === 'malformed').length
+    const shared = answered > 0 ? new BatchOutlet(outlet, answered) : outlet
     for (const each of message.messages) this.#receiveOne(each, shared)
   }
 
-  /** The id of our next request, for a sender that must write it into the message. */
+  /** The id for our next request. */
   takeId(): number {
     return this.#state.nextId++
   }
 
-  /** Sends the request `json`, which carries `id`. */
+  /** Sends the request `json`, which contains `id`. */
   request(id: Id, method: string, json: string, options: RequestOptions): Promise<Params> {
     const state = this.#state
     if (state.isClosing) return Promise.reject(this.#closed(method))
@@ -197,7 +196,7 @@ export class Peer {
     })
   }
 
-  /** Says that the answer to our request `id` will not come: its stream ended, the write failed. */
+  /** Fails our request `id`, because its answer cannot arrive any more. */
   abandon(id: Id, error: Error): void {
     const pending = this.#pendingOf(id)
     if (!pending) return
@@ -205,7 +204,7 @@ export class Peer {
     pending.reject(error)
   }
 
-  /** A sign of life for our request `id`: its timeout starts anew, at most once a second and never past the total. */
+  /** Restarts the timeout of our request `id`, at most once a second and never beyond `maxTotalMs`. */
   touch(id: Id): boolean {
     const pending = this.#pendingOf(id)
     if (!pending) return false
@@ -218,7 +217,7 @@ export class Peer {
     return true
   }
 
-  /** Cancels their request `id`. False when there is none: it was answered, or never came. */
+  /** Cancels the peer's request `id`. False when there is no such open request. */
   cancel(id: Id, reason: unknown): boolean {
     const exchange = this.#state.active.get(id) ?? this.#state.waiting.get(id)
     if (!exchange) return false
@@ -226,12 +225,12 @@ export class Peer {
     return true
   }
 
-  /** Their requests in hand, for a caller that must stop them one by one. */
+  /** The peer's open requests. */
   exchanges(): Iterable<Exchange> {
     return [...this.#state.active.all(), ...this.#state.waiting.values()]
   }
 
-  /** Takes no new request and resolves when the last one in hand is over. */
+  /** Accepts no new requests. Resolves when the open ones are over. */
   drain(): Promise<void> {
     this.#state.isClosing = true
     if (this.load === 0) return Promise.resolve()
@@ -241,7 +240,7 @@ export class Peer {
     })
   }
 
-  /** Ends everything now: our requests reject with `error`, theirs are aborted and get no answer. */
+  /** Ends everything now: our requests reject with `error`; the peer's requests are aborted and get no answer. */
   close(error: Error): void {
     const state = this.#state
     state.isClosing = true
@@ -264,7 +263,7 @@ export class Peer {
       case 'error':
         return this.#settle(message.id, undefined, message.error)
       case 'malformed':
-        // An object with an id and nothing else may be an answer that lacks its result.
+        // An object with only an id may be an answer without its result.
         if (!message.isRequest && this.#reject(message.id, message.error.message)) return
         return outlet.answer(errorJson(message.id ?? this.#options.unreadableId(), message.error), message.error.code)
       case 'ignored':
@@ -278,7 +277,7 @@ export class Peer {
     if (!isFirst && !isOther) this.#options.onIgnored?.(reason)
   }
 
-  /** Answers that came in an array fail at once: nobody waits to the limit for something that is there. */
+  /** Fails our requests whose answers are in the array, so that they do not wait for their timeout. */
   #refuseBatch(messages: readonly SingleMessage[], outlet: Outlet): void {
     const reason = 'Batches are not part of this protocol revision'
     let settled = 0
@@ -286,12 +285,12 @@ export class Peer {
       const isAnswer = each.kind === 'result' || each.kind === 'error' || each.kind === 'ignored'
       if (isAnswer && this.#reject(each.id, reason)) settled++
     }
-    // What holds nothing but answers of ours is owed none.
+    // A batch of answers gets no answer itself.
     if (settled > 0 && settled === messages.length) return outlet.drop()
     outlet.answer(errorJson(this.#options.unreadableId(), { code: INVALID_REQUEST, message: reason }), INVALID_REQUEST)
   }
 
-  /** Fails our request `id` because its answer cannot be used; false when nobody waits for it. */
+  /** Fails our request `id` because its answer is unusable. False when there is no such request. */
   #reject(id: Id | undefined, reason: string): boolean {
     const pending = this.#pendingOf(id)
     if (!pending) return false
@@ -300,7 +299,7 @@ export class Peer {
     return true
   }
 
-  /** Some peers turn numbers into text: the number counts when nobody waits for the text. */
+  /** Some peers turn numeric ids into strings, so a string that matches nothing is tried as a number. */
   #pendingOf(id: Id | undefined): Pending | undefined {
     if (id === undefined) return undefined
     const { pending } = this.#state
@@ -331,7 +330,7 @@ export class Peer {
       const data = { reason: 'too-many-requests', limit: 'maxWaiting', max: this.#options.maxWaiting }
       return refuse(message, outlet, { code: INTERNAL_ERROR, message: 'Too many requests in progress', data })
     }
-    if (waiting === NOBODY) this.#state.waiting = new Map()
+    if (waiting === NONE_WAITING) this.#state.waiting = new Map()
     this.#state.waiting.set(exchange.id, exchange)
   }
 
@@ -347,7 +346,7 @@ export class Peer {
   readonly #over = (exchange: Exchange): void => {
     const { active, waiting, onIdle } = this.#state
     const wasSaturated = this.isSaturated
-    if (!active.remove(exchange) && waiting !== NOBODY) waiting.delete(exchange.id)
+    if (!active.remove(exchange) && waiting !== NONE_WAITING) waiting.delete(exchange.id)
     if (waiting.size > 0) this.#startWaiting()
     if (wasSaturated && !this.isSaturated) this.onRelief?.()
     if (onIdle && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
@@ -355,7 +354,7 @@ export class Peer {
 
   #startWaiting(): void {
     const state = this.#state
-    // A request that is answered at once ends in here; the loop that started it goes on to the next, at any length.
+    // A request that is answered immediately re-enters here. The outer loop starts the next one, so the stack stays flat.
     if (state.isStarting || state.closeError) return
     state.isStarting = true
     try {
@@ -372,7 +371,7 @@ export class Peer {
   #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
     const pending = this.#pendingOf(id)
     if (!pending) {
-      const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not waited for`
+      const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not an open request`
       return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)
     }
     this.#forget(pending)
@@ -398,7 +397,7 @@ export class Peer {
     try {
       pending.options.onGiveUp?.(pending.id, reason, pending.method)
     } catch (cause) {
-      this.#options.onIgnored?.(`The other side could not be told that ${pending.method} was given up: ${asText(cause)}`)
+      this.#options.onIgnored?.(`The cancellation of ${pending.method} could not be sent: ${asText(cause)}`)
     }
   }
 

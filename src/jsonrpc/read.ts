@@ -1,5 +1,6 @@
-/** Text to message: the one place where foreign JSON becomes something we act on. */
+/** Reads messages: the only place where JSON text from a peer is parsed. */
 
+import { isObject } from '../base/json.ts'
 import { envelopeOf } from './envelope.ts'
 import {
   type ErrorObject,
@@ -8,7 +9,6 @@ import {
   INVALID_REQUEST,
   type Incoming,
   isId,
-  isObject,
   PARSE_ERROR,
   type Params,
   type SingleMessage,
@@ -16,26 +16,26 @@ import {
 import { type ScanBounds, scan, type Tally } from './scan.ts'
 
 export interface ReadBounds extends ScanBounds {
-  /** How many messages one batch may hold. */
+  /** The maximum number of messages in a batch. */
   maxBatch: number
 }
 
 export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
-/** What a client reads: answers hold long lists of schemas, which nest deeper and hold more than anything a client sends. */
+/** For clients: answers contain long lists of schemas, which are deeper and larger than any request. */
 export const ANSWER_BOUNDS: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxDepth: 256, maxValues: 1_000_000 }
 
-/** The same with a bound of one's own on the values of a message. */
+/** `ANSWER_BOUNDS` with another limit on the number of values. */
 export const answerBounds = (maxValues = ANSWER_BOUNDS.maxValues): ReadBounds =>
   maxValues === ANSWER_BOUNDS.maxValues ? ANSWER_BOUNDS : { ...ANSWER_BOUNDS, maxValues }
 
-/** The longest text that is taken for a message where messages come as lines. */
+/** The default maximum length of a message on a transport that sends lines. */
 export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
 
 /**
- * Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence).
- * The message is all of `text`, or the part of it from `from` to `to`.
- * @param tally hears how many values a message without a flaw holds
+ * Reads the message in `text` from `from` to `to`. Never throws: invalid text is `malformed` (answered with an error) or
+ * `ignored` (not answered).
+ * @param tally receives the number of values in a valid message
  */
 export function read(text: string, bounds: ReadBounds, from = 0, to = text.length, tally?: Tally): Incoming {
   const flaw = scan(text, bounds, from, to, tally)
@@ -59,7 +59,7 @@ export function read(text: string, bounds: ReadBounds, from = 0, to = text.lengt
   return { kind: 'batch', messages: value.map(classify) }
 }
 
-/** A flawed message is never parsed, but what it was meant to be decides who hears of it. */
+/** A message that `scan` rejected is not parsed. Its kind decides whether it gets an error answer. */
 function refused(text: string, flaw: ErrorObject): SingleMessage {
   const { kind, id, otherId } = envelopeOf(text)
   if (kind === 'response' && otherId !== undefined) return { kind: 'ignored', reason: flaw.message, id, otherId }
@@ -67,7 +67,7 @@ function refused(text: string, flaw: ErrorObject): SingleMessage {
   return { kind: 'malformed', id, error: flaw, isRequest: kind === 'request' }
 }
 
-/** Text that is no JSON. If it was meant as an answer, such as one with NaN in it, the request it answers fails now. */
+/** For text that is not JSON. If it looks like an answer, for example one with NaN in it, the request fails now instead of timing out. */
 function unparsed(text: string): SingleMessage {
   const reason = 'The message is not valid JSON'
   if (VERSIONED.test(text)) {
@@ -77,16 +77,16 @@ function unparsed(text: string): SingleMessage {
   return malformed(undefined, PARSE_ERROR, reason)
 }
 
-/** What tells a message from a line of a log that happens to have an id. */
+/** Distinguishes a message from a log line that has an id. */
 const VERSIONED = /"jsonrpc"\s*:\s*"2\.0"/
 
-/** Judges one parsed value. Members are looked up by their exact names: `Method` is not `method`. */
+/** Classifies a parsed value. Member names are case-sensitive. */
 export function classify(value: unknown): SingleMessage {
   if (!isObject(value)) return malformed(undefined, INVALID_REQUEST, `A message is a JSON object, not ${nameOf(value)}`)
   const { id, method } = value
   if (method === undefined) return classifyResponse(value)
   const hasId = id !== undefined
-  const fault = faultOf(value)
+  const fault = checkRequest(value)
   if (fault) {
     if (!hasId && typeof method === 'string') return { kind: 'ignored', reason: fault.message }
     return { kind: 'malformed', id: isId(id) ? id : undefined, error: fault, isRequest: true }
@@ -96,8 +96,8 @@ export function classify(value: unknown): SingleMessage {
   return { kind: 'request', id: id as Id, method: method as string, params }
 }
 
-/** What is wrong with a request or notification, in the order a sender would want to hear it. */
-function faultOf(value: Params): ErrorObject | undefined {
+/** Returns the first thing that is wrong with a request or notification. */
+function checkRequest(value: Params): ErrorObject | undefined {
   const { jsonrpc, id, method, params } = value
   if (jsonrpc !== '2.0') return invalid(`"jsonrpc" must be "2.0", not ${shown(jsonrpc)}`)
   if (typeof method !== 'string') return invalid(`"method" must be a string, not ${nameOf(method)}`)
@@ -109,14 +109,14 @@ function faultOf(value: Params): ErrorObject | undefined {
 
 function classifyResponse(value: Params): SingleMessage {
   const { jsonrpc, id, result, error } = value
-  // Servers in some languages write both members, and null for the one that is not there.
+  // Servers in some languages write both members, with null for the absent one.
   const hasError = error !== undefined && (error !== null || result === undefined)
   const hasResult = result !== undefined && (result !== null || !hasError)
   const usableId = isId(id) ? id : undefined
   if (!hasResult && !hasError) return malformed(usableId, INVALID_REQUEST, 'A message needs "method", "result" or "error"')
   if (jsonrpc !== '2.0') {
     const reason = `a response without "jsonrpc": "2.0"`
-    // Lines of logs have ids and errors too, but not of this shape.
+    // Log lines may have an id and an error too, but not of this shape.
     return isObject(result) || isErrorObject(error) ? { kind: 'ignored', reason, id: usableId } : { kind: 'ignored', reason }
   }
   if (hasResult && hasError) return { kind: 'ignored', reason: 'a response with both "result" and "error"', id: usableId }
@@ -131,7 +131,7 @@ function classifyResponse(value: Params): SingleMessage {
 
 const EXCERPT_LENGTH = 200
 
-/** What came, for an error message. */
+/** The value as short JSON, for an error message. */
 function excerptOf(value: unknown): string {
   const json = JSON.stringify(value)
   return json.length > EXCERPT_LENGTH ? `${json.slice(0, EXCERPT_LENGTH - 3)}...` : json
@@ -149,7 +149,7 @@ export const malformed = (id: Id | undefined, code: number, message: string): Si
   isRequest: false,
 })
 
-/** For an error message: a short value as it is, any other by its type. */
+/** For an error message: a short string as it is, any other value by its type. */
 function shown(value: unknown): string {
   if (value === undefined) return 'absent'
   return typeof value === 'string' && value.length <= 20 ? JSON.stringify(value) : nameOf(value)

@@ -1,7 +1,6 @@
 /**
- * One linear pass over the text of a message, before it is parsed: what JSON.parse would accept silently
- * and a reader must not (nesting that overflows a stack, a key given twice so that two readers disagree,
- * a key that reaches a prototype).
+ * Rejects dangerous JSON text before it is parsed, in one linear pass: nesting that overflows a stack, too many values,
+ * duplicate keys that two readers would read differently, and keys that reach a prototype. JSON.parse accepts all of them.
  */
 
 import {
@@ -19,39 +18,39 @@ import {
 import { type ErrorObject, INVALID_PARAMS, INVALID_REQUEST } from './message.ts'
 
 export interface ScanBounds {
-  /** How deep arrays and objects may nest. */
+  /** The maximum depth of arrays and objects. */
   maxDepth: number
-  /** How many keys one object may have. */
+  /** The maximum number of keys in an object. */
   maxKeys: number
   /**
-   * How many values the whole message may hold: members of objects and elements of arrays. An empty object or array counts as
-   * two, because it takes more memory than a number. Small values are what turns little text into much memory.
+   * The maximum number of values in a message: members of objects and elements of arrays. An empty object or array counts
+   * as two, because it takes more memory than a number. This limits how much memory a short text can use.
    */
   maxValues: number
 }
 
-/** Tells how many values were counted. The same one can be used for every scan. */
+/** Receives the number of values. It can be reused for every scan. */
 export interface Tally {
   values: number
 }
 
-/** Returns the first flaw, or undefined. Text that is not JSON passes: the parser says what is wrong with it. */
+/** Returns the first problem, or undefined. Text that is not JSON passes, because the parser reports that. */
 export function scan(text: string, bounds: ScanBounds, from = 0, end = text.length, tally: Tally = UNREAD): ErrorObject | undefined {
-  // To read every key costs more than all the rest, so that is done only for text that looks flawed without.
+  // Reading every key costs more than all the rest, so the second pass runs only when the first finds a possible problem.
   return walk(text, bounds, from, end, guessBits, tally) && walk(text, bounds, from, end, bitOf, tally)
 }
 
 const UNREAD: Tally = { values: 0 }
 
-/** @param tell which names a key spells, or may spell */
+/** @param tell `guessBits` for the names that a key may spell, `bitOf` for the name that it spells */
 function walk(text: string, bounds: ScanBounds, from: number, end: number, tell: typeof bitOf, tally: Tally): ErrorObject | undefined {
   const { maxDepth, maxKeys, maxValues } = bounds
-  // Every value but the outermost follows a comma, or the beginning of what it is in.
+  // Every value except the outermost follows a comma or an opening bracket.
   let values = 0
   let depth = 0
   let awaitsKey = false
   let followsConstructor = false
-  // Where messages stand: one level down, or two when they are in an array.
+  // The depth of the members of a message: 1, or 2 inside a batch.
   let envelopeDepth = 1
   let envelope = 0
   let target = 0
@@ -123,10 +122,10 @@ function walk(text: string, bounds: ScanBounds, from: number, end: number, tell:
   return undefined
 }
 
-// Used by one scan after another, so that a message costs no array. Each level is written before it is read.
-/** Keys seen so far in each open object; -1 marks an array. */
+// Reused by all scans, so that a scan allocates nothing. Each level is written before it is read.
+/** The number of keys so far in each open object; -1 for an array. */
 const keys: number[] = [0]
-/** Which open objects are the value of a key "constructor". */
+/** Whether each open object is the value of a key "constructor". */
 const isConstructor: boolean[] = [false]
 
 const PROTOTYPE_KEYS = keyNames('__proto__', 'constructor', 'prototype')
@@ -135,7 +134,7 @@ const CONSTRUCTOR_BIT = 2
 const PROTOTYPE_BIT = 4
 const ENVELOPE_KEYS = keyNames('id', 'params', 'method', 'jsonrpc', 'result', 'error')
 const PARAMS_BIT = 2
-/** What a policy or a proxy decides on: a second value must not reach the handler behind its back. */
+/** Members of params that policies and proxies read. With a duplicate, the handler could see another value than they do. */
 const TARGET_KEYS = keyNames('name', 'uri', 'arguments', '_meta', 'requestState', 'inputResponses', 'taskId')
 
 const REACHES_PROTOTYPE: ErrorObject = {

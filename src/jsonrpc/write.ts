@@ -1,6 +1,6 @@
 /**
- * Message to text. The envelope is written by hand: its members are known, and to have JSON.stringify go through them as
- * well costs as much as it does to go through a small result.
+ * Writes messages as JSON. The envelope is concatenated, because JSON.stringify would take as long for it as for a small
+ * result.
  */
 
 import type { ErrorObject, Id, Params } from './message.ts'
@@ -10,7 +10,7 @@ export const requestJson = (id: Id, method: string, params: Params | undefined):
     ? `{"jsonrpc":"2.0","id":${idJson(id)},"method":${JSON.stringify(method)}}`
     : writtenRequestJson(id, method, jsonOf(params))
 
-/** For params that were written before. */
+/** For params that are already JSON text. */
 export const writtenRequestJson = (id: Id, method: string, params: string): string =>
   `{"jsonrpc":"2.0","id":${idJson(id)},"method":${JSON.stringify(method)},"params":${params}}`
 
@@ -21,37 +21,37 @@ export const notificationJson = (method: string, params?: Params): string =>
 
 export const resultJson = (id: Id, result: Params): string => writtenResultJson(id, jsonOf(result))
 
-/** For a result that was written before. */
+/** For a result that is already JSON text. */
 export const writtenResultJson = (id: Id, result: string): string => `{"jsonrpc":"2.0","id":${idJson(id)},"result":${result}}`
 
-/** What comes before the result; after it comes a brace. */
+/** The text before the result. A closing brace follows the result. */
 export const resultHead = (id: Id): string => `{"jsonrpc":"2.0","id":${idJson(id)},"result":`
 
-/** `null` writes JSON-RPC's own form for an unreadable id, `undefined` leaves the member out. */
+/** @param id null for an unreadable id, as JSON-RPC has it; undefined to omit the member */
 export function errorJson(id: Id | null | undefined, error: ErrorObject): string {
   try {
     return JSON.stringify({ jsonrpc: '2.0', id, error })
   } catch {
-    // The other side must hear of the failure, whatever the author put beside it.
+    // Drop data that cannot be serialised: the peer must still get the error.
     const { code, message } = error
     return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
   }
 }
 
 /**
- * Throws a TypeError for what has no JSON text: a circle, a BigInt, an object that makes nothing of itself, and NaN or
- * Infinity, which JSON.stringify would turn into null.
+ * Throws a TypeError for values that JSON cannot represent: cycles, BigInt, objects whose toJSON returns undefined, and NaN
+ * and the infinities, which JSON.stringify would turn into null.
  */
 export function jsonOf(value: unknown): string {
   const json: string | undefined = JSON.stringify(value)
   if (json === undefined) throw new TypeError('The value has no JSON text')
-  // Only a text with a null in it can hide such a number, so that nothing else is looked through.
+  // Only text that contains null can hide such a number.
   const lost = json.includes('null') ? lostNumberIn(value, '') : undefined
-  if (lost !== undefined) throw new TypeError(`JSON cannot write ${lost}`)
+  if (lost !== undefined) throw new TypeError(`JSON cannot represent ${lost}`)
   return json
 }
 
-/** The first number that is not finite, with where it stands. */
+/** The first number that is not finite, with its path. */
 function lostNumberIn(value: unknown, where: string): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `the number ${value}${where === '' ? '' : ` at ${where}`}`
   if (typeof value !== 'object' || value === null) return undefined

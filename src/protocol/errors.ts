@@ -1,11 +1,11 @@
-/** Everything that can go wrong on this side, as one table: a fixed string for programs, a JSON-RPC code for the wire. When it happens is in error-meanings.ts. */
+/** All errors of this side in one table: a fixed code for programs and a JSON-RPC code for the wire. docs/errors.md explains each. */
 
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from '../jsonrpc/message.ts'
 
 interface ErrorRow {
-  /** The code a server answers with when its handler fails this way; a revision may have its own. */
+  /** The JSON-RPC code that a server answers with. A revision may use another one. */
   rpc: number
-  /** Its message is written for the peer; that of any other error stays on this side. */
+  /** The message is sent to the peer. Messages of other errors stay on this side. */
   isForPeer?: true
 }
 
@@ -56,16 +56,26 @@ export const ERRORS = {
   ERR_UNSUPPORTED: { rpc: INTERNAL_ERROR },
 } as const satisfies Record<string, ErrorRow>
 
+/** The `code` of an `McpError`. */
 export type ErrorCode = keyof typeof ERRORS
 
 export interface McpErrorOptions {
-  /** Goes to the peer with the message. */
+  /** Sent to the peer with the message. */
   data?: unknown
-  /** Stays here. */
+  /** Never sent to the peer. */
   cause?: unknown
 }
 
-/** Something went wrong on this side. What the peer reported is a `RemoteError`. */
+/**
+ * A failure on this side. Errors that the peer reports are `RemoteError`.
+ *
+ * @example
+ * try {
+ *   await client.call('forecast', { city: 'Oslo' })
+ * } catch (error) {
+ *   if (error instanceof McpError && error.code === 'ERR_TIMEOUT') console.error('The server is slow')
+ * }
+ */
 export class McpError extends Error {
   override readonly name: string = 'McpError'
   readonly code: ErrorCode
@@ -78,14 +88,14 @@ export class McpError extends Error {
   }
 }
 
-/** A page a person must visit. The id ties a later notice of completion to it. */
+/** A page that the person must visit. The id connects it to the later notice of completion. */
 export interface RequiredPage {
   message: string
   url: string
   elicitationId: string
 }
 
-/** Thrown by a handler that can do nothing before the person has visited a page; the client shows it and tries again. */
+/** Thrown by a handler when the person must visit pages first. The client shows them and sends the request again. See `pageRequired`. */
 export class UrlElicitationRequired extends McpError {
   override readonly name = 'UrlElicitationRequired'
   readonly pages: RequiredPage[]
@@ -98,17 +108,28 @@ export class UrlElicitationRequired extends McpError {
   }
 }
 
-/** Thrown by a handler: an answer for the model, passed on word for word as a result with `isError`. */
+/**
+ * Thrown by a tool handler to tell the model what went wrong. The message becomes a result with `isError`. The text of
+ * any other error is hidden from the client.
+ *
+ * @example
+ * if (!city) throw new ToolError('Unknown city. Use a name such as "Oslo".')
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError'
 }
 
-/** The person said no to a question. */
+/**
+ * The person declined a question. Servers catch it around `ctx.elicit`; clients throw it in their `answer` handlers.
+ *
+ * @example
+ * await connect(url, { answer: { sample: () => { throw new Declined('Sampling is disabled') } } })
+ */
 export class Declined extends Error {
   override readonly name = 'Declined'
 }
 
-/** The person closed the question without an answer. */
+/** The person dismissed a question without an answer. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }

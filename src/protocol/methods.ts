@@ -1,17 +1,17 @@
-/** Every method of every revision, by name. */
+/** All methods of all revisions, by name. */
 
-import { completionMethods } from './completion.ts'
-import { elicitationMethods } from './elicitation.ts'
-import { lifecycleMethods } from './lifecycle.ts'
-import { loggingMethods } from './logging.ts'
-import type { MethodRow } from './method.ts'
-import { progressMethods } from './progress.ts'
-import { promptMethods } from './prompts.ts'
-import { resourceMethods } from './resources.ts'
-import { rootMethods } from './roots.ts'
-import { samplingMethods } from './sampling.ts'
-import { subscriptionMethods } from './subscriptions.ts'
-import { toolMethods } from './tools.ts'
+import { completionMethods } from './model/completion.ts'
+import { elicitationMethods } from './model/elicitation.ts'
+import { lifecycleMethods } from './model/lifecycle.ts'
+import { loggingMethods } from './model/logging.ts'
+import type { MethodRow } from './model/method.ts'
+import { progressMethods } from './model/progress.ts'
+import { promptMethods } from './model/prompts.ts'
+import { resourceMethods } from './model/resources.ts'
+import { rootMethods } from './model/roots.ts'
+import { samplingMethods } from './model/sampling.ts'
+import { subscriptionMethods } from './model/subscriptions.ts'
+import { toolMethods } from './model/tools.ts'
 
 const rows: readonly MethodRow[] = [
   ...lifecycleMethods,
@@ -27,7 +27,7 @@ const rows: readonly MethodRow[] = [
   ...subscriptionMethods,
 ]
 
-/** A row with the feature that its capability belongs to. */
+/** A method with the feature that its capability belongs to. */
 export type KnownMethod = MethodRow & { feature: string | undefined }
 
 export const METHODS: ReadonlyMap<string, KnownMethod> = new Map(

@@ -1,10 +1,10 @@
-/** Options over their defaults. */
+/** Merges options with their defaults. */
 
 import { McpError } from './errors.ts'
 
 /**
- * An option that is there and undefined was not given, and its default holds: a bound does not vanish because
- * `process.env` has no value for it. One that is no number after all is an error, because nothing is larger than that.
+ * An option that is undefined gets its default: a limit must not vanish because `process.env` has no value for it. NaN is
+ * an error, because every comparison with it is false and the limit would never apply.
  */
 export function withDefaults<Defaults extends object, Given extends object>(
   defaults: Defaults,

@@ -1,4 +1,4 @@
-/** 2024-11-05: the base table. Later revisions are written as what they changed. */
+/** Revision 2024-11-05: the base table. Later revisions list their changes. */
 
 import type { Base } from './revision.ts'
 

@@ -1,19 +1,19 @@
-/** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
+/** Revision 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import type { Delta, Fit } from './revision.ts'
+import { asText } from '../base/as-text.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inContent, ofType, within, without } from './shapes.ts'
 
-// An embedded resource keeps the bytes; older peers have no audio block but can carry any blob.
-const audioAsResource: Fit = ({ data, mimeType, annotations }) => ({
+// Older peers do not have audio blocks, so the bytes travel in an embedded resource.
+const audioAsResource: Downgrade = ({ data, mimeType, annotations }) => ({
   type: 'resource',
   resource: { uri: 'urn:portico:audio', mimeType, blob: data },
   ...(annotations === undefined ? {} : { annotations }),
 })
 
-const audioAsNote: Fit = ({ mimeType }) => ({
+const audioAsNote: Downgrade = ({ mimeType }) => ({
   type: 'text',
-  text: `[audio of type ${asText(mimeType)} left out: this protocol revision has none]`,
+  text: `[audio of type ${asText(mimeType)} omitted: this protocol revision has no audio]`,
 })
 
 const { 'tools/call': toolContent, 'prompts/get': promptContent } = inContent(ofType('audio', audioAsResource))
@@ -21,7 +21,7 @@ const { 'tools/call': toolContent, 'prompts/get': promptContent } = inContent(of
 export const r20250326: Delta = {
   version: '2025-03-26',
   facts: { hasBatches: true, completesUnannounced: false },
-  undo: {
+  downgrade: {
     params: {
       'notifications/progress': without('message'),
       'sampling/createMessage': each('messages', within('content', ofType('audio', audioAsNote))),
@@ -29,8 +29,8 @@ export const r20250326: Delta = {
     results: {
       initialize: within('capabilities', without('completions')),
       'tools/list': each('tools', without('annotations')),
-      'tools/call': toolContent as Fit,
-      'prompts/get': promptContent as Fit,
+      'tools/call': toolContent as Downgrade,
+      'prompts/get': promptContent as Downgrade,
       'sampling/createMessage': within('content', ofType('audio', audioAsNote)),
     },
   },

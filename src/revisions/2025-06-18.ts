@@ -1,24 +1,24 @@
-/** 2025-06-18: no more batches; elicitation, structured output, resource links, titles, completion context. */
+/** Revision 2025-06-18: no batches; elicitation, structured output, resource links, titles, completion context. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
-import type { Delta, Fit } from './revision.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inOrder, ofType, within, without } from './shapes.ts'
 
-const undated: Fit = within('annotations', without('lastModified'))
+const undated: Downgrade = within('annotations', without('lastModified'))
 
-// Before titles, the name of a resource was what people read.
-const titleAsName: Fit = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
+// Before there were titles, people read the name of a resource.
+const titleAsName: Downgrade = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
 
-const plainResource: Fit = inOrder(titleAsName, without('title', '_meta'), undated)
+const plainResource: Downgrade = inOrder(titleAsName, without('title', '_meta'), undated)
 
-const linkAsText: Fit = (link) => ({
+const linkAsText: Downgrade = (link) => ({
   type: 'text',
   text: `${asText(link.title ?? link.name)}: ${asText(link.uri)}${link.description === undefined ? '' : ` (${asText(link.description)})`}`,
   ...(isObject(link.annotations) ? { annotations: link.annotations } : {}),
 })
 
-const plainBlock: Fit = inOrder(
+const plainBlock: Downgrade = inOrder(
   ofType('resource_link', linkAsText),
   ofType('resource', within('resource', without('_meta'))),
   without('_meta'),
@@ -29,7 +29,7 @@ export const r20250618: Delta = {
   version: '2025-06-18',
   facts: { hasBatches: false },
   adds: ['elicitation/create'],
-  undo: {
+  downgrade: {
     params: {
       initialize: inOrder(within('capabilities', without('elicitation')), within('clientInfo', without('title'))),
       'completion/complete': inOrder(without('context'), within('ref', without('title'))),
@@ -37,8 +37,8 @@ export const r20250618: Delta = {
     },
     results: {
       initialize: within('serverInfo', without('title')),
-      // Structured output stays: the older schemas allow members they do not know, every known client ignores those it
-      // does not use, and a bridge may name an old revision for a client that is newer.
+      // Structured output stays: the older schemas allow unknown members, clients ignore them, and a bridge may name an
+      // old revision for a newer client.
       'tools/list': each('tools', without('title', '_meta')),
       'tools/call': each('content', plainBlock),
       'resources/list': each('resources', plainResource),

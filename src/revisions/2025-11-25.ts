@@ -1,34 +1,34 @@
-/** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
+/** Revision 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
-import type { Delta, Fit } from './revision.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inContent, inOrder, objectsIn, ofType, within, without } from './shapes.ts'
 import { joinTyped, splitTyped, typedField } from './typed-choices.ts'
 
-const plainImplementation: Fit = without('icons', 'description', 'websiteUrl')
+const plainImplementation: Downgrade = without('icons', 'description', 'websiteUrl')
 
-/** `{form, url}` was `{}`, which meant form; a client with URL mode only had nothing to say. */
-const formOnly: Fit = (capabilities) => {
+/** Older revisions have `{}` for forms, and nothing for URL mode. */
+const formOnly: Downgrade = (capabilities) => {
   const { elicitation, ...rest } = capabilities
   if (!isObject(elicitation)) return capabilities
   return 'url' in elicitation && !('form' in elicitation) ? rest : { ...rest, elicitation: {} }
 }
 
-const plainSampling: Fit = within('sampling', without('context', 'tools'))
+const plainSampling: Downgrade = within('sampling', without('context', 'tools'))
 
-// A conversation that was held with tools can still be read without them.
-const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
+// Tool use in a conversation is shown as text to models of older revisions.
+const toolUseAsText: Downgrade = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
 
-const toolResultAsText: Fit = ({ content }) => {
+const toolResultAsText: Downgrade = ({ content }) => {
   const texts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : `[${asText(type)}]`))
   return { type: 'text', text: `[result of tool call: ${texts.join('\n')}]` }
 }
 
-const withoutTools: Fit = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
+const withoutTools: Downgrade = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
 
-/** One block a message: several blocks become several messages of the same role. */
-const oneBlockEach: Fit = (params) => {
+/** Older messages have one block each, so several blocks become several messages of the same role. */
+const oneBlockEach: Downgrade = (params) => {
   if (!Array.isArray(params.messages)) return params
   const split = objectsIn(params.messages).flatMap(({ role, content }) =>
     (Array.isArray(content) ? objectsIn(content) : [content]).map((block: unknown) => ({ role, content: block })),
@@ -36,8 +36,8 @@ const oneBlockEach: Fit = (params) => {
   return { ...params, messages: split }
 }
 
-/** One block an answer: texts are joined, of anything else the first is kept. */
-const oneBlock: Fit = (result) => {
+/** Older answers have one block: texts are joined, otherwise only the first block is kept. */
+const oneBlock: Downgrade = (result) => {
   if (!Array.isArray(result.content)) return result
   const blocks = objectsIn(result.content)
   const [first] = blocks
@@ -45,8 +45,8 @@ const oneBlock: Fit = (result) => {
   return { ...result, content: { type: 'text', text: blocks.map(({ text }) => text).join('\n') } }
 }
 
-/** Titles of choices were a parallel list; several choices of one field did not exist and are typed in, comma by comma. */
-const plainField: Fit = (field) => {
+/** In older forms, titles of choices are a parallel list, and multiple choices are typed as text with commas. */
+const plainField: Downgrade = (field) => {
   const bare = field.type === 'boolean' ? field : without('default', 'pattern')(field)
   const { oneOf, items, type, minItems: _min, maxItems: _max, ...rest } = bare
   if (Array.isArray(oneOf)) {
@@ -61,7 +61,7 @@ const plainField: Fit = (field) => {
   return typedField({ ...rest, items })
 }
 
-const plainForm: Fit = within(
+const plainForm: Downgrade = within(
   'requestedSchema',
   inOrder(
     without('$schema'),
@@ -76,7 +76,7 @@ export const r20251125: Delta = {
   facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true, hasPolledStreams: true },
   adds: ['notifications/elicitation/complete'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
-  undo: {
+  downgrade: {
     params: {
       initialize: inOrder(within('clientInfo', plainImplementation), within('capabilities', inOrder(formOnly, plainSampling))),
       'sampling/createMessage': inOrder(without('tools', 'toolChoice'), each('messages', withoutTools), oneBlockEach),
@@ -93,5 +93,5 @@ export const r20251125: Delta = {
       'elicitation/create': joinTyped,
     },
   },
-  redo: { results: { 'elicitation/create': splitTyped } },
+  upgrade: { results: { 'elicitation/create': splitTyped } },
 }

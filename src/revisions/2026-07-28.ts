@@ -1,31 +1,31 @@
-/** 2026-07-28: no handshake, no session, no server requests; questions travel in answers, changes on one stream. */
+/** Revision 2026-07-28: no handshake, no sessions and no server requests. Questions are in answers, change notices on one stream. */
 
-import { isObject } from '../jsonrpc/message.ts'
-import type { Delta, Fit } from './revision.ts'
+import { isObject } from '../base/json.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 
-const whole: Fit = without('resultType')
-const uncached: Fit = without('resultType', 'ttlMs', 'cacheScope')
-const firstRound: Fit = without('inputResponses', 'requestState')
+const whole: Downgrade = without('resultType')
+const uncached: Downgrade = without('resultType', 'ttlMs', 'cacheScope')
+const firstRound: Downgrade = without('inputResponses', 'requestState')
 
-// Until now structured output was an object, and so was what described it.
-const objectOutput: Fit = (tool) =>
+// In older revisions structured output and its schema must be objects.
+const objectOutput: Downgrade = (tool) =>
   isObject(tool.outputSchema) && tool.outputSchema.type !== 'object' ? without('outputSchema')(tool) : tool
 
-const objectContent: Fit = (result) =>
+const objectContent: Downgrade = (result) =>
   'structuredContent' in result && !isObject(result.structuredContent) ? without('structuredContent')(result) : result
 
-// Until now the schema of a property was an object: a list with `true` in it was refused as a whole.
-const objectProperties: Fit = within('properties', (properties) => {
+// In older revisions the schema of a property must be an object. Clients reject a whole list because of one `true`.
+const objectProperties: Downgrade = within('properties', (properties) => {
   if (!Object.values(properties).some((schema) => typeof schema === 'boolean')) return properties
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, schema === true ? {} : schema === false ? { not: {} } : schema]),
   )
 })
 
-const plainTool: Fit = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
+const plainTool: Downgrade = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
 
-const plainToolResult: Fit = inBlocks(ofType('tool_result', objectContent))
+const plainToolResult: Downgrade = inBlocks(ofType('tool_result', objectContent))
 
 export const r20260728: Delta = {
   version: '2026-07-28',
@@ -48,7 +48,7 @@ export const r20260728: Delta = {
     ERR_HEADER_MISMATCH: -32020,
     ERR_URL_ELICITATION_REQUIRED: -32603,
   },
-  undo: {
+  downgrade: {
     params: {
       initialize: within('capabilities', without('extensions')),
       'tools/call': firstRound,

@@ -1,4 +1,4 @@
-/** The revisions Portico speaks, oldest first, and how one is found. */
+/** The supported revisions, oldest first. */
 
 import { McpError } from '../protocol/errors.ts'
 import { r20241105 } from './2024-11-05.ts'
@@ -16,21 +16,21 @@ const byVersion = new Map(REVISIONS.map((revision) => [revision.version, revisio
 
 export const revisionOf = (version: unknown): Revision | undefined => (typeof version === 'string' ? byVersion.get(version) : undefined)
 
-/** Names of drafts that servers still answer a handshake with, and the revision that they became. */
+/** Draft versions that some servers still answer with, and the revisions that they became. */
 const DRAFTS = new Map([['2024-10-07', r20241105.version]])
 
-/** The revision that a server's answer to a handshake names. */
+/** The revision in a server's answer to the handshake. */
 export const revisionAnswered = (version: unknown): Revision | undefined =>
   revisionOf(typeof version === 'string' ? (DRAFTS.get(version) ?? version) : version)
 
-/** The revisions of these versions, oldest first; all of them when none are named. */
+/** The revisions of these versions, oldest first. Default: all. */
 export function selectRevisions(versions: readonly string[] | undefined): readonly Revision[] {
   if (versions === undefined) return REVISIONS
   const unknown = versions.find((version) => !byVersion.has(version))
   if (unknown !== undefined || versions.length === 0) {
     throw new McpError(
       'ERR_VERSION_UNSUPPORTED',
-      `Portico speaks ${describeRevisions(REVISIONS)}, not ${JSON.stringify(unknown ?? versions)}`,
+      `Unknown revision ${JSON.stringify(unknown ?? versions)}; supported: ${describeRevisions(REVISIONS)}`,
     )
   }
   return REVISIONS.filter(({ version }) => versions.includes(version))

@@ -1,65 +1,65 @@
 /**
- * A revision of the protocol as a value: which methods exist, which error codes, and how the neutral model's
- * messages must look to a peer that speaks it. Nothing outside this folder compares versions.
+ * A revision of the protocol as a value: its methods, its error codes, and the conversion of messages for peers that use
+ * it. No code outside of this folder compares versions.
  */
 
 import { ERRORS, type ErrorCode } from '../protocol/errors.ts'
 
 export type Json = Record<string, unknown>
 
-/** Takes a message apart that is too new for a peer; may return the same object when nothing needs to go. */
-export type Fit = (value: Json) => Json
+/** Converts a message to the previous revision. Returns the same object if there is nothing to change. */
+export type Downgrade = (value: Json) => Json
 
-/** Brings an answer from an older peer up to the question as it was meant. */
-export type Mend = (answer: Json, question: Json) => Json
+/** Converts an answer of an older peer to the newer revision. */
+export type Upgrade = (answer: Json, question: Json) => Json
 
-export interface Facts {
-  /** How caller, questions, changes and logging work. */
+export interface RevisionFacts {
+  /** How identity, questions, change notices and logging work. */
   dialect: 'session' | 'stateless'
-  /** A message may be an array of messages. */
+  /** Batches of messages are allowed. */
   hasBatches: boolean
-  /** An error about an unreadable message leaves the id out; before that it is null, as JSON-RPC says. */
+  /** An error about an unreadable message has no id. Otherwise its id is null, as JSON-RPC requires. */
   omitsUnreadableId: boolean
-  /** Arguments that do not fit a tool's schema are a result the model sees, not a protocol error. */
+  /** Invalid tool arguments give a result that the model sees, not a protocol error. */
   reportsBadArgumentsInResult: boolean
-  /** A server may answer that a page must be visited first. */
+  /** A server may answer with an error that asks for a page visit. */
   hasUrlElicitationError: boolean
-  /** Completion exists without a capability to announce it. */
+  /** Completion needs no capability. */
   completesUnannounced: boolean
-  /** A result may say how long it can be kept. */
+  /** Results may say how long they can be cached. */
   hasCaching: boolean
-  /** A stream of events begins with a mark to come back to, and may be broken off before its answer. */
+  /** An event stream starts with an event id, and the server may close it before the answer. */
   hasPolledStreams: boolean
 }
 
-export interface Revision extends Facts {
+export interface Revision extends RevisionFacts {
   version: string
   has(method: string): boolean
   errorCode(code: ErrorCode): number
-  /** What of outgoing params or results a peer of this revision can take. */
-  fitParams(method: string, params: Json): Json
-  fitResult(method: string, result: Json): Json
-  mendResult(method: string, result: Json, params: Json): Json
+  /** Converts outgoing params and results for a peer of this revision. */
+  downgradeParams(method: string, params: Json): Json
+  downgradeResult(method: string, result: Json): Json
+  upgradeResult(method: string, result: Json, params: Json): Json
 }
 
 export interface Delta {
   version: string
-  facts?: Partial<Facts>
+  facts?: Partial<RevisionFacts>
   adds?: readonly string[]
   removes?: readonly string[]
   errorCodes?: Partial<Record<ErrorCode, number>>
-  /** What this revision brought into existing messages, taken back for a peer that speaks the one before. */
-  undo?: { params?: Record<string, Fit>; results?: Record<string, Fit> }
-  /** How what was taken back is put into an answer again. */
-  redo?: { results?: Record<string, Mend> }
+  /** Removes what this revision added to messages, for peers of the previous revision. */
+  downgrade?: { params?: Record<string, Downgrade>; results?: Record<string, Downgrade> }
+  /** Restores in answers what `downgrade` changed in questions. */
+  upgrade?: { results?: Record<string, Upgrade> }
 }
 
 export interface Base extends Delta {
-  facts: Facts
+  facts: RevisionFacts
   adds: readonly string[]
 }
 
-/** Turns a first revision and the changes since into one value a revision, oldest first. */
+/** Builds all revisions from the first one and the changes since, oldest first. */
 export function line(base: Base, ...deltas: Delta[]): Revision[] {
   const all: Delta[] = [base, ...deltas]
   let facts = base.facts
@@ -76,44 +76,44 @@ export function line(base: Base, ...deltas: Delta[]): Revision[] {
 
 function revision(
   version: string,
-  facts: Facts,
+  facts: RevisionFacts,
   methods: ReadonlySet<string>,
   errorCodes: Partial<Record<ErrorCode, number>>,
   newer: readonly Delta[],
 ): Revision {
-  // Newest first: each step hands the next one a message of its own revision.
-  const undone = [...newer].reverse()
-  const params = composeFits(undone.map(({ undo }) => undo?.params ?? {}))
-  const results = composeFits(undone.map(({ undo }) => undo?.results ?? {}))
-  const mends = composeMends(newer.map(({ redo }) => redo?.results ?? {}))
+  // Newest first: each step converts a message to the previous revision.
+  const newestFirst = [...newer].reverse()
+  const params = composeDowngrades(newestFirst.map(({ downgrade }) => downgrade?.params ?? {}))
+  const results = composeDowngrades(newestFirst.map(({ downgrade }) => downgrade?.results ?? {}))
+  const upgrades = composeUpgrades(newer.map(({ upgrade }) => upgrade?.results ?? {}))
   return {
     version,
     ...facts,
     has: (method) => methods.has(method),
     errorCode: (code) => errorCodes[code] ?? ERRORS[code].rpc,
-    fitParams: (method, value) => params.get(method)?.(value) ?? value,
-    fitResult: (method, value) => results.get(method)?.(value) ?? value,
-    mendResult: (method, value, question) => mends.get(method)?.(value, question) ?? value,
+    downgradeParams: (method, value) => params.get(method)?.(value) ?? value,
+    downgradeResult: (method, value) => results.get(method)?.(value) ?? value,
+    upgradeResult: (method, value, question) => upgrades.get(method)?.(value, question) ?? value,
   }
 }
 
-function composeFits(steps: readonly Record<string, Fit>[]): Map<string, Fit> {
-  const composed = new Map<string, Fit>()
-  for (const fits of steps) {
-    for (const [method, fit] of Object.entries(fits)) {
+function composeDowngrades(steps: readonly Record<string, Downgrade>[]): Map<string, Downgrade> {
+  const composed = new Map<string, Downgrade>()
+  for (const step of steps) {
+    for (const [method, downgrade] of Object.entries(step)) {
       const before = composed.get(method)
-      composed.set(method, before ? (value) => fit(before(value)) : fit)
+      composed.set(method, before ? (value) => downgrade(before(value)) : downgrade)
     }
   }
   return composed
 }
 
-function composeMends(steps: readonly Record<string, Mend>[]): Map<string, Mend> {
-  const composed = new Map<string, Mend>()
-  for (const mends of steps) {
-    for (const [method, mend] of Object.entries(mends)) {
+function composeUpgrades(steps: readonly Record<string, Upgrade>[]): Map<string, Upgrade> {
+  const composed = new Map<string, Upgrade>()
+  for (const step of steps) {
+    for (const [method, upgrade] of Object.entries(step)) {
       const before = composed.get(method)
-      composed.set(method, before ? (answer, question) => mend(before(answer, question), question) : mend)
+      composed.set(method, before ? (answer, question) => upgrade(before(answer, question), question) : upgrade)
     }
   }
   return composed

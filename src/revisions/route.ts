@@ -1,10 +1,11 @@
-/** The one decision which revision a request speaks, made from the request and the session it arrived in. */
+/** Decides which revision a request uses, from the request and its session. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { type Incoming, isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
-import { META } from '../protocol/base.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { isLogLevel } from '../protocol/logging.ts'
+import { META } from '../protocol/model/base.ts'
+import { isLogLevel } from '../protocol/model/logging.ts'
 import { r20250326 } from './2025-03-26.ts'
 import { describeRevisions, REVISIONS, revisionOf } from './index.ts'
 import { answerHandshake } from './negotiate.ts'
@@ -13,8 +14,8 @@ import type { Revision } from './revision.ts'
 export type Route = { revision: Revision; error?: undefined } | { revision: Revision; error: McpError }
 
 /**
- * @param session the revision agreed on by handshake, if there was one
- * @param supported what this server speaks
+ * @param session the revision agreed on in the handshake, if any
+ * @param supported the revisions of this server
  */
 export function route(
   message: Pick<RequestMessage, 'method' | 'params'>,
@@ -26,30 +27,30 @@ export function route(
   if (message.method === 'initialize') return routeHandshake(message.params?.protocolVersion, supported)
   if (session) return { revision: session }
   const fallback = answerHandshake('', supported) ?? (supported.at(-1) as Revision)
-  // A sign of life may be asked for before anything is agreed on.
+  // Ping is allowed before the handshake.
   if (message.method === 'ping' && fallback.has('ping')) return { revision: fallback }
-  // Only a stateless revision has the method, so the sender means that and forgot to say so.
+  // Only a stateless revision has the method, so the version is missing in the request.
   const owner = supported.find(
     (revision) => revision.dialect === 'stateless' && revision.has(message.method) && isStatelessOnly(message.method),
   )
   if (owner) return { revision: owner, error: new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`) }
   return {
     revision: fallback,
-    error: new McpError('ERR_INVALID_REQUEST', `${message.method} came before a session was opened; send initialize first`),
+    error: new McpError('ERR_INVALID_REQUEST', `${message.method} arrived before initialize; send initialize first`),
   }
 }
 
-/** The version that a request over HTTP speaks when neither a header nor a session says so. */
+/** The version of an HTTP request without a version header and without a session. */
 export const VERSION_WITHOUT_HEADER = r20250326.version
 
-/** The version a request says it speaks, if it carries one. */
+/** The version in the metadata of a request. */
 function versionIn(message: Pick<RequestMessage, 'params'>): unknown {
   const meta = message.params?._meta
   return isObject(meta) ? meta[META.protocolVersion] : undefined
 }
 
-/** Whether a message over HTTP is meant to stand alone: its metadata says so, or the version in its header. */
-export function standsAlone(message: Incoming, version: string | undefined): boolean {
+/** Whether a message over HTTP is stateless, by its metadata or by the version in its header. */
+export function isStateless(message: Incoming, version: string | undefined): boolean {
   if (message.kind === 'request') {
     if (versionIn(message) !== undefined) return true
     if (message.method === 'initialize') return false
@@ -57,18 +58,22 @@ export function standsAlone(message: Incoming, version: string | undefined): boo
   return revisionOf(version)?.dialect === 'stateless'
 }
 
-/** Why the version in the header of a request that stands alone is not the one in the request. */
-export function faultOfHeader(message: RequestMessage, header: string | undefined, supported: readonly Revision[]): McpError | undefined {
+/** Checks that the version header of a stateless request is the version in the request. */
+export function checkVersionHeader(
+  message: RequestMessage,
+  header: string | undefined,
+  supported: readonly Revision[],
+): McpError | undefined {
   const version = versionIn(message)
   if (version !== undefined && version === header) return undefined
   const data = { supported: supported.map((revision) => revision.version) }
   if (header === undefined) return new McpError('ERR_HEADER_MISMATCH', 'Header mismatch: MCP-Protocol-Version is missing', { data })
   if (version === undefined) return new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`)
-  const said = `MCP-Protocol-Version says ${JSON.stringify(header)}, the message says ${JSON.stringify(version)}`
-  return new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${said}`, { data })
+  const difference = `MCP-Protocol-Version says ${JSON.stringify(header)}, the message says ${JSON.stringify(version)}`
+  return new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${difference}`, { data })
 }
 
-/** The handshake is answered in the revision it agrees on. */
+/** The handshake is answered in the revision that it negotiates. */
 function routeHandshake(requested: unknown, supported: readonly Revision[]): Route {
   const revision = answerHandshake(asText(requested), supported)
   if (revision) return { revision }
@@ -76,7 +81,7 @@ function routeHandshake(requested: unknown, supported: readonly Revision[]): Rou
   const data = { supported: supported.map(({ version }) => version), requested: requested ?? null }
   return {
     revision: supported.at(-1) as Revision,
-    error: new McpError('ERR_METHOD_NOT_FOUND', `This server has no initialize; it speaks ${spoken}`, { data }),
+    error: new McpError('ERR_METHOD_NOT_FOUND', `This server has no initialize; it supports ${spoken}`, { data }),
   }
 }
 
@@ -87,11 +92,11 @@ function routeStateless(meta: Params, version: unknown, supported: readonly Revi
     const data = { supported: supported.map((each) => each.version), requested: version }
     return { revision: latest, error: new McpError('ERR_VERSION_UNSUPPORTED', 'Unsupported protocol version', { data }) }
   }
-  const missing = faultOf(meta)
+  const missing = checkMeta(meta)
   return missing ? { revision, error: new McpError('ERR_INVALID_PARAMS', missing) } : { revision }
 }
 
-function faultOf(meta: Params): string | undefined {
+function checkMeta(meta: Params): string | undefined {
   if (!isObject(meta[META.clientCapabilities])) return `params._meta must have ${META.clientCapabilities}, an object`
   const info = meta[META.clientInfo]
   if (info !== undefined && !isObject(info)) return `params._meta.${META.clientInfo} must be an object`

@@ -1,11 +1,11 @@
-/** Small steps that the revision tables are written in. None changes the object it is given. */
+/** Building blocks for the revision tables. They never change the object that they get. */
 
-import { isObject } from '../jsonrpc/message.ts'
-import type { Fit, Json } from './revision.ts'
+import { isObject } from '../base/json.ts'
+import type { Downgrade, Json } from './revision.ts'
 
-/** Leaves members out; the same object when it has none of them. */
+/** Removes members. Returns the same object if it has none of them. */
 export const without =
-  (...keys: readonly string[]): Fit =>
+  (...keys: readonly string[]): Downgrade =>
   (value) => {
     if (!hasAny(value, keys)) return value
     const copy = { ...value }
@@ -13,7 +13,7 @@ export const without =
     return copy
   }
 
-// A loop rather than some(): this is asked of every message, and the answer is no.
+// A loop is faster than some(), and this runs for every message.
 function hasAny(value: Json, keys: readonly string[]): boolean {
   for (const key of keys) if (key in value) return true
   return false
@@ -21,7 +21,7 @@ function hasAny(value: Json, keys: readonly string[]): boolean {
 
 /** Applies a step to one member, if it is an object. */
 export const within =
-  (key: string, fit: Fit): Fit =>
+  (key: string, fit: Downgrade): Downgrade =>
   (value) => {
     const inner = value[key]
     if (!isObject(inner)) return value
@@ -31,7 +31,7 @@ export const within =
 
 /** Applies a step to each item of a list member. */
 export const each =
-  (key: string, fit: Fit): Fit =>
+  (key: string, fit: Downgrade): Downgrade =>
   (value) => {
     const list = value[key]
     if (!Array.isArray(list)) return value
@@ -45,28 +45,28 @@ export const each =
     return isSame ? value : { ...value, [key]: fitted }
   }
 
-/** The objects of a list; none if it is no list. */
+/** The objects in a list; empty if the value is not a list. */
 export const objectsIn = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 export const inOrder =
-  (...fits: readonly Fit[]): Fit =>
+  (...fits: readonly Downgrade[]): Downgrade =>
   (value) => {
     let current = value
     for (const fit of fits) current = fit(current)
     return current
   }
 
-/** Applies a step to a content block, or to each of several: a sampling message may have either. */
-export const inBlocks = (fit: Fit): Fit => inOrder(within('content', fit), each('content', fit))
+/** Applies a step to one content block or to each of several, because a sampling message may have either. */
+export const inBlocks = (fit: Downgrade): Downgrade => inOrder(within('content', fit), each('content', fit))
 
-/** A step for the content blocks of a tool result and of prompt messages. */
-export const inContent = (fit: Fit): Record<string, Fit> => ({
+/** Applies a step to the content blocks of tool results and prompt messages. */
+export const inContent = (fit: Downgrade): Record<string, Downgrade> => ({
   'tools/call': each('content', fit),
   'prompts/get': each('messages', within('content', fit)),
 })
 
-/** Turns blocks of one type into something else. */
+/** Applies a step to blocks of one type. */
 export const ofType =
-  (type: string, fit: Fit): Fit =>
+  (type: string, fit: Downgrade): Downgrade =>
   (block) =>
     block.type === type ? fit(block) : block

@@ -1,37 +1,37 @@
-/** Several choices of one field, for forms that have no such field: they are typed in, separated by commas. */
+/** Multiple choices for older forms, which do not have them: the person types the choices, separated by commas. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
-import type { Fit, Json, Mend } from './revision.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import type { Downgrade, Json, Upgrade } from './revision.ts'
 import { objectsIn, within } from './shapes.ts'
 
-export const typedField: Fit = ({ items, ...field }) => {
+export const typedField: Downgrade = ({ items, ...field }) => {
   const list = choicesOf(items).map(({ value, title }) => (title === undefined ? value : `${value} (${title})`))
   const hint = `Any of these, separated by commas: ${list.join(', ')}`
   return { ...field, type: 'string', description: field.description === undefined ? hint : `${asText(field.description)} (${hint})` }
 }
 
-export const joinTyped: Fit = within('content', (content) =>
+export const joinTyped: Downgrade = within('content', (content) =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
 )
 
-/** What was typed in, as the lists it stands for. */
-export const splitTyped: Mend = (answer, question) => {
+/** Converts the typed text to a list of choices. */
+export const splitTyped: Upgrade = (answer, question) => {
   const { content } = answer
   const schema = question.requestedSchema
   if (!isObject(content) || !isObject(schema) || !isObject(schema.properties)) return answer
-  const mended: Json = { ...content }
+  const upgraded: Json = { ...content }
   for (const [name, field] of Object.entries(schema.properties)) {
-    const text = Object.hasOwn(mended, name) ? mended[name] : undefined
+    const text = Object.hasOwn(upgraded, name) ? upgraded[name] : undefined
     if (!isObject(field) || field.type !== 'array' || typeof text !== 'string') continue
-    if (text.length <= MAX_TYPED_LENGTH) mended[name] = readChoices(text, choicesOf(field.items))
+    if (text.length <= MAX_TYPED_LENGTH) upgraded[name] = readChoices(text, choicesOf(field.items))
   }
-  return { ...answer, content: mended }
+  return { ...answer, content: upgraded }
 }
 
 const MAX_TYPED_LENGTH = 10_000
 
-/** Longest first, because a choice may have a comma in it; what is no choice is left for the schema to refuse. */
+/** Longest first, because a choice may contain a comma. Other text is kept, and the schema rejects it. */
 function readChoices(text: string, choices: readonly SelectChoice[]): string[] {
   const labels = choices.flatMap(({ value, title }) =>
     [value, ...(title === undefined ? [] : [title, `${value} (${title})`])].map((label) => ({ label: label.trim(), value })),

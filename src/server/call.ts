@@ -1,41 +1,43 @@
-/** One request on its way through the server, in whichever dialect it came. */
+/** One request while the server handles it, in either dialect. */
 
+import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import type { Access, Grant } from '../protocol/access.ts'
-import type { Implementation } from '../protocol/base.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import type { UrlElicitationRequired } from '../protocol/errors.ts'
-import type { ClientCapabilities } from '../protocol/lifecycle.ts'
-import type { LogLevel } from '../protocol/logging.ts'
-import { readTrace, type TraceContext } from '../protocol/trace-context.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../protocol/model/logging.ts'
+import { readTrace, type TraceContext } from '../protocol/model/trace-context.ts'
+import type { Access, TokenClaims } from '../protocol/seams/access.ts'
 import type { Revision } from '../revisions/revision.ts'
-import type { Asker } from './ask/asker.ts'
+import type { Asker } from './input/asker.ts'
 import type { Quota } from './quota.ts'
 
-/** Who is calling, and what it can do. */
+/** The caller of a request and its capabilities. */
 export interface Caller {
-  /** Proved by the transport; undefined when nobody asked who it is. */
+  /** The caller's stable name, verified by the transport. Undefined without authentication. */
   readonly principal: string | undefined
-  /** What its credentials allow it to do, and on whose behalf it acts; undefined without authorization. */
-  readonly auth: Grant | undefined
-  /** What the client says of itself; for display only. */
+  /** The content of the caller's access token. Undefined without authorization. */
+  readonly auth: TokenClaims | undefined
+  /** How the client describes itself. Not verified; for display only. */
   readonly client: Implementation | undefined
+  /** What the client can do, as it declared. */
   readonly capabilities: ClientCapabilities
-  /** The protocol revision it speaks, as a date. */
+  /** The protocol revision, as a date. */
   readonly revision: string
 }
 
-/** What differs between a session and a stateless request. */
+/** The differences between a session and a stateless request. */
 export interface Dialect {
-  /** Who is calling, but for what the credentials of this very request say. */
+  /** The caller, without the credentials, which may differ between requests. */
   caller(): Omit<Caller, 'auth'>
-  /** How the handler of `call` puts questions to the other side. */
+  /** Asks the client on behalf of `call`. */
   asker(call: Call): Asker
-  /** The least severe log message the client wants now; undefined for none. */
+  /** The minimum level of log messages for the client; undefined for none. */
   logLevel(): LogLevel | undefined
-  /** Answers the methods that concern the dialect itself; undefined for all others. */
+  /** Answers methods that concern the dialect itself; undefined for other methods. */
   method(call: Call): Params | Promise<Params> | undefined
-  /** Answers a call whose handler needs the person to visit pages first. */
+  /** Answers a call whose handler needs a page visit first. */
   requirePages(call: Call, error: UrlElicitationRequired): Promise<Params>
 }
 
@@ -45,7 +47,7 @@ export class Call {
   readonly revision: Revision
   readonly dialect: Dialect
   readonly quota: Quota
-  /** The handler at work, which a round of questions ends. */
+  /** The running handler. A round of questions suspends it. */
   running: { suspend(round: Promise<Params>): void } | undefined
   #asker: Asker | undefined
   #caller: Caller | undefined
@@ -62,7 +64,7 @@ export class Call {
     return this.exchange.method
   }
 
-  /** Judged anew for every request: in one session tokens come and go. */
+  /** Read for every request, because tokens change within a session. */
   get access(): Access {
     return this.exchange.outlet.sender as Access
   }
@@ -82,8 +84,15 @@ export class Call {
     return this.#asker
   }
 
-  /** The same call with other parameters, as a middleware may want it. */
+  /** The same call with other parameters, for middleware. */
   withParams(params: Params): Call {
     return params === this.params ? this : new Call(this.exchange, params, this.revision, this.dialect, this.quota)
   }
+}
+
+/** Spells out the short form of older clients: `elicitation: {}` means forms. */
+export function normalCapabilities(declared: ClientCapabilities): ClientCapabilities {
+  const { elicitation } = declared
+  if (!isObject(elicitation) || 'form' in elicitation || 'url' in elicitation) return declared
+  return { ...declared, elicitation: { form: {} } }
 }

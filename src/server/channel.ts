@@ -1,266 +1,69 @@
-/** One conversation with one client: routes each message to the dialect it speaks. */
+/** A channel: the server's side of one session, as transports use it. */
 
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
-import type { Exchange } from '../jsonrpc/exchange.ts'
-import { INVALID_REQUEST, type Incoming, isId, isObject, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import { INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { Peer, type PeerFailure, type PeerOptions } from '../jsonrpc/peer.ts'
 import { malformed } from '../jsonrpc/read.ts'
-import type { Access } from '../protocol/access.ts'
-import type { Implementation } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { ClientCapabilities } from '../protocol/lifecycle.ts'
-import type { LogLevel } from '../protocol/logging.ts'
-import type { Channel, ChannelOptions } from '../protocol/service.ts'
-import { revisionOf } from '../revisions/index.ts'
-import type { Revision } from '../revisions/revision.ts'
-import { route } from '../revisions/route.ts'
-import { Call, type Caller, type Dialect } from './call.ts'
-import { normalCapabilities } from './capabilities.ts'
+import type { LogLevel } from '../protocol/model/logging.ts'
+import type { Channel, ChannelOptions } from '../protocol/seams/service.ts'
+import { ClientMessages } from './client-messages.ts'
 import type { Core } from './core.ts'
-import { Session } from './dialect/session.ts'
-import { runStateless } from './dialect/stateless.ts'
-import { dispatch, toErrorObject } from './dispatch.ts'
-import { Listener, tooMany } from './features/subscriptions.ts'
-import { Quota } from './quota.ts'
+import type { Quota } from './quota.ts'
 
-const NO_PARAMS: Params = Object.freeze({})
-const encoder = new TextEncoder()
-
-/** There may be many thousands, most of them idle: what is not always needed is made when it is. */
-export class ServerChannel implements Channel, PeerOptions {
-  readonly #core: Core
-  readonly #options: ChannelOptions
-  readonly #peer: Peer
+export class ServerChannel implements Channel {
+  readonly #client: ClientMessages
   readonly #onOver: (channel: ServerChannel) => void
-  #ownQuota: Quota | undefined
-  #listeners: Set<Listener> | undefined
-  #session: Session | undefined
-  /** The revision last spoken, for errors about messages that say nothing themselves. */
-  #spoken: Revision | undefined
 
   constructor(core: Core, options: ChannelOptions, onOver: (channel: ServerChannel) => void) {
-    this.#core = core
-    this.#options = options
+    this.#client = new ClientMessages(core, options)
     this.#onOver = onOver
-    this.#peer = new Peer(this)
-    const assumed = revisionOf(options.assumed)
-    if (assumed) this.#begin(assumed, {}, undefined).onInitialized()
   }
 
   get version(): string | undefined {
-    return this.#session?.revision.version
+    return this.#client.session?.revision.version
   }
 
   get isSaturated(): boolean {
-    return this.#peer.isSaturated
+    return this.#client.peer.isSaturated
   }
 
   get onRelief(): (() => void) | undefined {
-    return this.#peer.onRelief
+    return this.#client.peer.onRelief
   }
 
   set onRelief(listener: (() => void) | undefined) {
-    this.#peer.onRelief = listener
+    this.#client.peer.onRelief = listener
   }
 
   receive(message: Incoming, outlet: Outlet): void {
-    // A handshake decides what a batch may be, so it cannot be inside one.
+    const { peer } = this.#client
+    // Whether batches are allowed depends on the handshake, so the handshake cannot be inside a batch.
     if (message.kind === 'batch' && message.messages.some((each) => each.kind === 'request' && each.method === 'initialize')) {
-      return this.#peer.receive(malformed(undefined, INVALID_REQUEST, 'initialize cannot be part of a batch'), outlet)
+      return peer.receive(malformed(undefined, INVALID_REQUEST, 'initialize cannot be part of a batch'), outlet)
     }
-    this.#peer.receive(message, outlet)
-  }
-
-  failure(code: PeerFailure, message: string, cause?: unknown): McpError {
-    return new McpError(code, message, { cause })
-  }
-
-  acceptsBatch(): boolean {
-    return this.#session?.revision.hasBatches ?? false
-  }
-
-  unreadableId(): null | undefined {
-    return this.#spoken?.omitsUnreadableId ? undefined : null
-  }
-
-  get deadlines(): Deadlines {
-    return this.#core.deadlines
-  }
-
-  get maxActive(): number {
-    return this.#core.limits.maxActive
-  }
-
-  get maxWaiting(): number {
-    return this.#core.limits.maxWaiting
-  }
-
-  get #quota(): Quota {
-    const { principal } = this.#options
-    // Nobody gets more by opening more sessions.
-    this.#ownQuota ??= principal === undefined ? new Quota(this.#core) : this.#core.quotas.of(principal)
-    return this.#ownQuota
+    peer.receive(message, outlet)
   }
 
   ping(timeoutMs: number): Promise<void> {
-    return this.#session ? this.#session.ping(timeoutMs) : Promise.reject(new McpError('ERR_CLOSED', 'There is no session'))
+    const { session } = this.#client
+    return session ? session.ping(timeoutMs) : Promise.reject(new McpError('ERR_CLOSED', 'There is no session'))
   }
 
   drain(): Promise<void> {
-    for (const listener of this.#listeners ?? []) listener.end()
-    return this.#peer.drain()
+    this.#client.endListeners()
+    return this.#client.peer.drain()
   }
 
   close(reason: string): void {
-    if (this.#peer.isClosed && this.#peer.load === 0 && !this.#session) return
-    this.#peer.close(new McpError('ERR_CLOSED', reason))
-    this.#session?.close()
-    this.#session = undefined
+    const { peer, session } = this.#client
+    if (peer.isClosed && peer.load === 0 && !session) return
+    peer.close(new McpError('ERR_CLOSED', reason))
+    this.#client.endSession()
     this.#onOver(this)
   }
 
-  /** A log message that belongs to no request; only sessions can have one. */
+  /** Sends a log message that belongs to no request. Does nothing without a session. */
   log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
-    this.#session?.log(json)
-  }
-
-  onRequest(exchange: Exchange): void {
-    const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
-    this.#spoken = revision
-    if (error) return exchange.fail(toErrorObject(error, revision))
-    if (revision.dialect === 'stateless') {
-      return runStateless(exchange, revision, {
-        core: this.#core,
-        principal: this.#options.principal,
-        quota: this.#quota,
-        listen: (call) => this.#listen(call),
-      })
-    }
-    this.#session?.onAccess(exchange.outlet.sender as Access)
-    const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
-    const isFirst = this.#session === undefined || (this.#options.beginsAnew === true && exchange.method === 'initialize')
-    const dialect = isFirst ? new Opening(revision, this.#options.principal, (call) => this.#initialize(call)) : (this.#session as Session)
-    dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
-  }
-
-  /** The parameters are those that the agreed revision knows; what it does not know was not said. */
-  #initialize({ params, revision }: Call): Params {
-    const { protocolVersion, capabilities, clientInfo } = params
-    if (typeof protocolVersion !== 'string' || protocolVersion === '') {
-      const data = {
-        supported: this.#core.supported.filter(({ dialect }) => dialect === 'session').map(({ version }) => version),
-        requested: protocolVersion ?? null,
-      }
-      throw new McpError('ERR_INVALID_PARAMS', 'params.protocolVersion must be a protocol version', { data })
-    }
-    if (!isObject(capabilities)) throw new McpError('ERR_INVALID_PARAMS', 'params.capabilities must be an object')
-    if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
-      throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
-    }
-    // Both are kept for as long as the session lasts.
-    this.#refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes')
-    this.#refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes')
-    this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
-    const { instructions, info } = this.#core
-    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(this.#canTell), serverInfo: info }
-    if (instructions !== undefined) result.instructions = instructions
-    return result
-  }
-
-  /** False where nothing can be said that belongs to no request. */
-  get #canTell(): boolean {
-    return this.#options.outlet.canPush !== false
-  }
-
-  #refuseLarge(member: string, value: unknown, limit: 'maxClientInfoBytes' | 'maxCapabilitiesBytes'): void {
-    const max = this.#core.limits[limit]
-    const bytes = encoder.encode(JSON.stringify(value)).length
-    if (bytes <= max) return
-    const message = `params.${member} has ${bytes} bytes as JSON: at most ${max} (limits.${limit})`
-    throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
-  }
-
-  #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {
-    const { outlet, principal } = this.#options
-    const session = new Session({
-      core: this.#core,
-      peer: this.#peer,
-      outlet,
-      quota: () => this.#quota,
-      principal,
-      revision,
-      capabilities,
-      client,
-    })
-    // What the client before was told or asked is over; what it still waits for is answered.
-    this.#session?.close()
-    this.#session = session
-    return session
-  }
-
-  #listen(call: Call): Promise<Params> {
-    const max = this.#core.limits.maxListens
-    const listeners = this.#listeners ?? new Set()
-    this.#listeners = listeners
-    if (listeners.size >= max) throw tooMany('maxListens', max)
-    const listener = new Listener(call.exchange, call.params, this.#core, true)
-    listeners.add(listener)
-    return listener.run(() => listeners.delete(listener))
-  }
-
-  onNotification({ method, params }: NotificationMessage): void {
-    switch (method) {
-      case 'notifications/cancelled': {
-        const id = params?.requestId
-        if (!isId(id)) return
-        const reason = params?.reason
-        const said = typeof reason === 'string' ? `: ${reason.slice(0, 1000)}` : ''
-        this.#peer.cancel(id, new DOMException(`The client cancelled the request${said}`, 'AbortError'))
-        return
-      }
-      case 'notifications/initialized':
-        return this.#session?.onInitialized()
-      case 'notifications/roots/list_changed':
-        return this.#session?.onRootsChanged()
-      case 'notifications/progress': {
-        const token = params?.progressToken
-        if (isId(token)) this.#peer.touch(token)
-      }
-    }
-  }
-}
-
-/** Before a session exists: all that can be said is initialize and ping. */
-class Opening implements Dialect {
-  readonly #revision: Revision
-  readonly #principal: string | undefined
-  readonly #initialize: (call: Call) => Params
-
-  constructor(revision: Revision, principal: string | undefined, initialize: (call: Call) => Params) {
-    this.#revision = revision
-    this.#principal = principal
-    this.#initialize = initialize
-  }
-
-  caller(): Omit<Caller, 'auth'> {
-    return { principal: this.#principal, client: undefined, capabilities: {}, revision: this.#revision.version }
-  }
-
-  asker(): never {
-    throw new McpError('ERR_ASK', 'There is no session yet to ask questions in')
-  }
-
-  logLevel(): undefined {
-    return undefined
-  }
-
-  requirePages(_call: Call, error: McpError): never {
-    throw error
-  }
-
-  method(call: Call): Params | undefined {
-    if (call.method === 'ping') return {}
-    return call.method === 'initialize' ? this.#initialize(call) : undefined
+    this.#client.session?.log(json)
   }
 }

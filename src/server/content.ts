@@ -1,9 +1,9 @@
-/** What handlers return, brought into the shape of the protocol: natural values in, content out. */
+/** Converts the return values of handlers to results, and creates content blocks. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { toBase64 } from '../base/bytes.ts'
+import { isObject } from '../base/json.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import type { Annotations } from '../protocol/base.ts'
-import { toBase64 } from '../protocol/bytes.ts'
+import type { Annotations } from '../protocol/model/base.ts'
 import {
   type AudioContent,
   type ContentBlock,
@@ -12,19 +12,32 @@ import {
   isContentBlock,
   type ResourceLink,
   type TextContent,
-} from '../protocol/content.ts'
-import type { GetPromptResult, PromptMessage } from '../protocol/prompts.ts'
-import type { ReadResourceResult, Resource, ResourceContents } from '../protocol/resources.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+} from '../protocol/model/content.ts'
+import type { GetPromptResult, PromptMessage } from '../protocol/model/prompts.ts'
+import type { ReadResourceResult, Resource, ResourceContents } from '../protocol/model/resources.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
 
 interface BlockOptions {
   annotations?: Annotations
 }
 
+/**
+ * A text block.
+ *
+ * @example
+ * server.tool('greet', {}, () => [text('Hello'), text('For the model only', { annotations: { audience: ['assistant'] } })])
+ */
 export const text = (value: string, options?: BlockOptions): TextContent =>
   options ? { type: 'text', text: value, ...options } : { type: 'text', text: value }
 
-/** @param data bytes, or base64 text */
+/**
+ * An image block.
+ *
+ * @example
+ * server.tool('chart', {}, async () => image(await readFile('chart.png'), 'image/png'))
+ *
+ * @param data bytes, or base64 text
+ */
 export const image = (data: Uint8Array | string, mimeType: string, options: BlockOptions = {}): ImageContent => ({
   type: 'image',
   data: base64(data),
@@ -32,7 +45,14 @@ export const image = (data: Uint8Array | string, mimeType: string, options: Bloc
   ...options,
 })
 
-/** @param data bytes, or base64 text */
+/**
+ * An audio block.
+ *
+ * @example
+ * server.tool('speak', {}, async () => audio(await readFile('hello.wav'), 'audio/wav'))
+ *
+ * @param data bytes, or base64 text
+ */
 export const audio = (data: Uint8Array | string, mimeType: string, options: BlockOptions = {}): AudioContent => ({
   type: 'audio',
   data: base64(data),
@@ -40,10 +60,20 @@ export const audio = (data: Uint8Array | string, mimeType: string, options: Bloc
   ...options,
 })
 
-/** A resource the client may fetch. */
+/**
+ * A link to a resource that the client may read.
+ *
+ * @example
+ * server.tool('find', {}, () => link({ uri: 'note://42', name: 'Shopping list' }))
+ */
 export const link = (resource: Resource): ResourceLink => ({ type: 'resource_link', ...resource })
 
-/** A resource carried along. */
+/**
+ * A resource with its content.
+ *
+ * @example
+ * server.tool('report', {}, () => embed('report://today', '# Report', 'text/markdown'))
+ */
 export const embed = (uri: string, contents: string | Uint8Array, mimeType: string, options: BlockOptions = {}): EmbeddedResource => ({
   type: 'resource',
   resource: contentsOf(uri, contents, mimeType),
@@ -52,7 +82,7 @@ export const embed = (uri: string, contents: string | Uint8Array, mimeType: stri
 
 const base64 = (data: Uint8Array | string): string => (typeof data === 'string' ? data : toBase64(data))
 
-/** What a tool may return. */
+/** The possible return values of a tool handler. */
 export type ToolReturn =
   | string
   | number
@@ -66,8 +96,8 @@ export type ToolReturn =
   | unknown[]
 
 /**
- * A string is text, a content block or a list of them is content, an object with `content` is a whole result, and
- * anything else is structured content with a text copy. With an output schema, every other value is structured.
+ * A string becomes text; content blocks become content; an object with `content` is a whole result. Any other value becomes
+ * structured content with a copy as text. With an output schema, every value except a whole result is structured content.
  */
 export function toCallResult(value: unknown, isStructured: boolean): CallToolResult {
   if (isWholeResult(value)) return withTextCopy(value)
@@ -83,7 +113,7 @@ export function toCallResult(value: unknown, isStructured: boolean): CallToolRes
 export const isWholeResult = (value: unknown): value is CallToolResult =>
   isObject(value) && Array.isArray(value.content) && value.content.every(isContentBlock)
 
-/** Clients that know nothing of structured content read the text. */
+/** Older clients read the text instead of the structured content. */
 const withTextCopy = (result: CallToolResult): CallToolResult =>
   result.structuredContent !== undefined && result.content.length === 0
     ? { ...result, content: [text(jsonOf(result.structuredContent))] }
@@ -91,7 +121,7 @@ const withTextCopy = (result: CallToolResult): CallToolResult =>
 
 export const errorResult = (message: string): CallToolResult => ({ content: [text(message)], isError: true })
 
-/** Text is text, bytes are a blob, contents are themselves, and any other value is JSON. */
+/** A string becomes text, bytes become a blob, contents stay as they are, and any other value becomes JSON text. */
 export function toReadResult(value: unknown, uri: string, mimeType: string | undefined): ReadResourceResult {
   if (isObject(value) && Array.isArray(value.contents)) return value as ReadResourceResult
   if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return { contents: value }
@@ -108,7 +138,7 @@ function contentsOf(uri: string, value: unknown, mimeType: string | undefined): 
   return { uri, mimeType: mimeType ?? 'application/json', text: jsonOf(value ?? null) }
 }
 
-/** Contents whose blob was encoded here, so that nobody needs to look for something to escape in it. */
+/** Contents whose blob was encoded here. Such a blob contains nothing that JSON must escape. */
 const encodedHere = new WeakSet<object>()
 
 function encoded<T extends object>(contents: T): T {
@@ -119,10 +149,10 @@ function encoded<T extends object>(contents: T): T {
 export const isEncodedHere = (contents: unknown): contents is { blob: string } =>
   typeof contents === 'object' && contents !== null && encodedHere.has(contents)
 
-/** What a prompt handler may return. */
+/** The possible return values of a prompt handler. */
 export type PromptReturn = string | ContentBlock | ContentBlock[] | PromptMessage | PromptMessage[] | GetPromptResult
 
-/** Text or content is what the user says; messages are themselves. */
+/** Text and content become messages of the user. Messages stay as they are. */
 export function toPromptResult(value: PromptReturn, description: string | undefined): GetPromptResult {
   if (isObject(value) && Array.isArray(value.messages)) return value as GetPromptResult
   const list = Array.isArray(value) ? value : [value]

@@ -1,17 +1,17 @@
 /**
- * Cursors: where a list goes on, in a form that only this server can make and nobody can read anything into. All have
- * the same length, however long the names of the items are.
+ * Cursors of lists, signed by the server. They reveal nothing about the items, and all have the same length, whatever the
+ * names of the items are.
  */
 
-import { fromBase64Url, toBase64Url } from '../protocol/bytes.ts'
+import { fromBase64Url, toBase64Url } from '../base/bytes.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { KeyRing, SealingKey } from '../protocol/ports.ts'
+import type { KeyRing, SealingKey } from '../protocol/seams/ports.ts'
 
-/** An item of a list, as a cursor holds it. */
+/** An item of a list, as a cursor stores it. */
 export interface Place {
-  /** Where it stood when the cursor was written. */
+  /** The index when the cursor was created. */
   index: number
-  /** Tells it from others, wherever it stands now. */
+  /** A hash of its name, to find it at another index. */
   mark: bigint
 }
 
@@ -19,7 +19,7 @@ const encoder = new TextEncoder()
 const MAC_BYTES = 16
 const PLACE_BYTES = 12
 
-/** @param after the last item of the page before */
+/** @param after the last item of the page */
 export async function writeCursor(list: string, after: Place, keys: KeyRing): Promise<string> {
   const key = keys.current()
   const bytes = new Uint8Array(MAC_BYTES + PLACE_BYTES)
@@ -30,11 +30,11 @@ export async function writeCursor(list: string, after: Place, keys: KeyRing): Pr
   return `${key.id}.${toBase64Url(bytes)}`
 }
 
-/** Throws ERR_CURSOR_INVALID for anything `writeCursor` did not make for this list. */
+/** Throws ERR_CURSOR_INVALID for anything that `writeCursor` did not create for this list. */
 export async function readCursor(list: string, cursor: unknown, keys: KeyRing): Promise<Place> {
   const invalid = new McpError('ERR_CURSOR_INVALID', 'Invalid cursor')
   if (typeof cursor !== 'string') throw invalid
-  // The last dot: the id of a key may have dots of its own.
+  // The last dot, because the id of a key may contain dots.
   const dot = cursor.lastIndexOf('.')
   const key = dot < 0 ? undefined : keys.find(cursor.slice(0, dot))
   const bytes = key && fromBase64Url(cursor.slice(dot + 1))
@@ -48,8 +48,8 @@ export async function readCursor(list: string, cursor: unknown, keys: KeyRing): 
 }
 
 /**
- * A short mark of a name. It need not withstand somebody who looks for two names of one mark: the index is looked at
- * first, so such names confuse nothing unless the list changes as well, and then the order of a list is all that suffers.
+ * A 64-bit hash of a name. It need not resist collisions: the index is compared first, so two names with the same hash
+ * matter only if the list changes too, and then only its order suffers.
  */
 export function markOf(name: string): bigint {
   let one = 0x811c9dc5

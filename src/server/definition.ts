@@ -1,13 +1,13 @@
-/** Checks that every definition shares, made when it is given rather than when a client trips over it. */
+/** Checks for all definitions, made when the author defines them and not when a client uses them. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import { isScope } from '../protocol/access.ts'
-import type { Cacheable, Meta } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
-import { readMetaKey } from '../protocol/meta-key.ts'
+import type { Cacheable, Meta } from '../protocol/model/base.ts'
+import { readMetaKey } from '../protocol/model/meta-key.ts'
+import { isScope } from '../protocol/seams/access.ts'
 
-/** @param what names the definition in the error */
+/** @param what the name of the definition in the error */
 export function checkMeta(what: string, meta: Meta | undefined): void {
   for (const key of Object.keys(meta ?? {})) {
     const read = readMetaKey(key)
@@ -15,7 +15,7 @@ export function checkMeta(what: string, meta: Meta | undefined): void {
   }
 }
 
-/** One definition that cannot be written would take the whole list with it. */
+/** One definition that cannot be serialised would break the whole list. */
 export function checkWritable(what: string, listed: unknown): void {
   try {
     jsonOf(listed)
@@ -25,13 +25,14 @@ export function checkWritable(what: string, listed: unknown): void {
   }
 }
 
-/** How long a result may be kept, as the protocol allows it. */
+/** Throws ERR_DEFINITION when the cache options are invalid. */
 export function checkCache(what: string, cache: Cacheable | undefined): void {
-  const fault = faultOfCache(cache ?? {})
+  const fault = checkCacheMembers(cache ?? {})
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${what}: ${fault}`)
 }
 
-export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefined {
+/** Describes what is wrong with the cache members of a result; undefined when they are valid. */
+export function checkCacheMembers({ ttlMs, cacheScope }: Cacheable): string | undefined {
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0))
     return `ttlMs must be a whole number of milliseconds, 0 or more, not ${asText(ttlMs)}`
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')
@@ -42,6 +43,6 @@ export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefin
 export function checkScopes(what: string, scopes: readonly string[] | undefined): void {
   const bad = scopes?.find((scope) => !isScope(scope))
   if (bad !== undefined) throw new McpError('ERR_DEFINITION', `${what}: not a scope: ${JSON.stringify(bad)}`)
-  // It would be asked for in a challenge. Whether a client may come back without its user is not for a server to say.
-  if (scopes?.includes('offline_access')) throw new McpError('ERR_DEFINITION', `${what}: offline_access is no scope of a resource`)
+  // Scopes are listed in challenges, and offline access is a matter between client and authorization server.
+  if (scopes?.includes('offline_access')) throw new McpError('ERR_DEFINITION', `${what}: offline_access cannot be required by a server`)
 }

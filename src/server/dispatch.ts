@@ -1,19 +1,19 @@
-/** From a call to its one answer: find the method, run it, write the result or the error. */
+/** Answers one call: runs the middleware and the method, then writes the result or the error. */
 
+import { randomId } from '../base/bytes.ts'
 import { type ErrorObject, INTERNAL_ERROR, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { randomId } from '../protocol/bytes.ts'
 import { ERRORS, McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Call } from './call.ts'
 import { errorResult } from './content.ts'
 import type { Core } from './core.ts'
-import { targetOf } from './middleware.ts'
+import { runMiddleware, targetOf } from './middleware.ts'
 
 type Handler = (call: Call, core: Core) => Params | Promise<Params>
 
-/** What every channel answers alike; the methods that touch a session's own state are its dialect's. */
+/** Methods that both dialects answer in the same way. The dialect answers the methods that concern its own state. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   'tools/call': (call, core) => core.tools.call(call),
   'tools/list': (call, core) => core.tools.list(call),
@@ -28,8 +28,25 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-/** The innermost step: the method itself. */
-export function runMethod(call: Call, core: Core): Params | Promise<Params> {
+/** Answers the exchange of a call in every case. */
+export function dispatch(call: Call, core: Core): void {
+  let result: Params | Promise<Params>
+  try {
+    const { middleware } = core
+    result = middleware.length === 0 ? runMethod(call, core) : runMiddleware(middleware, call, (inner) => runMethod(inner, core))
+  } catch (error) {
+    return void fail(call, error, core)
+  }
+  if (result instanceof Promise) {
+    result.then(
+      (value) => answer(call, value, core),
+      (error: unknown) => fail(call, error, core),
+    )
+  } else answer(call, result, core)
+}
+
+/** Runs the method itself. Throws ERR_METHOD_NOT_FOUND when the revision or this server does not have it. */
+function runMethod(call: Call, core: Core): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
   if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.feature, core)) {
@@ -61,22 +78,6 @@ function isOffered(feature: string | undefined, core: Core): boolean {
   }
 }
 
-/** Runs a call and answers its exchange, whatever happens. */
-export function dispatch(call: Call, core: Core): void {
-  let result: Params | Promise<Params>
-  try {
-    result = core.run(call)
-  } catch (error) {
-    return void fail(call, error, core)
-  }
-  if (result instanceof Promise) {
-    result.then(
-      (value) => answer(call, value, core),
-      (error: unknown) => fail(call, error, core),
-    )
-  } else answer(call, result, core)
-}
-
 function answer(call: Call, result: Params, core: Core): void {
   if (call.exchange.isOver) return call.exchange.onStopped?.()
   try {
@@ -84,7 +85,7 @@ function answer(call: Call, result: Params, core: Core): void {
     const isKept = METHODS.get(method)?.isCacheable === true && method !== 'resources/read'
     core.serialiser.answer(call.exchange, result, call.revision, isKept)
   } catch (error) {
-    // The result cannot be written as JSON: a circle, a BigInt.
+    // JSON cannot represent the result: it has a cycle or a BigInt.
     call.exchange.fail(toErrorObject(masked(call, error, core), call.revision))
   }
 }
@@ -121,7 +122,7 @@ const isForPeer = (error: unknown): error is McpError => error instanceof McpErr
 const isPersonsAnswer = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'Declined' || error.name === 'Cancelled')
 
-/** Stands for an error whose text is not for the other side; the reference leads to it in the log. */
+/** Replaces an error whose text must not reach the client. The reference finds it in the server's log. */
 function masked(call: Call, error: unknown, core: Core): McpError {
   const reference = randomId().slice(0, 8)
   core.report(error, { reference, method: call.method, target: targetOf(call) })

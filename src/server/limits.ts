@@ -1,44 +1,46 @@
-/** Every bound of a server, with its default. Each is an option of the same name. */
+/** The limits of a server and their defaults. */
 
-import type { Rate } from '../protocol/rate.ts'
+import type { Rate } from '../base/rate.ts'
 
+/** Limits for `createServer({ limits })`. A rate of `false` means no limit. */
 export interface ServerLimits {
-  /** Requests of one channel worked on at the same time. */
+  /** Requests of one client that run at the same time. */
   maxActive: number
-  /** Requests of one channel kept waiting beyond those. */
+  /** Requests of one client that wait to run. More are refused. */
   maxWaiting: number
   /** Tool calls of one caller. */
   toolCalls: Rate | false
   /** Completion requests of one caller. */
   completions: Rate | false
-  /** Log messages to one client; what is over is counted, and the count is told. */
+  /** Log messages to one client. More are dropped, and the next message contains their number. */
   logMessages: Rate | false
-  /** Progress notices of one request; what is over is left out. */
+  /** Progress notices of one request. More are dropped. */
   progressNotices: Rate | false
-  /** How long a handler may take unless its definition says otherwise. */
+  /** The time limit of a handler, unless its definition has `timeoutMs`. */
   handlerTimeoutMs: number
-  /** How long the other side may take to answer a question. */
+  /** How long a client may take to answer a question in a session. */
   askTimeoutMs: number
-  /** Resources one session may be subscribed to, and URIs one listen request may name. */
+  /** Subscribed resources of one session, or of one listen request. */
   maxSubscriptions: number
-  /** What those URIs take together, in characters. */
+  /** The total length of those URIs, in characters. */
   maxSubscriptionBytes: number
-  /** Listen requests open on one channel. */
+  /** Open listen requests of one client. */
   maxListens: number
-  /** Times a call may come back with questions. */
+  /** Rounds of questions in one stateless call. */
   maxRounds: number
-  /** What a call may carry from round to round, as text. */
+  /** The size of the state that a call carries between rounds, as text. */
   maxJournalBytes: number
-  /** How long a client may take to come back with answers. */
+  /** How long a client may take to repeat a stateless call with answers. */
   stateTtlMs: number
-  /** The text of one log message. */
+  /** The length of one log message. */
   maxLogBytes: number
-  /** What a client says about itself when it opens a session (`clientInfo`), as JSON. */
+  /** The size of `clientInfo` in `initialize`, as JSON. */
   maxClientInfoBytes: number
-  /** The capabilities it declares then, as JSON. */
+  /** The size of the client's capabilities in `initialize`, as JSON. */
   maxCapabilitiesBytes: number
 }
 
+/** The default limits of a server. */
 export const DEFAULT_LIMITS: ServerLimits = {
   maxActive: 64,
   maxWaiting: 2048,

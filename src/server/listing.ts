@@ -1,20 +1,21 @@
-/** One list of a server, cut into pages and kept until it changes. Callers see what they may use. */
+/** One list of a server in pages, kept until the list changes. Callers see only the items that they may use. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { type Access, permits } from '../protocol/access.ts'
-import type { KeyRing } from '../protocol/ports.ts'
+import { type Access, permits } from '../protocol/seams/access.ts'
+import type { KeyRing } from '../protocol/seams/ports.ts'
 import { markOf, type Place, readCursor, writeCursor } from './cursor.ts'
 
 interface ListEntry<Item> {
   item: Item
-  /** What a caller must have to see it. */
+  /** The scopes that a caller needs to see it. */
   scopes: readonly string[] | undefined
 }
 
 export interface ListingOptions<Item> {
   /** The member of the result that holds the items. */
   member: string
-  /** What tells an item from the others, and where the list goes on after it. */
+  /** The unique name of an item. Cursors refer to it. */
   keyOf(item: Item): string
   entries(): readonly ListEntry<Item>[]
   pageSize: number
@@ -22,18 +23,21 @@ export interface ListingOptions<Item> {
   cache: { ttlMs: number; cacheScope: 'public' | 'private' }
 }
 
+/** Sets of scopes whose view of the list is kept. A caller with another set gets a list that is built for it. */
+const MAX_VIEWS = 64
+
 /** The list as callers with the same scopes see it. */
 interface ListView<Item> {
   items: readonly Item[]
-  /** By the place after which they begin. */
+  /** By the item that precedes the page. */
   pages: Map<string, Params | Promise<Params>>
 }
 
-/** The pages are the same objects until the list changes, so that their text can be kept with them. */
+/** Pages are the same objects until the list changes, so that their JSON text can be kept too. */
 export class Listing<Item> {
   readonly #options: ListingOptions<Item>
-  /** By the scopes that make a difference; everything is under '' where none does. */
-  #views = new Map<string, ListView<Item>>()
+  /** By the caller's relevant scopes. One view, under '', if the list needs no scopes. */
+  readonly #views = new BoundedMap<string, ListView<Item>>(MAX_VIEWS)
   #relevant: readonly string[] | undefined
 
   constructor(options: ListingOptions<Item>) {
@@ -41,7 +45,7 @@ export class Listing<Item> {
   }
 
   invalidate(): void {
-    this.#views = new Map()
+    this.#views.clear()
     this.#relevant = undefined
   }
 
@@ -56,7 +60,7 @@ export class Listing<Item> {
     const known = view.pages.get(place)
     if (known) return known
     const page = this.#build(after, view.items)
-    // A cursor names an item that was there once; what was never asked for again need not be kept.
+    // Old cursors lead to pages that are not needed again, so the number of kept pages is limited.
     if (view.pages.size < MAX_KEPT_PAGES) view.pages.set(place, page)
     return page
   }
@@ -69,8 +73,6 @@ export class Listing<Item> {
     if (!view) {
       const visible = entries().filter(({ scopes }) => permits(access, scopes))
       view = { items: visible.map(({ item }) => item), pages: new Map() }
-      const [oldest] = this.#views.keys()
-      if (this.#views.size >= MAX_KEPT_VIEWS && oldest !== undefined) this.#views.delete(oldest)
       this.#views.set(key, view)
     }
     return view
@@ -88,11 +90,10 @@ export class Listing<Item> {
   }
 }
 
+/** Pages kept per view. Further pages are built for each request. */
 const MAX_KEPT_PAGES = 1000
-/** Different sets of scopes seen lately; a caller beyond that has its list made anew. */
-const MAX_KEPT_VIEWS = 64
 
-/** After the item that the cursor names, wherever it stands now; if it is gone, the list starts anew rather than skip anything. */
+/** The index after the cursor's item, wherever the item is now. If it is gone, the list restarts, so that nothing is skipped. */
 function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, { index, mark }: Place): number {
   const then = items[index]
   if (then !== undefined && markOf(keyOf(then)) === mark) return index + 1

@@ -1,38 +1,48 @@
-/** Functions around every request: who may, how long it took, how often. */
+/** Middleware: functions around every request, for example for access control or timing. */
 
 import type { Params } from '../jsonrpc/message.ts'
 import { METHODS } from '../protocol/methods.ts'
-import type { TraceContext } from '../protocol/trace-context.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Call, Caller } from './call.ts'
 
-/** A request as a middleware sees it. */
+/** A request, as middleware sees it. */
 export interface MiddlewareCall {
   readonly method: string
   readonly params: Params
-  /** The tool, prompt or URI it is about, if the method has one. */
+  /** The tool, prompt or URI of the request, if the method has one. */
   readonly target: string | undefined
   readonly caller: Caller
-  /** The trace that the request is part of, checked: what is not valid is left out. Undefined without any. */
+  /** The trace that the request belongs to, without invalid values. Undefined if there is none. */
   readonly trace: TraceContext | undefined
   readonly signal: AbortSignal
 }
 
 /**
- * Called around every request, in the order of `use`. `next` goes on, with the call as it is or with other params;
- * what it resolves with is the result, what it throws is what the client will be told.
+ * A function around every request, called in the order of `server.use`. `next()` continues with the same params,
+ * `next({ params })` with others. It resolves with the result. An error that is thrown becomes the answer.
+ *
+ * @example
+ * const audit: Middleware = async (call, next) => {
+ *   console.error(call.caller.principal, call.method, call.target)
+ *   return next()
+ * }
  */
 export type Middleware = (
   call: MiddlewareCall,
   next: (call?: Pick<MiddlewareCall, 'params'>) => Promise<Params>,
 ) => Params | Promise<Params>
 
-export type RunCall = (call: Call) => Params | Promise<Params>
-
-/** The last middleware added is the innermost, so that the first sees everything. */
-export function withMiddleware(run: RunCall, middleware: readonly Middleware[]): RunCall {
-  return middleware.reduceRight<RunCall>(
-    (inner, each) => (call) => each(new View(call), async (changed) => inner(changed ? call.withParams(changed.params) : call)),
-    run,
+/** Runs the middleware from the first to the last, then `inner`. */
+export function runMiddleware(
+  middleware: readonly Middleware[],
+  call: Call,
+  inner: (call: Call) => Params | Promise<Params>,
+  at = 0,
+): Params | Promise<Params> {
+  const current = middleware[at]
+  if (!current) return inner(call)
+  return current(new View(call), async (changed) =>
+    runMiddleware(middleware, changed ? call.withParams(changed.params) : call, inner, at + 1),
   )
 }
 
@@ -68,7 +78,7 @@ class View implements MiddlewareCall {
   }
 }
 
-/** The name or URI a call is about. */
+/** The name or URI that a call acts on. */
 export function targetOf(call: Pick<Call, 'method' | 'params'>): string | undefined {
   const member = METHODS.get(call.method)?.target
   const value = member === undefined ? undefined : call.params[member]

@@ -1,24 +1,31 @@
-/** The tools, resources or prompts of a server, in the order they were registered, each on or off. */
+/** The tools, resources or prompts of a server, in order of definition. Each can be disabled. */
 
 import { McpError } from '../protocol/errors.ts'
 
-/** What registering returns: the way to change the entry later. Every change is announced to clients. */
+/**
+ * Changes a tool, resource or prompt after its definition. Clients are notified of every change.
+ *
+ * @example
+ * const admin = server.tool('admin', {}, () => 'done')
+ * admin.disable()
+ */
 export interface Handle<Definition, Handler> {
   readonly name: string
   readonly isEnabled: boolean
-  /** Offers it again. */
+  /** Lists it again. */
   enable(): void
-  /** Neither lists it nor lets it be used. */
+  /** Removes it from lists and refuses its use, until `enable`. */
   disable(): void
-  /** Replaces parts of its definition, and its handler if one is given. */
+  /** Replaces parts of the definition, and the handler if given. */
   update(changes: Partial<Definition>, handler?: Handler): void
+  /** Removes it for good. */
   remove(): void
 }
 
 export class Registry<Entry> {
   readonly #kind: string
   readonly #onChange: () => void
-  // A Map, not an object: names come from peers, and "constructor" is one of them.
+  // A Map, not an object: peers choose the names that are looked up, such as "constructor".
   readonly #entries = new Map<string, { entry: Entry; isEnabled: boolean }>()
   #enabled: Entry[] | undefined
   #wasUsed = false
@@ -28,7 +35,7 @@ export class Registry<Entry> {
     this.#onChange = onChange
   }
 
-  /** Whether there was ever an entry. What was declared for it then stays true when the last one goes. */
+  /** Whether there ever was an entry. The declared capability stays even if all entries are removed. */
   get wasUsed(): boolean {
     return this.#wasUsed
   }
@@ -49,7 +56,7 @@ export class Registry<Entry> {
     handler: Handler,
     make: (definition: Definition, handler: Handler) => Entry,
   ): Handle<Definition, Handler> {
-    if (this.#entries.has(name)) throw new McpError('ERR_DEFINITION', `There is a ${this.#kind} ${JSON.stringify(name)} already`)
+    if (this.#entries.has(name)) throw new McpError('ERR_DEFINITION', `The ${this.#kind} ${JSON.stringify(name)} is already defined`)
     let current = { definition, handler }
     const slot = { entry: make(definition, handler), isEnabled: true }
     const isThere = (): boolean => this.#entries.get(name) === slot

@@ -1,6 +1,7 @@
-/** What a request needs, found out before it is run: a transport refuses in its own words what would be refused here. */
+/** The scopes that a request needs. The HTTP transport checks them before the request runs, to answer with status 403. */
 
-import { isObject, type RequestMessage } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import type { RequestMessage } from '../jsonrpc/message.ts'
 import type { Core } from './core.ts'
 
 export function requiredScopes({ method, params }: Pick<RequestMessage, 'method' | 'params'>, core: Core): readonly string[] {
@@ -27,7 +28,7 @@ function needs(method: string, params: NonNullable<RequestMessage['params']>, co
   }
 }
 
-/** Of every resource named; more than may be named are refused later, and not looked at here. */
+/** The scopes of all these resources. A list over the limit is refused later and ignored here. */
 export function scopesOfAll(uris: unknown, core: Core): readonly string[] | undefined {
   if (!Array.isArray(uris) || uris.length > core.limits.maxSubscriptions) return undefined
   return [...new Set(uris.flatMap((uri) => core.resources.scopesOf(uri) ?? NONE))]

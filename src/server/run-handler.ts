@@ -1,12 +1,12 @@
-/** Runs an author's handler to a result, with a time limit and a way out: it may have to stop and wait for answers. */
+/** Runs a handler with a time limit. A handler that waits for answers can be suspended. */
 
-import { Deadline, type Deadlines } from '../jsonrpc/deadlines.ts'
+import { Deadline, type Deadlines } from '../base/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { Suspended } from './ask/replay.ts'
 import type { Call } from './call.ts'
+import { Suspended } from './input/replay.ts'
 
-/** @param finish makes the handler's value a result */
+/** @param finish converts the handler's value to a result */
 export function runHandler(
   call: Call,
   run: () => unknown,
@@ -25,7 +25,7 @@ export function runHandler(
   })
 }
 
-/** One handler on its way; the first of value, failure, time limit and questions ends it. */
+/** A running handler. The first of value, error, time limit and suspension ends it. */
 class Running extends Deadline {
   readonly #call: Call
   readonly #timeoutMs: number
@@ -53,7 +53,7 @@ class Running extends Deadline {
 
   end(value: unknown, finish: (value: unknown) => Params | Promise<Params>): void {
     this.#deadlines.clear(this)
-    // Once the run is suspended its own end, an unwinding, says nothing.
+    // After a suspension the handler's own end is ignored.
     if (this.#isSuspended) return
     try {
       this.#resolve(finish(value))
@@ -76,7 +76,7 @@ class Running extends Deadline {
   suspend(round: Promise<Params>): void {
     this.#isSuspended = true
     this.#deadlines.clear(this)
-    this.#call.exchange.abort(new Suspended('The call waits for answers'))
+    this.#call.exchange.abort(new Suspended('The call is waiting for answers'))
     round.then(this.#resolve, this.#reject)
   }
 }

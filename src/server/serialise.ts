@@ -1,25 +1,27 @@
-/** Result to answer, in the shape and with the dress of a revision. What does not change is written once. */
+/** Serialises results in the wire format of a revision. Pages of lists are serialised once. */
 
+import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { KeptText } from '../jsonrpc/kept-text.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import { type Implementation, META } from '../protocol/base.ts'
+import { type Implementation, META } from '../protocol/model/base.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { isEncodedHere } from './content.ts'
 
 export class Serialiser {
-  readonly #dress: string
+  /** The start of every stateless result: its type and the server's description. */
+  readonly #statelessHead: string
   readonly #serverInfo: Implementation
-  /** Text of results that are kept and given out again, such as the pages of a list. */
+  /** The text of results that are sent again, such as pages of lists. */
   readonly #kept = new WeakMap<Params, Map<Revision, KeptText>>()
 
   constructor(serverInfo: Implementation) {
     this.#serverInfo = serverInfo
-    this.#dress = `{"resultType":"complete","_meta":${JSON.stringify({ [META.serverInfo]: serverInfo })}`
+    this.#statelessHead = `{"resultType":"complete","_meta":${JSON.stringify({ [META.serverInfo]: serverInfo })}`
   }
 
-  /** @param isKept the same object will come again */
+  /** @param isKept whether the same object will be sent again */
   answer(exchange: Exchange, result: Params, revision: Revision, isKept: boolean): void {
     const { method } = exchange
     if (isKept) exchange.answerKept(this.#written(method, result, revision))
@@ -41,23 +43,23 @@ export class Serialiser {
   }
 
   #write(method: string, result: Params, revision: Revision): string {
-    const fitted = revision.fitResult(method, result)
-    const isBare = revision.dialect === 'session'
-    if (!isBare && ('_meta' in fitted || 'resultType' in fitted)) return jsonOf(this.#dressed(fitted))
+    const fitted = revision.downgradeResult(method, result)
+    const isPlain = revision.dialect === 'session'
+    if (!isPlain && ('_meta' in fitted || 'resultType' in fitted)) return jsonOf(this.#withStatelessMembers(fitted))
     const json = textResultJson(fitted) ?? blobResultJson(fitted) ?? jsonOf(fitted)
-    if (isBare) return json
-    return json === '{}' ? `${this.#dress}}` : `${this.#dress},${json.slice(1)}`
+    if (isPlain) return json
+    return json === '{}' ? `${this.#statelessHead}}` : `${this.#statelessHead},${json.slice(1)}`
   }
 
-  #dressed(result: Params): Params {
+  #withStatelessMembers(result: Params): Params {
     const meta = isObject(result._meta) ? result._meta : {}
     return { resultType: 'complete', ...result, _meta: { [META.serverInfo]: this.#serverInfo, ...meta } }
   }
 }
 
 /**
- * Most results are one text and nothing else, and text alone is written in a quarter of the time.
- * Undefined for all others.
+ * Writes a result with a single text block, the most common case, in a quarter of the time of JSON.stringify.
+ * Undefined for all other results.
  */
 function textResultJson(result: Params): string | undefined {
   const { content } = result
@@ -68,7 +70,7 @@ function textResultJson(result: Params): string | undefined {
   return `{"content":[{"type":"text","text":${JSON.stringify(block.text)}}]}`
 }
 
-/** A blob of our own making goes into the text as it is: looking through megabytes for quotes costs more than the rest. */
+/** Inserts blobs that were encoded here without escaping: scanning megabytes for quotes costs more than the rest. */
 function blobResultJson(result: Params): string | undefined {
   const { contents, ...rest } = result
   if (!Array.isArray(contents) || !contents.some(isEncodedHere)) return undefined
@@ -81,7 +83,7 @@ function blobResultJson(result: Params): string | undefined {
   return `${head === '{}' ? '{' : `${head.slice(0, -1)},`}"contents":[${written.join(',')}]}`
 }
 
-/** Whether a plain object has so many members and no more. */
+/** Whether a plain object has exactly this number of members. */
 function hasOnly(object: Params, count: number): boolean {
   if (Object.getPrototypeOf(object) !== Object.prototype) return false
   let members = 0

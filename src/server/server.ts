@@ -1,58 +1,110 @@
-/** The server library's face: define once, serve in every revision on every transport. */
+/** `createServer`: define a server once and serve it in every revision on every transport. */
 
-import { randomId } from '../protocol/bytes.ts'
+import { randomId } from '../base/bytes.ts'
 import { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { AnySchema } from '../protocol/schema/port.ts'
-import type { Channel, ChannelOptions, Service } from '../protocol/service.ts'
+import type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
-import { checkPageUrl } from './ask/question.ts'
 import { ServerChannel } from './channel.ts'
-import { Core, type ServerOptions } from './core.ts'
-import { runMethod } from './dispatch.ts'
-import { type Log, logOf } from './features/logging.ts'
+import { Core } from './core.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
 import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
+import { checkPageUrl } from './input/question.ts'
+import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
+import type { ServerOptions } from './options.ts'
 import { requiredScopes } from './required-scopes.ts'
-import { Standalone } from './standalone.ts'
+import { StatelessRequests } from './stateless-requests.ts'
 
+/** A server. Pass it to `serveStdio`, `listen` or `connect`, or to `pair` in a test. */
 export interface Server extends Service {
   readonly name: string
   readonly version: string
-  /** Offers a tool. The handler may return a string, an object, content, or a whole result. */
+  /**
+   * Offers a tool. The handler may return a string, an object, content blocks or a whole result.
+   *
+   * @example
+   * server.tool('add', { input: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b))
+   *
+   * @returns a handle to change, disable or remove the tool later
+   */
   tool<In extends AnySchema | undefined = undefined, Out extends AnySchema | undefined = undefined>(
     name: string,
     definition: ToolDefinition<In, Out>,
     handler: ToolHandler<In, Out>,
   ): ToolHandle
-  /** Offers a resource, or with `{variables}` in the URI a template for many. */
+  /**
+   * Offers a resource. A URI with `{variables}` is a template for many resources.
+   *
+   * @example
+   * server.resource('config://app', { name: 'config', mimeType: 'application/json' }, () => ({ debug: false }))
+   * server.resource('note://{id}', { name: 'note' }, ({ id }) => readNote(id))
+   */
   resource<U extends string>(uri: U, definition: ResourceDefinition, handler: ResourceHandler<VariablesOf<U>>): ResourceHandle
-  /** Offers a prompt. */
+  /**
+   * Offers a prompt. Text that the handler returns becomes a message of the user.
+   *
+   * @example
+   * server.prompt('review', { input: z.object({ code: z.string() }) }, ({ code }) => `Review this code:\n${code}`)
+   */
   prompt<In extends AnySchema | undefined = undefined>(
     name: string,
     definition: PromptDefinition<In>,
     handler: PromptHandler<In>,
   ): PromptHandle
-  /** Puts a function around every request. */
+  /**
+   * Adds a function that runs around every request. The first one added is the outermost.
+   *
+   * @example
+   * server.use(async (call, next) => {
+   *   const start = performance.now()
+   *   try {
+   *     return await next()
+   *   } finally {
+   *     console.error(call.method, performance.now() - start)
+   *   }
+   * })
+   */
   use(middleware: Middleware): void
-  /** Tells subscribers that a resource changed. */
+  /**
+   * Notifies subscribers that a resource changed.
+   *
+   * @example
+   * server.resourceChanged('note://42')
+   */
   resourceChanged(uri: string): void
   /**
-   * Log messages that belong to no request; they reach clients that have a session.
+   * Sends log messages that belong to no request to all clients that have a session.
    * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
    */
   readonly log: Log
-  /** Tells the client that the person is done with a page it was sent to. False when nobody waits for it. */
+  /**
+   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete.
+   *
+   * @example
+   * app.get('/connected', (request) => server.completeElicitation(request.query.elicitationId))
+   */
   completeElicitation(elicitationId: string): boolean
-  /** Finishes what is in hand on every channel, then closes them. */
+  /** Finishes the open requests on every channel, then closes the channels. */
   close(): Promise<void>
 }
 
+/**
+ * Creates a server. It does nothing until a transport serves it.
+ *
+ * @example
+ * import { createServer } from 'portico/server'
+ * import { serveStdio } from 'portico/stdio'
+ *
+ * const server = createServer({ name: 'greeter', version: '1.0.0' })
+ * server.tool('greet', { description: 'Says hello' }, () => 'Hello!')
+ * await serveStdio(server)
+ */
 export function createServer(options: ServerOptions): Server {
-  const core = new Core(options, runMethod)
+  const core = new Core(options)
   const channels = new Set<ServerChannel>()
-  const standalone = new Standalone(core)
+  const stateless = new StatelessRequests(core)
 
   const forget = (channel: ServerChannel): void => void channels.delete(channel)
   const open = (channelOptions: ChannelOptions): Channel => {
@@ -67,7 +119,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   const close = async (): Promise<void> => {
-    await Promise.all([standalone.drain(), ...[...channels].map((channel) => channel.drain())])
+    await Promise.all([stateless.drain(), ...[...channels].map((channel) => channel.drain())])
     for (const channel of channels) channel.close('The server was closed')
   }
 
@@ -77,12 +129,14 @@ export function createServer(options: ServerOptions): Server {
     tool: (name, definition, handler) => core.tools.define(name, definition, handler as AnyToolHandler),
     resource: (uri, definition, handler) => core.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
     prompt: (name, definition, handler) => core.prompts.define(name, definition, handler as AnyPromptHandler),
-    use: (middleware) => core.use(middleware),
+    use: (middleware) => {
+      core.middleware = [...core.middleware, middleware]
+    },
     resourceChanged: (uri) => core.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => core.elicitations.complete(elicitationId),
+    completeElicitation: (elicitationId) => core.openPages.complete(elicitationId),
     open,
-    answer: (request, outlet, sender) => standalone.answer(request, outlet, sender, core.revision(sender.version)),
+    answer: (request, outlet, sender) => stateless.answer(request, outlet, sender, core.revision(sender.version)),
     versions: core.supported.map((revision) => revision.version),
     requiredScopes: (request) => requiredScopes(request, core),
     mirroredParams: (tool) => core.tools.mirroredParams(tool),
@@ -90,7 +144,15 @@ export function createServer(options: ServerOptions): Server {
   }
 }
 
-/** Thrown by a handler: the person must visit this page before the request can be answered. */
+/**
+ * An error to throw from a handler when the person must visit a page before the request can be answered.
+ *
+ * @example
+ * server.tool('calendar', {}, (_args, ctx) => {
+ *   if (!isConnected(ctx.caller)) throw pageRequired('Connect your calendar', 'https://example.com/connect')
+ *   return 'No events today'
+ * })
+ */
 export function pageRequired(message: string, url: string, elicitationId: string = randomId()): UrlElicitationRequired {
   checkPageUrl(url)
   return new UrlElicitationRequired([{ message, url, elicitationId }])

@@ -1,22 +1,25 @@
-/** A server process: started without a shell in a group of its own, and ended with everything it started. */
+/** Starts a server process without a shell, in a process group of its own, and ends the whole group. */
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { redactText } from '../base/text/redact.ts'
 import { McpError } from '../protocol/errors.ts'
-import { redactText } from '../protocol/redact.ts'
 import { childEnvironment } from './environment.ts'
 
+/** The command of a server process. */
 export interface ProcessOptions {
+  /** The program, found in PATH or given as a path. */
   command: string
   args?: readonly string[]
-  /** Variables beside the few that every child gets. */
+  /** Environment variables, in addition to the few that every process gets (see {@link childEnvironment}). */
   env?: Readonly<Record<string, string>>
+  /** The working directory. Default: that of this process. */
   cwd?: string
-  /** Called with each line of the server's standard error. It says nothing about success or failure. */
+  /** Called with each line of the server's standard error, which may be log output or errors. */
   onStderr?(line: string): void
-  /** How much of standard error is kept for error messages. */
+  /** How much of standard error is kept for error messages. Default: 64 KiB. */
   maxStderrBytes?: number
-  /** How long to wait after closing its input, and again after SIGTERM. */
+  /** How long to wait after closing its input, and again after SIGTERM. Default: 2 s. */
   shutdownMs?: number
 }
 
@@ -37,7 +40,7 @@ export function startChild(options: ProcessOptions): Promise<Child> {
     try {
       child = spawnGroup(options)
     } catch (cause) {
-      // Some failures are thrown: arguments that are too long, a NUL in one of them.
+      // Node throws on arguments that are too long or contain NUL.
       return refuse(cause as NodeJS.ErrnoException)
     }
     child.on('error', refuse)
@@ -66,12 +69,12 @@ function describeSpawnError({ command, cwd }: ProcessOptions, { code, message }:
         ? 'there is no such command'
         : 'there is no such command or working directory'
       : code === 'EACCES'
-        ? 'it may not be executed'
+        ? 'it is not executable'
         : message
   return `Cannot start ${JSON.stringify(command)}: ${why}${code === undefined ? '' : ` (${code})`}`
 }
 
-// When this process ends without closing its clients, their servers end too.
+// If this process exits without closing its clients, their servers are ended too.
 const living = new Set<ChildProcess>()
 let isWatchingExit = false
 
@@ -83,7 +86,7 @@ export function endChildrenAtExit(): void {
   })
 }
 
-/** Closes its input and waits; then SIGTERM and waits; then SIGKILL. Each signal goes to the whole group. */
+/** Closes the input and waits, then sends SIGTERM and waits, then sends SIGKILL. Signals go to the whole group. */
 export async function endChild(child: Child, shutdownMs: number = DEFAULT_SHUTDOWN_MS): Promise<void> {
   child.stdin.end()
   if (!(await exits(child, shutdownMs))) {
@@ -93,7 +96,7 @@ export async function endChild(child: Child, shutdownMs: number = DEFAULT_SHUTDO
   await endGroup(child)
 }
 
-/** Ends what a process that is gone has left behind. */
+/** Ends the processes that are left of the group. */
 export async function endGroup(child: Child): Promise<void> {
   if (!signalGroup(child, 0)) return
   signalGroup(child, 'SIGTERM')
@@ -119,7 +122,7 @@ function exits(child: ChildProcess, ms: number): Promise<boolean> {
   })
 }
 
-/** False when nobody is left to signal. */
+/** Signals the group; false when no process is left. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (child.pid === undefined) return false
   try {
@@ -130,7 +133,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The last words of a process, bounded, with line-wise delivery of all of them. */
+/** Standard error of a process: delivers it line by line, and keeps the end for error messages. */
 export class Stderr {
   readonly #max: number
   readonly #onLine: ((line: string) => void) | undefined
@@ -152,11 +155,11 @@ export class Stderr {
     return this.#tail
   }
 
-  /** For an error message: the end of the tail, without secrets. */
+  /** The end of the tail for an error message, with secrets redacted. */
   lastWords(): string {
     const words = redactText(this.#tail.trim())
     if (words.length <= 1000) return words
-    // From the next line or word on: half a secret is known to nobody as one, and would be shown.
+    // Begins at a line or word: half a secret would not be recognized and redacted.
     return `...${words.slice(-1000).replace(/^[^\n]*\n|^\S*\s/, '')}`
   }
 

@@ -1,27 +1,36 @@
-/** A server process as something to connect to. */
+/** The target of a connection to a server process. */
 
-import type { Target } from '../protocol/link.ts'
-import { redactText } from '../protocol/redact.ts'
+import { redactText } from '../base/text/redact.ts'
+import type { Target } from '../protocol/seams/link.ts'
 import type { ProcessOptions } from './child.ts'
 
+/** Options of {@link processTarget}. */
 export interface ProcessTargetOptions extends ProcessOptions {
   /**
-   * Start it again when it ends by itself, at most 5 times a minute. Default: only where the revision spoken has no
-   * sessions, because there a new process is as good as the old one.
+   * Restart the process when it exits, at most 5 times a minute. Default: only in stateless revisions, where a new process
+   * can replace the old one.
    */
   restarts?: boolean
-  /** The longest message it may send; a longer one ends the connection. */
+  /** The longest message of the server. A longer one ends the connection. Default: 10 MiB. */
   maxLineBytes?: number
-  /** Values one message may hold; an answer with more fails. Default: 100,000. */
+  /** Values of one message. An answer with more fails. Default: 1,000,000. */
   maxValues?: number
-  /** Lines in a row that are no messages; then the connection ends. Default: 1,000. */
+  /** Lines in a row that are not messages before the connection ends. Default: 1,000. */
   maxGarbageLines?: number
-  /** What may wait for a server that does not read; past it the connection ends. */
+  /** Bytes that may wait for a server that does not read. More end the connection. Default: 64 MiB. */
   maxPendingBytes?: number
-  /** Something odd came and was left out. */
+  /** Called with everything unusual that the client could handle. */
   onWarning?(message: string): void
 }
 
+/**
+ * A server process, for `connect`. The process is started when the connection is opened.
+ *
+ * @example
+ * ```ts
+ * const client = await connect(processTarget({ command: 'node', args: ['server.js'] }))
+ * ```
+ */
 export function processTarget(options: ProcessTargetOptions): Target {
   const { command, args = [] } = options
   const label = redactText([command, ...args].join(' '))
@@ -30,7 +39,7 @@ export function processTarget(options: ProcessTargetOptions): Target {
     label,
     restarts: options.restarts ?? 'stateless',
     open: async () => {
-      // Loaded now: a program that only serves has this file too, and starts no process.
+      // Loaded on use: a program that only serves starts no process.
       const { openProcess } = await import('./process-link.ts')
       return openProcess(options, label)
     },

@@ -1,4 +1,4 @@
-/** What a server process is told of ours. */
+/** The environment of a server process. */
 
 const INHERITED =
   process.platform === 'win32'
@@ -18,12 +18,20 @@ const INHERITED =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
-/** The environment of a child: what it needs to run, and what was declared. Nothing else of ours is its business. */
+/**
+ * The environment of a child process: the variables that programs need to run, and the declared ones. Nothing else is
+ * inherited, because other variables may hold secrets.
+ *
+ * @example
+ * ```ts
+ * spawn('node', ['server.js'], { env: childEnvironment({ API_KEY: key }) })
+ * ```
+ */
 export function childEnvironment(declared: Readonly<Record<string, string>> = {}): Record<string, string> {
   const environment: Record<string, string> = {}
   for (const name of INHERITED) {
     const value = process.env[name]
-    // A value that begins like this is a shell function, not a value.
+    // A value that begins with () is an exported shell function.
     if (value !== undefined && !value.startsWith('()')) environment[name] = value
   }
   return { ...environment, ...declared }

@@ -1,11 +1,11 @@
-/** The connection to a server process: its lines, its last words and its end. */
+/** The client's connection to a server process: its messages, its standard error and its exit. */
 
 import { LineReader } from '../jsonrpc/lines.ts'
 import type { Incoming } from '../jsonrpc/message.ts'
-import { type ReadBounds, read } from '../jsonrpc/read.ts'
-import { answerBounds, DEFAULT_MAX_LINE_BYTES } from '../protocol/bounds.ts'
+import { answerBounds, DEFAULT_MAX_LINE_BYTES, type ReadBounds, read } from '../jsonrpc/read.ts'
+import { isUnusable } from '../jsonrpc/unusable.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Link, LinkReceiver } from '../protocol/link.ts'
+import type { Link, LinkReceiver } from '../protocol/seams/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'
 import type { ProcessTargetOptions } from './connect.ts'
 import { within } from './within.ts'
@@ -15,14 +15,14 @@ const MAX_GARBAGE_WARNINGS = 10
 const DEFAULT_MAX_GARBAGE_LINES = 1000
 const NOT_UTF8 = 'bytes that are not UTF-8'
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
-/** How long a server that is closed may take to read what was sent right before. */
+/** How long a server may take to read the last messages before its input is closed. */
 const LAST_INPUT_MS = 100
-/** How long after an exit its last output may take to arrive. */
+/** How long the last output may take to arrive after the exit. */
 const LAST_OUTPUT_MS = 50
-/** How long after the end of its output an exit, which says more, may take to follow. */
+/** How long to wait for the exit after the end of the output, because the exit tells more. */
 const EXIT_AFTER_OUTPUT_MS = 500
 
-/** Starts the process. @param label its name for people */
+/** Starts the process. @param label names it in errors */
 export async function openProcess(options: ProcessTargetOptions, label: string): Promise<Link> {
   endChildrenAtExit()
   return new ProcessLink(await startChild(options), label, options)
@@ -37,8 +37,9 @@ class ProcessLink implements Link {
   readonly #bounds: ReadBounds
   #receiver: LinkReceiver | undefined
   #isOver = false
-  /** Lines that were no messages: all of them, and those since the last message. */
+  /** Lines that were not messages. */
   #garbage = 0
+  /** The same since the last message. */
   #garbageInARow = 0
 
   constructor(child: Child, label: string, options: ProcessTargetOptions) {
@@ -48,7 +49,7 @@ class ProcessLink implements Link {
     this.#bounds = answerBounds(options.maxValues)
     this.#stderr = new Stderr(child.stderr, options)
     this.#writer = new LineWriter(child.stdin, { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES })
-    // A broken pipe shows as the exit that caused it.
+    // A broken pipe is reported by the exit that caused it.
     child.stdin.on('error', () => {})
     child.stdout.on('error', () => {})
   }
@@ -97,7 +98,7 @@ class ProcessLink implements Link {
     this.#receiver?.onMessage(message)
   }
 
-  /** An answer with a few unreadable characters is worth more than none. */
+  /** Reads the line with replacement characters, because an answer with a few of them is better than none. */
   #onNotUtf8(line: Uint8Array): void {
     if (this.#isOver) return
     const text = lenient.decode(line)
@@ -113,14 +114,14 @@ class ProcessLink implements Link {
     const max = this.#options.maxGarbageLines ?? DEFAULT_MAX_GARBAGE_LINES
     if (++this.#garbageInARow < max) return
     this.#fail(
-      new McpError('ERR_LIMIT', `${this.#label} wrote ${max} lines in a row that are no messages (maxGarbageLines); the last: ${what}`),
+      new McpError('ERR_LIMIT', `${this.#label} wrote ${max} lines in a row that are not messages (maxGarbageLines); the last: ${what}`),
     )
   }
 
   #warn(what: string): void {
     if (++this.#garbage > MAX_GARBAGE_WARNINGS) return
     this.#options.onWarning?.(
-      `${this.#label} wrote something that is no message: ${what}${this.#garbage === MAX_GARBAGE_WARNINGS ? ' (no more of these are told)' : ''}`,
+      `${this.#label} wrote a line that is not a message: ${what}${this.#garbage === MAX_GARBAGE_WARNINGS ? ' (further warnings of this kind are dropped)' : ''}`,
     )
   }
 
@@ -132,7 +133,7 @@ class ProcessLink implements Link {
       this.#end(new McpError('ERR_EXIT', `${this.#label} ${how}${words === '' ? '' : `: ${words}`}`, { data: { exitCode, signalCode } }))
       void endGroup(this.#child)
     }
-    // Its last answers may still be in the pipe; a grandchild may hold the pipe open for ever.
+    // The last answers may still be in the pipe. The wait is limited, because a grandchild may keep the pipe open.
     const timer = setTimeout(settle, LAST_OUTPUT_MS)
     this.#child.once('close', () => {
       clearTimeout(timer)
@@ -153,26 +154,19 @@ class ProcessLink implements Link {
   }
 }
 
-/** The message on a line; undefined when there is none that anybody could use or would have to answer. */
+/** The message on a line; undefined when the line is unusable. */
 function messageIn(text: string, from: number, to: number, bounds: ReadBounds): Incoming | undefined {
   const message = read(text, bounds, from, to)
-  if (!isNoise(message)) return message
-  // An answer that lacks its result ends the request it names; a line of a log with an id in it ends nothing.
+  if (!isUnusable(message)) return message
+  // An answer without a result ends the request that it names. A log line that happens to contain an id does not.
   if (message.kind !== 'malformed' || message.id === undefined || !VERSIONED.test(text.slice(from, to))) return undefined
   return { kind: 'ignored', id: message.id, reason: message.error.message }
 }
 
 const VERSIONED = /"jsonrpc"\s*:\s*"2\.0"/
 
-// A byte order mark is kept, as it is where the bytes are UTF-8.
+// Keeps a byte order mark, like the reader of valid UTF-8.
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Noise on standard output is the server's mistake; only something that asks for an answer gets one. */
-function isNoise(message: Incoming): boolean {
-  if (message.kind === 'batch') return message.messages.every(isNoise)
-  if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
-  return message.kind === 'ignored' && message.id === undefined
-}
-
-/** Whole words: half a secret is known to nobody as one, and would be shown. */
+/** Cut at whole words: half a secret would not be recognized and redacted. */
 const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77).replace(/\S+$/, '')}...` : text)

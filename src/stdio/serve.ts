@@ -1,32 +1,32 @@
-/** A server on its standard streams: messages in and out, nothing else, and gone when its client is. */
+/** Serves on standard input and output, and ends with its client. */
 
 import type { Readable, Writable } from 'node:stream'
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
-import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
-import type { Service } from '../protocol/service.ts'
-import { guardStdout } from './guard.ts'
+import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
+/** Options of {@link serveStdio}. */
 export interface ServeStdioOptions extends Partial<ReadBounds> {
-  /** The longest message, in bytes. A longer one is refused and skipped. */
+  /** The longest message, in bytes. A longer one is refused and skipped. Default: 10 MiB. */
   maxLineBytes?: number
-  /** Output that may wait for a client that does not read; past it the server ends. */
+  /** Bytes that may wait for a client that does not read. More end the server. Default: 64 MiB. */
   maxPendingBytes?: number
-  /** How long requests in hand may go on after the client has closed our input. */
+  /** How long requests in progress may take after the client has closed the input. Default: 300 ms. */
   graceMs?: number
-  /** Streams to use instead of the process's own. The process is then left alone. */
+  /** Streams to use instead of standard input and output. The process is then not ended. */
   streams?: { input: Readable; output: Writable }
 }
 
+/** A server on standard input and output. */
 export interface StdioServing {
-  /** Resolves when the conversation is over. */
+  /** Resolves when the server has ended. */
   readonly closed: Promise<void>
-  /** Finishes what is in hand and ends. */
+  /** Answers the requests in progress, then ends. */
   close(): Promise<void>
 }
 
@@ -35,7 +35,14 @@ const DEFAULT_GRACE_MS = 300
 const FLUSH_MS = 300
 const PARENT_CHECK_MS = 1000
 
-/** Serves until the client closes our input, goes away, or asks us to end; then ends the process. */
+/**
+ * Serves on standard input and output until the client closes the input or disconnects, then ends the process.
+ *
+ * @example
+ * ```ts
+ * serveStdio(server)
+ * ```
+ */
 export function serveStdio(service: Service, options: ServeStdioOptions = {}): StdioServing {
   const ownsProcess = options.streams === undefined
   const input = options.streams?.input ?? process.stdin
@@ -71,7 +78,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   })
   const refuse = (code: number, message: string): void => channel.receive(malformed(undefined, code, message), outlet)
 
-  // Two things may stop the flow of input: nobody reads our output, or too many requests wait.
+  // Input is paused when the client does not read, or when too many requests wait.
   const reasonsToWait = new Set<'output' | 'requests'>()
   const setFlow = (reason: 'output' | 'requests', mustWait: boolean): void => {
     if (mustWait) reasonsToWait.add(reason)
@@ -90,15 +97,15 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     void finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The client closed the input')
   }
   const onBroken = (): void => void finish(0, 'The client is gone')
-  // A stream that is destroyed closes without an end and without an error.
+  // A destroyed stream closes without 'end' and without 'error'.
   const onClose = (): void => {
     if (!isFinishing) onBroken()
   }
 
-  /** @param graceMs how long requests in hand may still take */
+  /** @param graceMs how long requests in progress may still take */
   const finish = async (graceMs: number, reason: string): Promise<void> => {
     if (isFinishing) {
-      // Asked twice: no more waiting.
+      // A second request to end does not wait.
       if (ownsProcess) process.exit(0)
       return closed
     }
@@ -107,7 +114,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     input.off('end', onEnd)
     if (graceMs > 0) await within(graceMs, channel.drain())
     channel.close(reason)
-    // One turn for what handlers say when they are aborted.
+    // Lets aborted handlers write their last messages.
     await new Promise((resolve) => setImmediate(resolve))
     await within(FLUSH_MS, writer.end())
     isOver = true
@@ -132,7 +139,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
 }
 
-/** Ends with a signal, and with the parent: an input that some other process still holds open says nothing. */
+/** Ends with a signal and with the parent process, because another process may keep the input open. */
 function followProcess(onSignal: () => void, onOrphaned: () => void): (() => void)[] {
   const parent = process.ppid
   const timer = setInterval(() => {
@@ -142,6 +149,16 @@ function followProcess(onSignal: () => void, onOrphaned: () => void): (() => voi
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
   return [() => clearInterval(timer), () => process.off('SIGTERM', onSignal), () => process.off('SIGINT', onSignal)]
+}
+
+/** Redirects every other write to standard output to standard error. Returns the original write. */
+function guardStdout(): Writable['write'] {
+  const { stdout, stderr } = process
+  const write = stdout.write.bind(stdout)
+  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  // A client may close its end of standard error. Only log messages are lost then.
+  stderr.on('error', () => {})
+  return write as Writable['write']
 }
 
 const pickBounds = ({ maxDepth, maxKeys, maxValues, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>

@@ -1,4 +1,4 @@
-/** Resolves when `promise` settles, or after `ms`. No timer is left behind, because a timer keeps the process alive. */
+/** Resolves when `promise` settles, or after `ms`. Clears the timer, which would keep the process alive. */
 export const within = (ms: number, promise: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

@@ -1,20 +1,20 @@
 /**
- * Lines out: those of one turn of the event loop leave in one write. The exception is an answer right after progress of
- * the same request. The official clients hand a progress notice on a turn later than an answer, and forget the request
- * with its answer: of a notice and an answer that arrive in one chunk, nobody hears the notice.
+ * Writes lines: those of one turn of the event loop leave in one write. The exception is an answer right after progress of
+ * the same request. The official clients deliver progress one turn later than an answer, and drop it once the request is
+ * answered. Progress that arrives in one chunk with the answer would be lost.
  */
 
 import type { Writable } from 'node:stream'
 import { McpError } from '../protocol/errors.ts'
 
 export interface LineWriterOptions {
-  /** How much may wait for a reader that does not read. */
+  /** Bytes that may wait for a reader that does not read. */
   maxPendingBytes: number
   /** The reader has stopped reading, or reads again. */
   onBlocked?(isBlocked: boolean): void
 }
 
-/** How long an answer stays behind the last progress of its request: long enough for most readers to read in between. */
+/** The delay of an answer after the last progress of its request. Most readers read in between. */
 const GAP_MS = 3
 
 export class LineWriter {
@@ -24,23 +24,24 @@ export class LineWriter {
   #lines = ''
   #isScheduled = false
   #isBlocked = false
-  /** Shared by all who wait for the reader: there may be many thousands. */
+  /** One promise for all writers that wait, because there may be many thousands. */
   #drained: Promise<void> | undefined
   #onDrain: (() => void) | undefined
-  /** Tokens of the progress written within the last gap, and within the one before it. */
+  /** Tokens of the progress written within the last GAP_MS. */
   #recent = new Set<string>()
+  /** The same for the GAP_MS before. */
   #older = new Set<string>()
   #recentSince = 0
-  /** Answers that wait for the gap to pass. */
+  /** Answers that are delayed. */
   readonly #held = new Map<NodeJS.Timeout, string>()
   #heldLength = 0
 
-  /** @param write the stream's own write, where somebody has put another in its place */
+  /** @param write the original write of the stream, if it was replaced */
   constructor(stream: Writable, options: LineWriterOptions, write: Writable['write'] = stream.write.bind(stream)) {
     this.#stream = stream
     this.#write = write
     this.#options = options
-    // Who waits for the reader of a closed stream waits for ever.
+    // A closed stream emits no 'drain', so the waiting writers are released here.
     stream.once('close', () => this.#resume())
   }
 
@@ -48,7 +49,7 @@ export class LineWriter {
     return this.#lines.length + this.#heldLength + this.#stream.writableLength
   }
 
-  /** Resolves when the producer may go on; undefined when it need not wait. Throws ERR_LIMIT when too much is waiting. */
+  /** Returns a promise when the caller should wait for the reader. Throws ERR_LIMIT when too much is waiting. */
   line(json: string): undefined | Promise<void> {
     this.#check(json)
     if (json.startsWith(PROGRESS)) this.#noteProgress(json)
@@ -60,7 +61,7 @@ export class LineWriter {
     return this.#drained
   }
 
-  /** The same for an answer: one that follows progress of its request leaves a little later. */
+  /** The same for an answer, which is delayed when it follows progress of its request. */
   answer(json: string): undefined | Promise<void> {
     if (this.#recent.size + this.#older.size === 0 || !this.#followsProgress(json)) return this.line(json)
     this.#check(json)
@@ -69,12 +70,12 @@ export class LineWriter {
     return undefined
   }
 
-  /** Resolves when everything written so far has left the process, or cannot any more. */
+  /** Resolves when everything has left the process, or the stream is destroyed. */
   async end(): Promise<void> {
     for (const [timer, json] of [...this.#held]) this.#release(timer, json)
     this.#flush()
     if (this.#stream.writableLength === 0) return
-    // Not 'drain', which only follows a write that was told to wait. A stream that is destroyed calls back at once, with an error.
+    // Not 'drain', which only follows a blocked write. A destroyed stream calls back at once, with an error.
     await new Promise<void>((resolve) => {
       this.#write.call(this.#stream, '', 'utf8', () => resolve())
     })
@@ -100,7 +101,7 @@ export class LineWriter {
       const isLate = this.#isScheduled && !isSecond
       this.#flush()
       if (!isLate) return this.#release(timer, json)
-      // The progress left only now, because this process was busy, and the gap begins now.
+      // The progress left only now, because this process was busy. The delay starts again.
       this.#held.delete(timer)
       this.#hold(json, true)
     }, GAP_MS)
@@ -127,7 +128,7 @@ export class LineWriter {
     return id !== undefined && (this.#recent.has(id) || this.#older.has(id))
   }
 
-  /** Two sets that take turns hold no more than what was written within two gaps. */
+  /** Rotates the two sets, so that they hold only the last two gaps. */
   #age(): void {
     const now = performance.now()
     const age = now - this.#recentSince
@@ -160,6 +161,6 @@ export class LineWriter {
 }
 
 const PROGRESS = '{"jsonrpc":"2.0","method":"notifications/progress"'
-// The token of the official clients is the id of the request, written the same way.
+// The official clients use the request id as the progress token.
 const TOKEN = /"progressToken":("(?:[^"\\]|\\.)*"|-?\d+)/
 const ID = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),/

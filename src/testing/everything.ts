@@ -20,7 +20,7 @@ import {
   text,
 } from '../server/index.ts'
 
-/** A red pixel. */
+/** One red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 /** Silence. */
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA='
@@ -38,7 +38,7 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     )
   })
 
-/** An object schema that TypeScript can read. */
+/** An object schema with a type that TypeScript can infer. */
 const object = <const P extends Record<string, JsonSchema>>(
   properties: P,
 ): { type: 'object'; properties: P; required: (keyof P & string)[] } => ({
@@ -53,6 +53,13 @@ const optional = <const P extends Record<string, JsonSchema>>(properties: P): { 
 })
 const string = { type: 'string' } as const
 
+/**
+ * A server with every feature of the protocol, to test clients.
+ *
+ * @example
+ * const { client } = await pair(everythingServer())
+ * const { content } = await client.call('echo', { text: 'Hello' })
+ */
 export function everythingServer(options: Partial<ServerOptions> = {}): Server {
   const server = createServer({
     name: 'everything',
@@ -71,7 +78,7 @@ export function everythingServer(options: Partial<ServerOptions> = {}): Server {
 }
 
 function addPlainTools(server: Server): void {
-  // First in the list: some clients try the first tool with no arguments.
+  // First in the list, because some clients call the first tool without arguments.
   server.tool(
     'test_x_mcp_header',
     { description: 'Mirrors its region into a header', input: optional({ region: { type: 'string', 'x-mcp-header': 'Region' } }) },
@@ -102,7 +109,7 @@ function addPlainTools(server: Server): void {
     return 'Logged three messages'
   })
   server.tool('test_logging_tool', { description: 'Logs if the request asks for it' }, (_args, ctx) => {
-    ctx.log.warning('A message for those who want one')
+    ctx.log.warning('A log message')
     return 'Logged'
   })
   server.tool('test_tool_with_progress', { description: 'Reports progress' }, async (_args, ctx) => {
@@ -112,7 +119,7 @@ function addPlainTools(server: Server): void {
     }
     return 'Progress complete'
   })
-  server.tool('test_reconnection', { description: 'Breaks its stream off; the answer is there for who comes back' }, async (_args, ctx) => {
+  server.tool('test_reconnection', { description: 'Closes its stream; the client reconnects for the answer' }, async (_args, ctx) => {
     ctx.release()
     await sleep(100, ctx.signal)
     return 'Reconnection test completed'
@@ -153,7 +160,7 @@ const RICH_SCHEMA: JsonSchema = {
     email: { type: 'string' },
   },
   allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
-  // The keyword is JSON Schema's; nobody awaits a schema.
+  // `then` is a JSON Schema keyword here; the schema is never awaited.
   if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
   then: { required: ['phone'] },
   else: { required: ['email'] },
@@ -233,7 +240,7 @@ function addAskingTools(server: Server): void {
   server.tool('test_roots', { description: 'Lists the roots' }, async (_args, ctx) => ({ roots: await ctx.roots() }))
 }
 
-/** The multi-round tools that the official suite calls by these names. */
+/** Tools with several rounds. The official conformance suite calls them by these names. */
 function addRoundTools(server: Server): void {
   const name = object({ name: string })
   const hello = sampling({ messages: [{ role: 'user', content: text('Say hello') }], maxTokens: 100 })

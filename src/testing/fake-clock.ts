@@ -1,12 +1,23 @@
-/** Time that stands still until it is moved. */
+/** A clock for tests. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 
+/** A clock that stands still until `advance` is called. */
 export interface FakeClock extends Clock {
-  /** Moves time forward and fires what is due, in order, letting promises settle in between. */
+  /** Moves the time forward. Fires due timers in order and lets promises settle in between. */
   advance(ms: number): Promise<void>
 }
 
+/**
+ * A clock that stands still until it is advanced. Pass it as `clock` to servers and clients.
+ *
+ * @example
+ * const clock = fakeClock()
+ * const { client } = await pair(server, { clock })
+ * const call = client.call('wait', {}, { timeoutMs: 1000 }).catch((error) => error.code)
+ * await clock.advance(1000)
+ * await call // 'ERR_TIMEOUT'
+ */
 export function fakeClock(): FakeClock {
   let now = 0
   const timers = new Set<{ at: number; fire: () => void }>()

@@ -1,30 +1,40 @@
-/** A client and a server in one process, for tests: any revision, nothing to start, nothing to wait for. */
+/** Connects a client and a server in one process, for tests. */
 
 import { Client } from '../client/client.ts'
 import { memoryTarget } from '../client/memory-link.ts'
 import type { ConnectOptions } from '../client/options.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import type { Link, Target } from '../protocol/link.ts'
-import type { Service } from '../protocol/service.ts'
+import type { Link, Target } from '../protocol/seams/link.ts'
+import type { Service } from '../protocol/seams/service.ts'
 
+/** A message between client and server. */
 export interface WireMessage {
   from: 'client' | 'server'
   json: string
 }
 
+/** Options for `pair` and `record`. */
 export interface PairOptions extends ConnectOptions {
-  /** The one protocol revision to speak. */
+  /** The protocol revision to use, by its date. Default: the newest. */
   revision?: string
-  /** Sees every message as it passes. */
+  /** Receives every message. */
   onWire?(message: WireMessage): void
 }
 
+/** A connected client. */
 export interface Pair {
   client: Client
   close(): Promise<void>
 }
 
-/** Connects a client to a server without a transport between them. */
+/**
+ * Connects a client to a server in this process.
+ *
+ * @example
+ * const { client, close } = await pair(server)
+ * const result = await client.call('add', { a: 1, b: 2 })
+ * await close()
+ */
 export async function pair(service: Service, options: PairOptions = {}): Promise<Pair> {
   const { revision, onWire, ...rest } = options
   const target = onWire ? tapClient(memoryTarget(tapServer(service, onWire)), onWire) : memoryTarget(service)
@@ -32,7 +42,12 @@ export async function pair(service: Service, options: PairOptions = {}): Promise
   return { client, close: () => client.close() }
 }
 
-/** Runs `script` against a server and returns every message that passed, in order. */
+/**
+ * Runs a script against a server and returns all messages in order.
+ *
+ * @example
+ * const messages = await record(server, {}, async (client) => void (await client.call('echo', { text: 'Hi' })))
+ */
 export async function record(service: Service, options: PairOptions, script: (client: Client) => Promise<void>): Promise<WireMessage[]> {
   const messages: WireMessage[] = []
   const { client, close } = await pair(service, {
@@ -50,7 +65,7 @@ export async function record(service: Service, options: PairOptions, script: (cl
   return messages
 }
 
-/** The same server with somebody listening to what it says. */
+/** The same server, with a callback for each of its messages. */
 function tapServer(service: Service, onWire: (message: WireMessage) => void): Service {
   const tap = (outlet: Outlet): Outlet => ({
     push: (json) => {

@@ -1,30 +1,40 @@
-/** A tool run the way a stateless client and a fleet of servers would run it: every round somewhere else. */
+/** Runs a tool as a stateless client and several replicas would: every round on another channel. */
 
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { classify } from '../jsonrpc/read.ts'
-import { META } from '../protocol/base.ts'
-import type { Service } from '../protocol/service.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+import { META } from '../protocol/model/base.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import { REVISIONS } from '../revisions/index.ts'
 import { offerStateless } from '../revisions/negotiate.ts'
 
+/** Options for `rehearse`. */
 export interface RehearseOptions {
-  /** Counts of side effects by name. One that grows in more than one round is an effect that would happen twice. */
+  /** Counters of side effects, by name. A counter that grows in more than one round is an error. */
   effects?: Record<string, () => number>
+  /** Default: 20. */
   maxRounds?: number
 }
 
+/** The outcome of `rehearse`. */
 export interface Rehearsal {
   result: CallToolResult
-  /** The names asked for in each round. */
+  /** The names of the questions in each round. */
   rounds: string[][]
 }
 
 /**
- * Runs a tool through replay, with a new channel for each round, and answers its questions by name. Throws when an
- * effect happens in more than one round, when a question has no answer, or when the call fails. Requests that `fetch`
- * sends are watched by themselves, but for those that only read.
+ * Runs a tool in all its rounds, each on a new channel, and answers its questions by name. Throws when a side effect
+ * happens in more than one round, when a question has no answer, or when the call fails. Requests through `fetch`, except
+ * GET and HEAD, are counted automatically.
+ *
+ * @example
+ * let created = 0
+ * const { result, rounds } = await rehearse(server, 'order', { item: 'tea' }, { confirm: { sure: true } }, {
+ *   effects: { 'orders created': () => created },
+ * })
  */
 export async function rehearse(
   service: Service,
@@ -47,7 +57,7 @@ export async function rehearse(
         const earlier = happened.get(name)
         if (earlier !== undefined)
           throw new Error(
-            `${name} happened in round ${earlier} and again in round ${round}: put it into ctx.once(), or after the last question`,
+            `${name} happened in round ${earlier} and again in round ${round}: use ctx.once() for it, or move it after the last question`,
           )
         happened.set(name, round)
       }
@@ -56,7 +66,7 @@ export async function rehearse(
       rounds.push(Object.keys(questions))
       additions = { inputResponses: answerAll(questions, answers), requestState: result.requestState }
     }
-    throw new Error(`${tool} still asks after ${rounds.length} rounds`)
+    throw new Error(`${tool} still asks questions after ${rounds.length} rounds`)
   } finally {
     watched.release()
   }

@@ -16,6 +16,7 @@ import { connect } from '../../src/index.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { testServer } from '../support/http-service.ts'
 import { startAuthorizationServer } from '../support/oidc.ts'
+import { proves } from '../support/proves.ts'
 import { startRealm } from './client/realm.ts'
 import { failureOf, open } from './client/support.ts'
 
@@ -52,14 +53,14 @@ const runsScripts = (page: Page): Promise<boolean> =>
     return window.hasRun === true
   })()`)
 
-test('a script runs where nothing forbids it, so that its absence means something', async () => {
+test('a script runs where nothing forbids it, which proves that the browser test works', async () => {
   const page = await (await newBrowser()).newPage()
   const port = await listening((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>plain'))
   await page.goto(`http://127.0.0.1:${port}/`)
   expect(await runsScripts(page)).toBe(true)
 })
 
-const THANKS = 'Thank you. You can close this window and go back to the program.'
+const THANKS = 'Login complete. You can close this window and return to the program.'
 const HOSTILE = `"><script>alert(1)</script><img src="http://127.0.0.1:9/spy" onerror="alert(2)"><h1>Call 555-0100</h1>`
 
 /** All that a page does besides being shown. */
@@ -74,14 +75,14 @@ function watch(page: Page): { dialogs: string[]; asked: string[] } {
 }
 
 async function expectThanks(page: Page): Promise<void> {
-  expect(await page.title()).toBe('Login')
+  expect(await page.title()).toBe('Login complete')
   expect(await textOf(page)).toBe(THANKS)
   expect(await page.locator('script, img, a, h1, style, link, iframe').count()).toBe(0)
   expect(await runsScripts(page)).toBe(false)
 }
 
 describe('the login of a client', () => {
-  test('ends on a page that says so, in which nothing runs', async () => {
+  test('a login ends on a page that says so and runs no script', async () => {
     const as = await startAuthorizationServer()
     onTestFinished(() => as.stop())
     const port = await listening((request, response) => handler.node(request, response))
@@ -110,7 +111,7 @@ describe('the login of a client', () => {
     })
   })
 
-  test('shows nothing of what a hostile authorization server says', async () => {
+  test('a login page shows no text of a hostile authorization server', async () => {
     const realm = await startRealm()
     realm.callback = { error: HOSTILE, error_description: HOSTILE, error_uri: `javascript:${HOSTILE}`, [HOSTILE]: HOSTILE }
     const page = await (await newBrowser()).newPage()
@@ -124,7 +125,7 @@ describe('the login of a client', () => {
     expect(seen).toEqual({ dialogs: [], asked: ['/authorize', '/callback'] })
   })
 
-  test('shows nothing to whoever comes with another state, and goes on', async () => {
+  test('a login page shows nothing to a caller with another state, and the login continues', async () => {
     const realm = await startRealm()
     const browser = await newBrowser()
     const [stranger, page] = [await browser.newPage(), await browser.newPage()]
@@ -220,7 +221,8 @@ const headingOf = (page: Page): Promise<string | null> => page.locator('h1').tex
 const visitCookies = async (page: Page) => (await page.context().cookies()).filter(({ name }) => name.includes('portico'))
 
 describe('a page to connect an account', () => {
-  test('is gone through by the one it is for, with a cookie for the way [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('a page to connect an account works for its person, with a cookie', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const page = await browserOf('alice')
     const seen = watch(page)
@@ -229,12 +231,12 @@ describe('a page to connect an account', () => {
       expect(response?.status()).toBe(200)
       expect(await headingOf(page)).toBe('Do you agree?')
       expect(await textOf(page)).toContain('May this server use your Photos account on your behalf?')
-      expect(await textOf(page)).toContain('through the application the-client.')
-      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, go on', 'No'])
+      expect(await textOf(page)).toContain('Requested by the application the-client.')
+      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, continue', 'No'])
       expect(await runsScripts(page)).toBe(false)
       expect(await visitCookies(page)).toEqual([])
 
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       await page.waitForURL(/^http:\/\/localhost:/)
       const tenMinutes = Date.now() / 1000 + 600
       const [cookie, ...others] = await visitCookies(page)
@@ -252,38 +254,39 @@ describe('a page to connect an account', () => {
       expect(await visitCookies(page)).toEqual([])
       // Once, and not again.
       await page.goto(href)
-      expect(await headingOf(page)).toBe('No longer here')
+      expect(await headingOf(page)).toBe('Page expired')
     })
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
     expect(seen.dialogs).toEqual([])
   })
 
-  test('does nothing for who says no', async () => {
+  test('a page to connect an account does nothing after a denial', async () => {
     const { browserOf, call } = await albums()
     const page = await browserOf('alice')
     const answer = await call('alice', async (href) => {
       await page.goto(href)
       await page.getByRole('button', { name: 'No' }).click()
-      await page.getByRole('heading', { name: 'Nothing was done' }).waitFor()
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
       expect(await visitCookies(page)).toEqual([])
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
 
-  test('is refused to another person, and its way back to another browser [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('a page to connect an account is refused to another person, and its redirect to another browser', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const [page, mallory, elsewhere] = [await browserOf('alice'), await browserOf('mallory'), await browserOf('alice')]
     const refusedTo = async (stranger: Page, href: string): Promise<void> => {
       const response = await stranger.goto(href)
       expect(response?.status()).toBe(403)
-      expect(await headingOf(stranger)).toBe('Not for you')
+      expect(await headingOf(stranger)).toBe('Access denied')
       expect(await stranger.locator('form').count()).toBe(0)
       expect(await visitCookies(stranger)).toEqual([])
     }
     const answer = await call('alice', async (href) => {
       await refusedTo(mallory, href)
       await page.goto(href)
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       const onward = (await page.getByRole('link', { name: 'Allow' }).getAttribute('href'))!
       // The link leads to the way back, with the right state: for Mallory, and for Alice at another browser.
       await refusedTo(mallory, onward)
@@ -295,17 +298,18 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
   })
 
-  test('connects nothing for somebody who has another person open it [T-ELIC-100]', async () => {
+  test('a page to connect an account connects nothing when another person opens it', async () => {
+    proves('T-ELIC-100')
     const { browserOf, call } = await albums()
     const alice = await browserOf('alice')
     const answer = await call('mallory', async (href) => {
       await alice.goto(href)
-      expect(await headingOf(alice)).toBe('Not for you')
+      expect(await headingOf(alice)).toBe('Access denied')
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
 
-  test('cannot be put into a frame', async () => {
+  test('a page to connect an account cannot be put into a frame', async () => {
     const { url, browserOf, call } = await albums()
     const page = await browserOf('alice')
     let framed = ''
@@ -322,7 +326,7 @@ describe('a page to connect an account', () => {
       const [, plain, ours] = page.frames()
       expect(await plain!.getByRole('button').allInnerTexts()).toEqual(['Click me'])
       expect(ours!.url()).toBe('chrome-error://chromewebdata/')
-      expect(await ours!.getByRole('button', { name: 'Yes, go on' }).count()).toBe(0)
+      expect(await ours!.getByRole('button', { name: 'Yes, continue' }).count()).toBe(0)
       expect(await ours!.content()).not.toContain('on your behalf')
       // By itself it is there.
       await page.goto(href)

@@ -78,7 +78,7 @@ async function login(as: AuthorizationServer, client: string, more: Record<strin
 }
 
 describe('the authorization server of the tests', () => {
-  test('registers, logs in, issues a JWT for the resource, and rotates refresh tokens', async () => {
+  test('the test authorization server registers, logs in, issues a JWT and rotates refresh tokens', async () => {
     const as = await start()
     as.protect(RESOURCE, { scopes: ['mcp', 'more'] })
     const metadata = (await (await fetch(`${as.issuer}/.well-known/oauth-authorization-server`)).json()) as Json
@@ -115,7 +115,7 @@ describe('the authorization server of the tests', () => {
     expect(as.count('token')).toBe(4)
   })
 
-  test('keeps keys, clients and grants over a restart, and forgets a grant that is withdrawn', async () => {
+  test('the test authorization server keeps its state over a restart, and forgets a withdrawn grant', async () => {
     const as = await start()
     as.protect(RESOURCE)
     as.accessTokenSeconds = 7
@@ -135,7 +135,7 @@ describe('the authorization server of the tests', () => {
     expect(third.body.error).toBe('invalid_grant')
   })
 
-  test('issues opaque tokens that only introspection explains, and client credentials', async () => {
+  test('the test authorization server issues opaque tokens with introspection, and client credentials', async () => {
     const as = await start()
     as.protect(RESOURCE, { tokens: 'opaque' })
     const basic = (client: typeof MACHINE) => ({ authorization: `Basic ${btoa(`${client.client_id}:${client.client_secret}`)}` })
@@ -156,7 +156,7 @@ describe('the authorization server of the tests', () => {
     expect([as.count('introspection'), as.count('revocation')]).toEqual([2, 1])
   })
 
-  test('knows clients by their document, lives at a path, and its user can refuse', async () => {
+  test('the test authorization server accepts client documents, has a path, and its user can refuse', async () => {
     const as = await start({ path: '/tenant' })
     as.protect(RESOURCE)
     const metadata = (await (await fetch(`${as.origin}/.well-known/oauth-authorization-server/tenant`)).json()) as Json

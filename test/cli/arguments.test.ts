@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { assign } from '../../src/cli/arguments/assignment.ts'
-import { checkArguments, usageOf } from '../../src/cli/arguments/check.ts'
-import { UsageError } from '../../src/cli/faults.ts'
+import { checkArguments } from '../../src/cli/arguments/check.ts'
+import { usageOf } from '../../src/cli/arguments/usage.ts'
+import { UsageError } from '../../src/cli/errors.ts'
 import { splitWords } from '../../src/cli/split-words.ts'
 import type { JsonSchema } from '../../src/protocol/schema/json-schema.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -60,11 +61,11 @@ describe('words become what the schema wants', () => {
     ['an equals sign in the value', ['title=a=b'], { title: 'a=b' }],
     ['an empty value', ['title='], { title: '' }],
     ['an @ that is meant', ['title=@@home'], { title: '@home' }],
-  ] as [string, string[], object][])('%s', async (_, words, expected) => {
+  ] as [string, string[], object][])('words become the types of the schema: %s', async (_, words, expected) => {
     expect(await read(...words)).toEqual(expected)
   })
 
-  test('what is in a file', async () => {
+  test('an argument can be read from a file', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'body.txt'), 'two\nlines\n')
     writeFileSync(join(folder, 'place.json'), '{"city":"Bern"}')
@@ -76,43 +77,43 @@ describe('words become what the schema wants', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'body.txt'), '12345')
     expect(await assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 5 })).toEqual({ title: '12345' })
-    await expect(assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 4 })).rejects.toThrow('has 5 bytes; at most 4')
+    await expect(assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 4 })).rejects.toThrow('has 5 bytes: expected at most 4')
   })
 })
 
 describe('what does not fit is told before anything is sent', () => {
-  test('a name that is none, with the one that was meant', async () => {
+  test('an unknown argument name is refused, with the likely one', async () => {
     const error = await fault(['titel=x'])
-    expect(error.message).toBe('There is no argument "titel"')
+    expect(error.message).toBe('Unknown argument "titel"')
     expect(error.hint).toBe('Did you mean "title"?')
   })
 
-  test('a member that is none', async () => {
+  test('an unknown member is refused', async () => {
     expect((await fault(['place.ciyt=x'])).hint).toBe('Did you mean "place.city"?')
   })
 
-  test('a choice that is none', async () => {
+  test('an unknown choice is refused', async () => {
     const error = await fault(['level=hihg'])
-    expect(error.message).toBe('level: expected one of low, high, and got "hihg"')
+    expect(error.message).toBe('level: expected one of low, high, got "hihg"')
     expect(error.hint).toBe('Did you mean level=high?')
   })
 
-  test('what is expected and what came', async () => {
-    expect((await fault(['count=many'])).message).toBe('count: expected a whole number, and got "many"')
-    expect((await fault(['isOpen=maybe'])).message).toBe('isOpen: expected true or false, and got "maybe"')
+  test('a wrong value is refused with what was expected and what came', async () => {
+    expect((await fault(['count=many'])).message).toBe('count: expected a whole number, got "many"')
+    expect((await fault(['isOpen=maybe'])).message).toBe('isOpen: expected true or false, got "maybe"')
     expect((await fault(['place=here'])).hint).toContain('place.NAME=VALUE')
-    expect((await fault(['title'])).message).toBe('Expected key=value, and got "title"')
+    expect((await fault(['title'])).message).toBe('Expected key=value, got "title"')
     expect((await fault(['title=a', 'title=b'])).message).toBe('"title" is given twice')
     expect((await fault(['title:={'])).message).toContain('title: expected JSON')
     expect((await fault(['title=@missing.txt'])).message).toContain('missing.txt cannot be read (ENOENT)')
   })
 
-  test('a key cannot reach what every object has', async () => {
+  test('a key cannot reach the prototype of an object', async () => {
     for (const key of ['__proto__.polluted=1', 'place.__proto__.polluted=1']) await fault([key])
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  test('every mistake at once, and how the tool is called', async () => {
+  test('every mistake is reported at once, with the usage of the tool', async () => {
     const tool = { name: 'add', inputSchema: schema }
     const error = await checkArguments(tool, { title: 5, count: 0 }, () => {}).catch((thrown: UsageError) => thrown)
     expect((error as UsageError).message).toContain('title: ')
@@ -120,24 +121,24 @@ describe('what does not fit is told before anything is sent', () => {
     expect((error as UsageError).hint).toContain('add title=TEXT [count=NUMBER]')
   })
 
-  test('what is missing is named', async () => {
+  test('a missing argument is named', async () => {
     await expect(checkArguments({ name: 'add', inputSchema: schema }, {}, () => {})).rejects.toThrow('add needs "title"')
   })
 
-  test('a schema that cannot be used stops nothing, and is told of', async () => {
+  test('an unusable schema stops nothing, and is reported', async () => {
     const told: string[] = []
     await checkArguments({ name: 'odd', inputSchema: { type: 'object', $ref: 'https://elsewhere.example/x' } }, {}, (why) => told.push(why))
     expect(told).toHaveLength(1)
   })
 })
 
-test('the usage of a tool says what is needed and what each argument is', () => {
+test('the usage of a tool lists the required arguments and describes each', () => {
   expect(usageOf({ name: 'add', inputSchema: schema })).toBe(
     'add title=TEXT [count=NUMBER] [share=NUMBER] [isOpen=true|false] [level=low|high] [size=1|2|3] [tags=... ...] [numbers=... ...] [place:=JSON] [either=NUMBER] [dotted.name=TEXT] [linked=NUMBER]',
   )
 })
 
-test('a typed line is taken apart as a shell would, and nothing in it is run', () => {
+test('a typed line is split as a shell would, and nothing in it is run', () => {
   expect(splitWords(`call add title="two words" body='$(rm) "x"' a\\ b ""`)).toEqual([
     'call',
     'add',
@@ -146,5 +147,5 @@ test('a typed line is taken apart as a shell would, and nothing in it is run', (
     'a b',
     '',
   ])
-  expect(() => splitWords('call "open')).toThrow('A " is missing')
+  expect(() => splitWords('call "open')).toThrow('Missing closing "')
 })

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Question, Subject } from '../../src/host/ask/question.ts'
+import type { Answer, Question, Subject } from '../../src/host/model/question.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { bundled } from './support/bundle.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
@@ -67,7 +68,8 @@ const call: Subject = {
 }
 
 describe('a call', () => {
-  test('everything is shown before anything is asked: who, what, why, the arguments whole [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
+  test('a call is shown in full before the question: server, tool, reason and arguments', async () => {
+    proves('T-TOOL-006', 'T-TOOL-045', 'T-TOOL-046', 'T-ELIC-006')
     const { terminal, answer } = ask(call)
     await terminal.until('● No')
     const text = terminal.text()
@@ -77,24 +79,24 @@ describe('a call', () => {
       'node notes.mjs',
       'you → model scripted → server notes',
       'It may destroy something',
-      'goes outside',
+      'data leaves this machine: yes',
       'argument id: │ 7',
-      'argument id the last time: │ 6',
+      'argument id, last time: │ 6',
       'argument password: │ hunter2-hunter2',
       'come from mail/inbox#3',
       'Removes a note\\x1b[2J',
-      'you have 10 minutes',
+      'expires in 10 minutes (then denied)',
     ])
       expect(text).toContain(part)
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'deny' })
   })
 
-  test('a secret among the own arguments of the person is folded, and shown when they ask for it', async () => {
+  test("a secret among the person's own arguments is folded, and shown on request", async () => {
     const { terminal, answer } = ask({ ...call, isOwn: true } as Subject, { scopes: ['once'], widths: ['exact'] })
     await terminal.until('● No')
     expect(terminal.text()).toContain('argument password: │ [15 characters hidden]')
-    expect(terminal.text()).toContain('not shown here: 15 characters')
+    expect(terminal.text()).toContain('not shown: 15 characters')
     expect(terminal.text()).toContain('Show the 15 characters that are not shown')
     expect(terminal.text()).not.toMatch(/hunter2|for longer/)
     await choose(terminal, 2)
@@ -103,13 +105,13 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
   })
 
-  test('yes, this once', async () => {
+  test('a call can be allowed once', async () => {
     const { terminal, answer } = ask(call)
     await choose(terminal, -3)
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
   })
 
-  test('yes for longer, for everything that fits a pattern that the person edited', async () => {
+  test('a call can be allowed for longer, for everything that fits an edited pattern', async () => {
     const { terminal, answer } = ask(call)
     await choose(terminal, -2)
     await terminal.until('For how long?')
@@ -121,7 +123,7 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'session', width: 'pattern', pattern: { '/id': { max: 20 } } })
   })
 
-  test('the arguments are edited and checked by the schema, then it runs', async () => {
+  test('edited arguments are checked by the schema before the call runs', async () => {
     const { terminal, answer } = ask({ ...call, args: { id: 7 } } as Subject)
     await choose(terminal, -1)
     await terminal.until('The arguments')
@@ -131,7 +133,7 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
   })
 
-  test('no, with what to do instead', async () => {
+  test('a call can be denied with an instruction for the model', async () => {
     const { terminal, answer } = ask(call)
     await choose(terminal, 1)
     await terminal.until('What should be done instead?')
@@ -139,24 +141,24 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'deny', feedback: 'archive it' })
   })
 
-  test('closed without an answer', async () => {
+  test('a question closed without an answer is cancelled', async () => {
     const { terminal, answer } = ask(call)
     await terminal.until('● No')
     terminal.type(KEY.interrupt)
     expect((await answer()).answer).toEqual({ kind: 'cancel' })
   })
 
-  test('a key that was pressed by chance agrees to nothing: the cursor stands on the no', async () => {
+  test('an accidental key press allows nothing: the cursor starts on the denial', async () => {
     const { terminal, answer } = ask(call)
     await terminal.until('● No')
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'deny' })
   })
 
-  test('when the time is over it says so, and that is no yes', async () => {
+  test('a question that times out says so, and allows nothing', async () => {
     const { terminal, answer } = ask(call, { expiresAt: Date.now() + 1500 })
     expect((await answer()).answer).toEqual({ kind: 'error', code: 'ERR_CONSENT' })
-    expect(terminal.text()).toContain('The time is over: no answer is a no.')
+    expect(terminal.text()).toContain('The question expired and counts as denied.')
   })
 })
 
@@ -184,7 +186,7 @@ test('a launch shows the whole command, the folder and the names of the variable
   expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'always' })
 })
 
-test('what a server offers can be taken into use in part', async () => {
+test('a part of an offering can be approved', async () => {
   const item = (name: string): object => ({
     kind: 'tool',
     name,
@@ -224,7 +226,7 @@ const form: Subject = {
 const formQuestion = { action: 'elicit.form', scopes: ['once'], widths: [] } as const
 
 describe('a form', () => {
-  test('of the host itself says so, and what is secret in it is not shown', async () => {
+  test('a form of the host says so, and hides its secret fields', async () => {
     const schema = { type: 'object' as const, properties: { value: { type: 'string' as const, title: 'API key' } }, required: ['value'] }
     const ours: Subject = {
       kind: 'form',
@@ -241,13 +243,13 @@ describe('a form', () => {
     await terminal.until('Send it?')
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { value: 'hunter2secret' } })
-    expect(terminal.text()).toContain('leaves something open')
-    expect(terminal.text()).not.toContain('look twice')
+    expect(terminal.text()).toContain('needs values')
+    expect(terminal.text()).not.toContain('! warning')
     expect(terminal.text()).not.toContain('hunter2')
   })
 
-  test('has a bar before every line of its texts, also while it is filled in and looked over', async () => {
-    const forged = '  what you send: stays on this machine'
+  test('a form has a bar before every line of its texts, also while it is filled in and looked over', async () => {
+    const forged = '  data leaves this machine: no'
     const long = `${'漢\t'.repeat(60)}${forged} ${'x'.repeat(120)}${forged}`
     const schema = {
       type: 'object' as const,
@@ -258,14 +260,15 @@ describe('a form', () => {
     await choose(terminal, -1)
     await terminal.until(/Fill in the form[\s\S]*◆/)
     terminal.type(`x${KEY.enter}`)
-    await terminal.until(/does not fit the form yet/)
+    await terminal.until(/The form is not complete yet/)
     const rows = terminal.text().split('\n')
-    expect(rows.filter((row) => row.includes('what you send')).length).toBeGreaterThan(8)
-    for (const row of rows.filter((each) => /what you send|stays on|x{40}|漢/.test(each)))
-      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|It does not fit the form yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
+    expect(rows.filter((row) => row.includes('data leaves this')).length).toBeGreaterThan(8)
+    for (const row of rows.filter((each) => /data leaves this|x{40}|漢/.test(each)))
+      expect(row).toMatch(/^ {2}(?:│ |! (?:warning|The form is not complete yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 
-  test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
+  test('a form is filled in field by field, looked over, mended and sent', async () => {
+    proves('T-ELIC-008', 'T-ELIC-028', 'T-ELIC-083')
     const { terminal, answer } = ask(form, formQuestion)
     await choose(terminal, -1)
     await terminal.until(/◆\s+Your name/)
@@ -280,7 +283,7 @@ describe('a form', () => {
     terminal.type(KEY.space + KEY.enter)
     await terminal.until(/◆\s+news/)
     terminal.type(KEY.up + KEY.enter)
-    await terminal.until(/It does not fit the form yet[\s\S]*◆\s+Send it/)
+    await terminal.until(/The form is not complete yet[\s\S]*◆\s+Send it/)
     terminal.type(KEY.enter)
     await terminal.until(/◆\s+Which/)
     terminal.type(KEY.down + KEY.enter)
@@ -295,7 +298,8 @@ describe('a form', () => {
     })
   })
 
-  test('can be declined before and closed at any time, and these are two things [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-081]', async () => {
+  test('declining a form and closing it are two different answers', async () => {
+    proves('T-ELIC-007', 'T-ELIC-056', 'T-ELIC-057', 'T-ELIC-081')
     const declined = ask(form, formQuestion)
     await choose(declined.terminal, 0)
     expect((await declined.answer()).answer).toEqual({ kind: 'deny' })
@@ -320,7 +324,8 @@ describe('a page', () => {
   }
   const question = { action: 'elicit.url', scopes: ['once'], widths: [] } as const
 
-  test('the whole address is shown with its host apart and its warnings, and is opened only after a yes [T-ELIC-009] [T-ELIC-094]', async () => {
+  test('a page is shown with its full address, host and warnings, and opened only after approval', async () => {
+    proves('T-ELIC-009', 'T-ELIC-094')
     const { terminal, answer } = ask(page, question)
     await terminal.until('● No')
     for (const part of ['https://xn--pypal-4ve.example/confirm?id=1', 'host: xn--pypal-4ve.example', 'letters that can look like others'])
@@ -329,7 +334,8 @@ describe('a page', () => {
     expect(await answer()).toEqual({ answer: { kind: 'allow', scope: 'once' }, opened: ['https://xn--pypal-4ve.example/confirm?id=1'] })
   })
 
-  test('is not opened after a no, nor for somebody who opens it themselves [T-ELIC-090]', async () => {
+  test('a page is not opened after a denial, nor when the person opens it themselves', async () => {
+    proves('T-ELIC-090')
     const refused = ask(page, question)
     await choose(refused.terminal, 0)
     expect(await refused.answer()).toEqual({ answer: { kind: 'deny' }, opened: [] })
@@ -347,7 +353,8 @@ describe('a request to the model', () => {
   }
   const question = { action: 'sampling.create', scopes: ['once'], widths: [] } as const
 
-  test('is shown whole with its system prompt, and can be edited before it is sent [T-SAMP-004] [T-SAMP-005]', async () => {
+  test('a sampling request is shown in full with its system prompt, and can be edited before it is sent', async () => {
+    proves('T-SAMP-004', 'T-SAMP-005')
     const { terminal, answer } = ask({ kind: 'sample', params, model: 'scripted', budget: { tokensLeft: 100, requestsLeft: 2 } }, question)
     await terminal.until('● No')
     for (const part of ['You are brief.', 'Tell a joke', '2 requests, 100 tokens']) expect(terminal.text()).toContain(part)
@@ -357,7 +364,8 @@ describe('a request to the model', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { ...params, maxTokens: 20 } })
   })
 
-  test('what the model said is looked at, and can be edited, before the server gets it [T-SAMP-006]', async () => {
+  test('the answer of the model is shown, and can be edited, before the server gets it', async () => {
+    proves('T-SAMP-006')
     const result = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'A secret' } }
     const { terminal, answer } = ask({ kind: 'sampled', params, result }, { ...question, action: 'sampling.deliver' })
     await choose(terminal, -1)

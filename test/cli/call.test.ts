@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/everything.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal } from './support/terminal.ts'
 
@@ -12,12 +13,12 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const everything = serve('everything')
 
 describe('a tool is called from a command line', () => {
-  test('what it says goes to standard output, and nothing else does', async () => {
+  test("a tool's output goes to standard output, and nothing else does", async () => {
     const { code, stdout, stderr } = await portico(['call', 'test_simple_text', ...everything])
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'This is a simple text response for testing.\n', stderr: '' })
   })
 
-  test('at a URL', async () => {
+  test('a tool can be called at a URL', async () => {
     const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
     try {
       const { code, stdout } = await portico(['call', listening.url, 'test_simple_text'], { env: { HOME: newFolder() } })
@@ -43,7 +44,7 @@ describe('a tool is called from a command line', () => {
     expect((await call('--args', '-')).stdout).toBe('Region: input\n')
   })
 
-  test('a picture is saved where it was asked for, and its path is printed', async () => {
+  test('an image is saved where requested, and its path is printed', async () => {
     const folder = newFolder()
     const { stdout } = await portico(['call', 'test_image_content', '--save', folder, ...everything])
     const path = /\S+\.png/.exec(stdout)?.[0] ?? ''
@@ -51,7 +52,7 @@ describe('a tool is called from a command line', () => {
     expect(readFileSync(path).subarray(1, 4).toString()).toBe('PNG')
   })
 
-  test('a failure of the tool is told, and is the exit code', async () => {
+  test('a failure of the tool is printed, and sets the exit code', async () => {
     const { code, stdout, stderr } = await portico(['call', 'test_error_handling', ...everything])
     expect(code).toBe(1)
     expect(stdout).toBe('This tool intentionally returns an error for testing\n')
@@ -65,15 +66,15 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     ['an argument that is none', ['call', 'test_x_mcp_header', 'regoin=x', ...everything], 2, 'Did you mean "region"?'],
     ['a command that is none', ['cal'], 2, 'Did you mean call?'],
     ['an option that is none', ['tools', '--jsn', ...everything], 2, 'Did you mean --json?'],
-    ['no tool', ['call', 'https://server.example/mcp'], 2, 'No tool was given'],
-    ['no server', ['tools'], 2, 'No server was given'],
-    ['a command where none belongs', ['completion', 'bash', '--', 'node'], 2, 'takes no command after --'],
+    ['no tool', ['call', 'https://server.example/mcp'], 2, 'Missing tool'],
+    ['no server', ['tools'], 2, 'Missing server'],
+    ['a command where none belongs', ['completion', 'bash', '--', 'node'], 2, 'does not take a command after --'],
     ['a program that is none', ['tools', '--', 'no-such-program-anywhere'], 5, 'there is no such command'],
     ['a program that ends at once', ['tools', '--', process.execPath, '-e', 'process.exit(3)'], 5, 'exited with code 3'],
     ['nobody at the port', ['tools', 'http://127.0.0.1:1/mcp'], 5, 'ECONNREFUSED'],
     ['an unencrypted server far away', ['tools', 'http://server.example/mcp'], 5, '--insecure'],
     ['a server that is not configured', ['tools', 'nobody'], 2, 'nobody'],
-    ['a revision that is none', ['tools', '--revision', '1999-01-01', ...everything], 2, 'There is no protocol revision "1999-01-01"'],
+    ['a revision that is none', ['tools', '--revision', '1999-01-01', ...everything], 2, 'Unknown protocol revision "1999-01-01"'],
   ] as [string, string[], number, string][])('%s', async (_, args, code, text) => {
     const ended = await portico(args, { env: { HOME: newFolder() } })
     expect(ended.stderr).toContain(text)
@@ -84,19 +85,20 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
   test('with --json the error is JSON on standard output as well', async () => {
     const { code, stdout } = await portico(['call', '--json', 'nothing', ...everything])
     expect(code).toBe(2)
-    expect(JSON.parse(stdout)).toMatchObject({ error: { kind: 'usage', message: 'There is no tool "nothing" at Everything' } })
+    expect(JSON.parse(stdout)).toMatchObject({ error: { kind: 'usage', message: 'Unknown tool "nothing" at Everything' } })
   })
 
-  test('help and version are no mistakes', async () => {
+  test('help and version exit with 0', async () => {
     expect(await portico(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
     const { code, stdout } = await portico(['help'])
     expect(code).toBe(0)
-    expect(stdout).toContain('130  Stopped by Ctrl-C.')
+    expect(stdout).toContain('portico help exit-codes')
   })
 })
 
 describe('in a terminal', () => {
-  test('progress is drawn while the call runs, and gone when it is over [T-TOOL-005]', async () => {
+  test('progress is drawn while the call runs, and removed at its end', async () => {
+    proves('T-TOOL-005')
     const terminal = startTerminal([CLI, 'call', 'slow', ...serveFixture('asking.mjs')])
     await terminal.until('step 2')
     expect(terminal.text()).toMatch(/slow █+░+ 67% step 2/)
@@ -104,7 +106,8 @@ describe('in a terminal', () => {
     expect(terminal.text()).toBe('all three done')
   })
 
-  test('Ctrl-C cancels the call, tells the server, and says so [T-CANC-019]', async () => {
+  test('Ctrl-C cancels the call, also at the server, and says so', async () => {
+    proves('T-CANC-019')
     const terminal = startTerminal([CLI, 'call', '--verbose', 'endless', ...serveFixture('asking.mjs')])
     await terminal.until('going on')
     terminal.type(KEY.interrupt)
@@ -113,7 +116,7 @@ describe('in a terminal', () => {
     expect(terminal.text()).toContain('the call was cancelled')
   })
 
-  test('NO_COLOR takes the colours away', async () => {
+  test('NO_COLOR turns colours off', async () => {
     const coloured = startTerminal([CLI, 'tools', ...everything])
     await coloured.exit
     const plain = startTerminal([CLI, 'tools', ...everything], { env: { NO_COLOR: '1' } })

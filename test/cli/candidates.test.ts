@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { candidates } from '../../src/cli/completion/candidates.ts'
 
 const names = {
+  bundled: () => [],
   servers: async () => ['ev', '-rf', '--exec'],
   tools: async () => ['add', '-rf', '--exec=sh', '.hidden', '_private', '@file', '%1', '/etc'],
   prompts: async () => [],
@@ -17,12 +18,12 @@ const program = (): Command => {
   return root
 }
 
-test('offers no name of a server, a tool or a resource that would be read as an option', async () => {
+test('completion offers no name of a server, tool or resource that would be read as an option', async () => {
   expect(await candidates(program(), ['tools', ''], names)).toEqual(['ev'])
   expect(await candidates(program(), ['tools', 'ev', ''], names)).toEqual(['add', '_private'])
   expect(await candidates(program(), ['read', 'ev', ''], names)).toEqual(['file:///a'])
 })
 
-test('offers options of the command where an option is typed, and nothing that others named', async () => {
+test('completion offers only options of the command where an option is typed', async () => {
   expect(await candidates(program(), ['tools', 'ev', '-'], names)).toEqual(['--header', '--help'])
 })

@@ -52,7 +52,7 @@ const CASES: [what: string, typed: string, becomes: string][] = [
 ]
 
 describe.each(SHELLS)('Tab in a real %s', (shell) => {
-  test('completes what there is one of, and lists what there are several of', async () => {
+  test('Tab completes a single candidate and lists several', async () => {
     const terminal = await sitAt(shell)
     for (const [what, typed, becomes] of CASES) {
       terminal.type(`${typed}${KEY.tab}`)
@@ -107,7 +107,7 @@ describe.each([
     ['the value of an option', 'portico tools --log warn', ['warning']],
     ['the servers that come along', 'portico serve n', ['notes']],
     ['a server that was added', 'portico tools e', ['ev']],
-  ] as [string, string, string[]][])('%s', async (_, line, expected) => {
+  ] as [string, string, string[]][])('the shell gets the candidates as they are: %s', async (_, line, expected) => {
     expect(await offered(line)).toEqual(expected)
   })
 
@@ -115,7 +115,7 @@ describe.each([
     test.each([
       ['nothing after --, which is for the shell', 'portico run -- no'],
       ['nothing within a quote', 'portico call "x'],
-    ])('%s', async (_, line) => {
+    ])('the shell gets no dangerous candidate: %s', async (_, line) => {
       expect(await offered(line)).toEqual([])
     })
 })
@@ -132,7 +132,7 @@ test.each([
   expect(spawnSync(shell, [...flags, path], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
-test('a shell that is none is told which there are', async () => {
+test('an unknown shell is refused with the list of shells', async () => {
   const { code, stderr } = await portico(['completion', 'powershell'])
   expect(code).toBe(2)
   expect(stderr).toContain('bash, zsh, fish')

@@ -45,7 +45,7 @@ function ended(
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...text })))
 }
 
-test('the demo passes with networking disabled, an empty home and no keys, and leaves neither files nor processes behind', async () => {
+test('the demo passes without network, home and keys, and leaves no files or processes behind', async () => {
   // Where this is not permitted nothing is proved, so it fails.
   const permitted = spawnSync('unshare', ['-n', 'true'], { encoding: 'utf8' })
   expect(permitted.status, `unshare -n is not permitted here, so networking cannot be disabled: ${permitted.stderr}`).toBe(0)
@@ -54,14 +54,14 @@ test('the demo passes with networking disabled, an empty home and no keys, and l
   const { code, stdout, stderr } = await ended('unshare', ['-n', 'sh', '-c', offline, 'sh', process.execPath, CLI, 'demo'], env)
   expect(code, stdout + stderr).toBe(0)
   for (const { title } of TOUR) expect(stdout).toContain(title)
-  expect(stdout).toContain('All of it happened as shown.')
+  expect(stdout).toContain('All steps passed.')
   expect(stderr).toBe('')
   expect(readdirSync(home)).toEqual([])
   expect(readdirSync(temporary)).toEqual([])
   await expect.poll(() => alive(mark), { timeout: 5_000 }).toEqual([])
 }, 90_000)
 
-test('with --json it is one document, and nothing but that', async () => {
+test('the demo with --json prints one document and nothing else', async () => {
   const { home, temporary } = nowhere()
   const { code, stdout, stderr } = await portico(['demo', '--json'], { env: { HOME: home, TMPDIR: temporary } })
   expect(code, stdout + stderr).toBe(0)
@@ -69,17 +69,17 @@ test('with --json it is one document, and nothing but that', async () => {
   expect(stderr).toBe('')
 }, 60_000)
 
-test('npm start without a terminal is the demo, with its exit code', async () => {
+test('npm start without a terminal runs the demo, with its exit code', async () => {
   const { home, temporary, mark, env } = nowhere()
   const { code, stdout, stderr } = await ended(process.execPath, [START], env)
   expect(code, stdout + stderr).toBe(0)
-  expect(stdout).toContain('All of it happened as shown.')
+  expect(stdout).toContain('All steps passed.')
   expect(readdirSync(home)).toEqual([])
   expect(readdirSync(temporary)).toEqual([])
   await expect.poll(() => alive(mark), { timeout: 5_000 }).toEqual([])
 }, 180_000)
 
-test('a folder for temporary files that cannot be written is told, and is no success', async () => {
+test('a temporary folder that cannot be written is reported, and is not a success', async () => {
   const { home, temporary } = nowhere()
   const { code, stderr } = await portico(['demo'], { env: { HOME: home, TMPDIR: join(temporary, 'missing') } })
   expect(code).toBe(1)

@@ -38,7 +38,7 @@ async function answering(status: number, headers: Record<string, string> = {}): 
 }
 
 describe('a server at a URL', () => {
-  test('that is well passes every step', async () => {
+  test('a server at a URL that works passes every step', async () => {
     const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
     open.push(listening)
     const { code, report } = await examine(listening.url)
@@ -56,18 +56,18 @@ describe('a server at a URL', () => {
     ])
   })
 
-  test('whose name does not exist fails at DNS', async () => {
+  test('a server at a URL whose name does not exist fails at DNS', async () => {
     const { code, failed } = await examine('https://no-such-host.invalid/mcp')
     expect(code).toBe(5)
     expect(failed?.step).toBe('DNS')
   })
 
-  test('that does not run fails at TCP', async () => {
+  test('a server at a URL that does not run fails at TCP', async () => {
     const { failed } = await examine('http://127.0.0.1:1/mcp')
     expect(failed).toMatchObject({ step: 'TCP', advice: expect.stringContaining('Nothing listens') })
   })
 
-  test('that does not speak TLS fails there, with what to do', async () => {
+  test('a server at a URL that does not speak TLS fails there, with what to do', async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
@@ -79,12 +79,12 @@ describe('a server at a URL', () => {
     expect(failed).toMatchObject({ step: 'TLS', detail: 'wrong version number', advice: expect.stringContaining('http') })
   })
 
-  test('where nothing is served fails at HTTP', async () => {
+  test('a URL where nothing is served fails at HTTP', async () => {
     const { failed } = await examine(await answering(404))
-    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: nothing is there' })
+    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: not found' })
   })
 
-  test('that accepts connections and says nothing fails at HTTP when the time is over', async () => {
+  test('a server at a URL that accepts connections and sends nothing fails at HTTP after the timeout', async () => {
     const server = createTcpServer((socket) => socket.on('error', () => {}))
     open.push(server)
     server.listen(0, '127.0.0.1')
@@ -93,21 +93,21 @@ describe('a server at a URL', () => {
     expect(failed).toMatchObject({
       step: 'HTTP',
       detail: 'No answer within 5000 ms',
-      advice: expect.stringContaining('says nothing'),
+      advice: expect.stringContaining('does not answer'),
     })
   })
 
-  test('that sends elsewhere is not followed', async () => {
+  test('a server at a URL that redirects is not followed', async () => {
     const { failed } = await examine(await answering(302, { location: 'https://elsewhere.example/' }))
     expect(failed).toMatchObject({ step: 'HTTP', detail: expect.stringContaining('https://elsewhere.example/') })
   })
 
-  test('that wants a login and does not say where fails at well-known', async () => {
+  test('a server at a URL that wants a login without metadata fails at well-known', async () => {
     const { failed } = await examine(await answering(401, { 'www-authenticate': 'Bearer resource_metadata="http://127.0.0.1:1/x"' }))
     expect(failed?.step).toBe('well-known')
   })
 
-  test('that wants a login we have none for fails at authorization, with its exit code', async () => {
+  test('a server at a URL that needs a login fails at authorization, with its exit code', async () => {
     const issuer = 'https://issuer.example'
     const server: Server = createServer((request, response) => {
       const origin = `http://${request.headers.host}`
@@ -141,19 +141,19 @@ describe('a server at a URL', () => {
     expect(code).toBe(6)
   })
 
-  test('that is not a server of the protocol fails at the negotiation', async () => {
+  test('a server at a URL that is not a server of the protocol fails at the negotiation', async () => {
     const { failed } = await examine(await answering(200, { 'content-type': 'text/html' }))
     expect(failed?.step).toBe('negotiation')
   })
 
-  test('that is far away and unencrypted is not asked anything', async () => {
+  test('a remote server at an unencrypted URL gets no request', async () => {
     const { failed } = await examine('http://server.example/mcp')
     expect(failed).toMatchObject({ step: 'address', advice: expect.stringContaining('https') })
   })
 })
 
 describe('a server as a program', () => {
-  test('that is well passes every step', async () => {
+  test('a server as a program that works passes every step', async () => {
     const { code, report } = await examine(...serve('everything'))
     expect(report.findings.map(({ step, status }) => `${step} ${status}`)).toEqual([
       'found ok',
@@ -165,35 +165,35 @@ describe('a server as a program', () => {
     expect(code).toBe(0)
   })
 
-  test('that is not there is not found', async () => {
+  test('a server as a program that does not exist is not found', async () => {
     expect((await examine('--', 'no-such-program-anywhere')).failed).toMatchObject({
       step: 'found',
       advice: expect.stringContaining('PATH'),
     })
   })
 
-  test('that may not be executed is found, with what to do', async () => {
+  test('a server as a program that is not executable is reported, with advice', async () => {
     const path = join(newFolder(), 'server')
     writeFileSync(path, '#!/bin/sh\n')
     chmodSync(path, 0o644)
     expect((await examine('--', path)).failed).toMatchObject({ step: 'found', advice: `chmod +x ${path}` })
   })
 
-  test('that ends at once shows its last words', async () => {
+  test('a server as a program that exits at once shows its last output', async () => {
     const { failed } = await examine('--', process.execPath, '-e', 'console.error("no token given"); process.exit(2)')
     expect(failed).toMatchObject({ step: 'initialize', detail: expect.stringContaining('no token given') })
   })
 
-  test('that writes other things to its output is told so', async () => {
+  test('a server as a program that prints other text on its output is reported', async () => {
     const { failed } = await examine(...serveFixture('hostile.mjs'))
     expect(failed).toMatchObject({ step: 'clean output', advice: expect.stringContaining('standard error') })
     expect(fixture('hostile.mjs')).toContain('hostile')
   })
 })
 
-test('for people each step has its mark, its time and its advice', async () => {
+test('the report for people gives each step a mark, a time and advice', async () => {
   const { stdout } = await portico(['doctor', 'http://127.0.0.1:1/mcp'])
   expect(stdout).toMatch(/^✓ address {8}http:\/\/127\.0\.0\.1:1\/mcp \d+ ms$/m)
   expect(stdout).toMatch(/^✗ TCP .*ECONNREFUSED.* \d+ ms\n {2}→ Nothing listens/m)
-  expect(stdout).toMatch(/^– negotiation {4}not reached$/m)
+  expect(stdout).toMatch(/^– negotiation {4}skipped: an earlier step failed$/m)
 })

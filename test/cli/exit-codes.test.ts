@@ -80,19 +80,24 @@ const PROOFS: Record<ExitName, () => Promise<number | null>> = {
 }
 
 test.each(Object.keys(EXIT_CODES) as ExitName[])(
-  '%s',
+  'the exit code of an error: %s',
   async (name) => {
     expect(await PROOFS[name]()).toBe(EXIT_CODES[name].code)
   },
   60_000,
 )
 
-test('the table of the documentation is the table of the program, and so is the one of the help', async () => {
+test('the table of exit codes in the documentation and in the help equals the one in the code', async () => {
   const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   const rows = [...docs.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, when]) => ({ code: Number(code), when }))
   expect(rows).toEqual(Object.values(EXIT_CODES))
-  const { stdout } = await portico(['--help'])
+  const { stdout } = await portico(['help', 'exit-codes'])
   for (const { code, when } of Object.values(EXIT_CODES)) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`${code} ${when}`)
+})
+
+test('every command is documented', async () => {
+  const { stdout } = await portico(['help', 'servers', 'import'])
+  expect(stdout).toContain('Usage: portico servers import')
 })
 
 test('every command is in the documentation', async () => {

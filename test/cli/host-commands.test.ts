@@ -2,8 +2,9 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symli
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inboxAsker } from '../../src/host/index.ts'
-import { CALL, question } from '../host/ask/questions.ts'
+import { CALL, question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
@@ -50,7 +51,7 @@ async function trusting() {
 }
 
 describe('servers by name', () => {
-  test('are added, listed and removed, and a name is taken once', async () => {
+  test('servers are added, listed and removed, and a name can be used once', async () => {
     const anna = person()
     expect((await anna.run(['servers', 'add', 'ev', ...serve('everything')])).code).toBe(0)
     expect((await anna.run(['servers', 'add', 'far', 'https://server.example/mcp', '--trusted'])).code).toBe(0)
@@ -76,7 +77,7 @@ describe('servers by name', () => {
     for (const entry of files) expect(readFileSync(join(entry.parentPath, entry.name), 'utf8')).not.toContain(secret)
   })
 
-  test('those of other clients are found with where they are from, and taken over only when that is said', async () => {
+  test('servers of other clients are found with their source, and imported only on request', async () => {
     const anna = person()
     mkdirSync(join(anna.home, '.cursor'), { recursive: true })
     const file = join(anna.home, '.cursor', 'mcp.json')
@@ -94,7 +95,7 @@ describe('servers by name', () => {
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
     expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
     expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
-    expect(looked.stderr).toContain('Nothing was taken over')
+    expect(looked.stderr).toContain('Nothing was imported')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
     await anna.run(['servers', 'import', '--all', '--yes'])
     expect((await anna.run(['servers', 'list'])).stdout).toMatch(/npx mail --password \$\{secret:mail\/args2\}/)
@@ -108,7 +109,7 @@ describe('servers by name', () => {
     return anna
   }
 
-  test('nothing is moved to the vault without a yes, and nothing that is run is moved at all', async () => {
+  test('no secret is moved to the vault without consent, and nothing that is executed is moved', async () => {
     const script = 'token=x; touch pwned; exec cat'
     const anna = withServers({
       docs: { command: 'sh', args: ['-c', script] },
@@ -116,14 +117,14 @@ describe('servers by name', () => {
     })
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
-    expect(listed.stderr).toContain('mail: args[2] looks like a secret, and stays as it is; --yes moves it to the vault')
-    expect(listed.stderr).toContain('you must be able to read it in the start question')
-    expect(listed.stderr).toContain('2 taken over: docs, mail.')
+    expect(listed.stderr).toContain('mail: args[2] looks like a secret and was not moved; --yes moves it to the vault')
+    expect(listed.stderr).toContain('you must be able to read it when you are asked to start the server')
+    expect(listed.stderr).toContain('Imported 2 servers: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
     // The advice is followed: the entry that is there loses its plain secret.
-    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('1 updated: mail.')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Updated 1 server: mail.')
     expect(readFileSync(join(anna.host, 'servers.json'), 'utf8')).not.toContain('hunter2secret')
-    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing is new')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing new')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
       { id: 'docs', where: `-- sh -c '${script}'` },
@@ -131,7 +132,7 @@ describe('servers by name', () => {
     ])
   })
 
-  test('the list shows the file, the variables that are no secrets, and which of them change what runs', async () => {
+  test('the list shows the file, the variables that are not secrets, and which of them change what runs', async () => {
     const anna = withServers({
       mail: { command: 'mail', env: { CITY: 'Rome', API_KEY: 'sk-abcdefghijklmnop12345', NODE_OPTIONS: '--require=/tmp/x.js' } },
       far: { url: 'https://far.example/mcp', headers: { 'X-Team': 'a' } },
@@ -169,7 +170,7 @@ describe('servers by name', () => {
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
   })
 
-  test('a command that is too long for the screen is listed to its end', async () => {
+  test('a command longer than the screen is listed to its end', async () => {
     const long = Array.from({ length: 60 }, (_, i) => `word${i}`)
     const anna = withServers({ mail: { command: 'mail', args: [...long, 'the-end'] } })
     const terminal = anna.sit(['servers', 'import', 'mail'])
@@ -177,7 +178,7 @@ describe('servers by name', () => {
     expect(terminal.text()).toContain('the-end')
   })
 
-  test('are used through the host: without anybody to ask nothing is started, and the exit code says why', async () => {
+  test('without a person to ask, a named server is not started, and the exit code says why', async () => {
     const anna = person()
     const mark = join(anna.home, 'started')
     await anna.run(['servers', 'add', 'ev', '--', process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`])
@@ -187,18 +188,19 @@ describe('servers by name', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  test('a person at a terminal is shown the command, what the server offers and the call, and each needs a yes [T-TOOL-003]', async () => {
+  test('a person at a terminal approves the command, the offering and the call one by one', async () => {
+    proves('T-TOOL-003')
     const anna = person()
     await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
     const terminal = anna.sit(['call', 'ask/slow'])
-    for (const title of ['Start the server ask?', 'Take what ask offers into use?', 'Let ask run slow?']) await agree(terminal, title)
+    for (const title of ['Start the server ask?', 'Approve what ask offers?', 'Let ask run slow?']) await agree(terminal, title)
     expect(await terminal.exit, terminal.text()).toBe(0)
     expect(terminal.text()).toContain('all three done')
   }, 40_000)
 })
 
 describe('with a policy that allows it', () => {
-  test('a call runs without a question, is written down, and the log is whole until somebody touches it', async () => {
+  test('an allowed call runs without a question and is logged, and tampering with the log is detected', async () => {
     const anna = await trusting()
     expect(await anna.run(['call', 'ev/test_simple_text'])).toMatchObject({
       code: 0,
@@ -215,7 +217,7 @@ describe('with a policy that allows it', () => {
     expect(broken.stdout).toMatch(/✗ record \d+ /)
   })
 
-  test('records that were cut off at the end are found with an anchor, and a log that is gone without one', async () => {
+  test('records cut off at the end are detected with an anchor, and a missing log without one', async () => {
     const anna = await trusting()
     await anna.run(['call', 'ev/test_simple_text'])
     const folder = join(anna.host, 'audit')
@@ -223,56 +225,62 @@ describe('with a policy that allows it', () => {
     const short = readFileSync(segment)
     await anna.run(['call', 'ev/test_simple_text'])
     const anchors = join(anna.home, 'anchors')
-    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({ code: 0, stderr: expect.stringContaining('vouches for the log') })
+    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('now covers the log up to record'),
+    })
     const whole = await anna.run(['audit', 'verify', '--anchors', anchors])
     expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is missing up to the newest checkpoint') })
     writeFileSync(segment, short)
     expect(await anna.run(['audit', 'verify'])).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/cut off at the end was\s+not\s+checked/),
+      stdout: expect.stringMatching(/Not checked: whether records were cut off/),
     })
     const cut = await anna.run(['audit', 'verify', '--anchors', anchors])
-    expect(cut).toMatchObject({ code: 7, stdout: expect.stringContaining('the log ends before it') })
+    expect(cut).toMatchObject({ code: 7, stdout: expect.stringContaining('the log ends before this record') })
     writeFileSync(segment, '')
     for (const args of [
       ['audit', 'verify'],
       ['audit', 'anchor', anchors],
     ])
-      expect(await anna.run(args)).toMatchObject({ code: 7, stdout: expect.stringContaining('no record is left of it') })
+      expect(await anna.run(args)).toMatchObject({ code: 7, stdout: expect.stringContaining('has a key but no records') })
     expect((await anna.run(['audit', 'verify', '--help'])).stdout).toMatch(/cut\s+off\s+at\s+the\s+end\s+are\s+found\s+only\s+with/)
   }, 60_000)
 
-  test('the log says what a crash left, and a zero among its records stops everything', async () => {
+  test('the log reports an unfinished action after a crash, and a zero byte in it stops everything', async () => {
     const anna = await trusting()
     await anna.run(['call', 'ev/test_simple_text'])
     const folder = join(anna.host, 'audit')
     const segment = join(folder, 'audit-000001.jsonl')
     appendFileSync(segment, '{"at":12,"entry":{"acti')
     expect((await anna.run(['call', 'ev/test_simple_text'])).code).toBe(0)
-    expect((await anna.run(['audit', 'show'])).stdout).toContain('set aside 23 bytes of a record that was not finished')
+    expect((await anna.run(['audit', 'show'])).stdout).toContain('set aside 23 bytes of an incomplete record')
     const mended = await anna.run(['audit', 'verify'])
-    expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('once the last record was not finished') })
+    expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('The last record was incomplete once') })
     const bytes = readFileSync(segment)
     bytes[bytes.indexOf('test_simple_text')] = 0
     writeFileSync(segment, bytes)
     const refused = await anna.run(['call', 'ev/test_simple_text'])
     expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toContain('is not whole')
+    expect(refused.stderr).toContain('is damaged')
     expect((await anna.run(['audit', 'verify'])).code).toBe(7)
     expect((await anna.run(['audit', 'show'])).stderr).toContain('is not a record')
     expect(readFileSync(segment).equals(bytes)).toBe(true)
   })
 
-  test('what was approved is listed, and completes', async () => {
+  test('approved tools are listed and completed', async () => {
     const anna = await trusting()
     await anna.run(['tools', 'ev'])
     expect((await anna.run(['pins', 'list', 'ev'])).stdout).toContain('test_simple_text')
-    expect(await anna.run(['pins', 'diff', 'ev'])).toMatchObject({ code: 0, stderr: expect.stringContaining('as it was approved') })
+    expect(await anna.run(['pins', 'diff', 'ev'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('No changes since your approval'),
+    })
     expect((await anna.run(['__complete', 'zsh', 'call', 'ev/test_simple_t'])).stdout).toBe('ev/test_simple_text\n')
     expect((await anna.run(['__complete', 'zsh', 'tools', 'e'])).stdout).toBe('ev\n')
   })
 
-  test('the scripted model may use it', async () => {
+  test('the scripted model may use an allowed server', async () => {
     const anna = await trusting()
     const { code, stdout, stderr } = await anna.run(['chat', '--json', 'call test_simple_text'])
     expect(code, stderr).toBe(0)
@@ -285,14 +293,14 @@ describe('with a policy that allows it', () => {
 })
 
 describe('policy', () => {
-  test('explain says what would be decided, and by which rule', async () => {
+  test('policy explain prints the decision and its rule', async () => {
     const anna = await trusting()
     expect((await anna.run(['policy', 'explain', 'ev/test_simple_text'])).stdout).toContain('allow')
     const unknown = await anna.run(['policy', 'explain', 'nobody/x', '--json'])
     expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { effect: 'deny' } })
   })
 
-  test('rules about the folder of the project are judged like a host in that folder does, links followed', async () => {
+  test('policy rules about the project folder are judged like in a host there, links resolved', async () => {
     const anna = person()
     await anna.run(['servers', 'add', 'files', '--trusted', ...serve('files', anna.home)])
     const file = join(anna.home, 'rules.yaml')
@@ -312,7 +320,7 @@ describe('policy', () => {
     expect((await anna.run(['policy', 'lint', '--with', file])).stdout).not.toContain('no root')
   })
 
-  test('lint finds a rule about a server that there is not', async () => {
+  test('policy lint finds a rule about an unknown server', async () => {
     const anna = await trusting()
     writeFileSync(join(anna.home, 'odd.yaml'), 'rules:\n  - { id: odd, effect: allow, match: { action: tool.call, server: evv } }\n')
     const { stdout } = await anna.run(['policy', 'lint', '--with', 'odd.yaml'])
@@ -320,7 +328,7 @@ describe('policy', () => {
     expect((await anna.run(['policy', 'lint'])).code).toBe(0)
   })
 
-  test('a file that makes no sense is refused, with the place', async () => {
+  test('an invalid policy file is refused, with the place', async () => {
     const anna = person()
     writeFileSync(join(anna.home, 'odd.yaml'), 'rules:\n  - { id: odd, effect: perhaps, match: {} }\n')
     const { code, stderr } = await anna.run(['policy', 'lint', '--with', 'odd.yaml'])
@@ -328,7 +336,7 @@ describe('policy', () => {
     expect(stderr).toContain('odd.yaml')
   })
 
-  test('test runs cases, and replay says which past decisions would change', async () => {
+  test('policy test runs cases, and policy replay lists decisions that would change', async () => {
     const anna = await trusting()
     mkdirSync(join(anna.home, 'cases'))
     const cases = (expected: string): string =>
@@ -346,7 +354,7 @@ describe('policy', () => {
   })
 })
 
-test('a question of a run without a terminal waits in the inbox, and somebody else answers it', async () => {
+test('a question without a terminal waits in the inbox, and another process answers it', async () => {
   const anna = await trusting()
   writeFileSync(join(anna.host, 'policy.yaml'), ALLOW.replace(/.*calls.*\n/, ''))
   const running = anna.run(['call', '--inbox', 'ev/test_simple_text'])
@@ -359,7 +367,7 @@ test('a question of a run without a terminal waits in the inbox, and somebody el
   expect(await refused).toMatchObject({ code: 4, stderr: expect.stringContaining('not today') })
 }, 60_000)
 
-test('a question in the inbox is shown whole, a secret of the person folded unless they ask for all of it', async () => {
+test("a question in the inbox is shown in full, with the person's secrets folded by default", async () => {
   const anna = person()
   const args = { password: 'hunter2hunter2', body: `first line\n${'word '.repeat(100)}the end` }
   const parked = question({ subject: { ...CALL, args, isOwn: true } })
@@ -367,7 +375,7 @@ test('a question in the inbox is shown whole, a secret of the person folded unle
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let mail run send?')
   const { stdout: short } = await anna.run(['inbox', 'show'])
   expect(short).toContain('argument password: │ [14 characters hidden]')
-  expect(short).toContain('not shown here: 14 characters')
+  expect(short).toContain('not shown: 14 characters')
   expect(short).toMatch(/│ first line\n {2}│ word .* the end\n/)
   expect((await anna.run(['inbox', 'show', parked.id, '--whole'])).stdout).toContain('argument password: │ hunter2hunter2')
   expect(await anna.run(['inbox', 'show', 'nothing'])).toMatchObject({ code: 2 })
@@ -375,7 +383,7 @@ test('a question in the inbox is shown whole, a secret of the person folded unle
   expect(await answer).toMatchObject({ kind: 'deny' })
 }, 60_000)
 
-test('secrets come from standard input, are listed by name only, and can be forgotten', async () => {
+test('secrets are read from standard input, listed by name only, and can be deleted', async () => {
   const anna = person()
   expect((await anna.run(['secrets', 'set', 'mail/key'], 'hunter2\n')).code).toBe(0)
   expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/key\n')

@@ -29,8 +29,8 @@ describe.each([
   ['for people', []],
   ['as JSON', ['--json']],
   ['with the standard error of the server', ['--verbose']],
-] as [string, string[]][])('E5: nothing that a server sends acts on the terminal, %s', (_, extra) => {
-  test.each(COMMANDS)('%s', async (_name, args, expected) => {
+] as [string, string[]][])('text of a server does not act on the terminal, %s', (_, extra) => {
+  test.each(COMMANDS)('text of a server does not act on the terminal: %s', async (_name, args, expected) => {
     const [command = '', ...rest] = args
     const { code, stdout, stderr } = await portico([command, ...extra, ...rest, ...hostile])
     expect(code, stdout + stderr).toBe(expected)
@@ -40,7 +40,7 @@ describe.each([
   })
 })
 
-test('E5: what is hidden is written out, so that a person sees that it is there', async () => {
+test('hidden characters are written out, so that a person sees them', async () => {
   const { stdout, stderr } = await portico(['call', 'result', '--verbose', ...hostile])
   expect(stdout).toContain('text\\x1b[31mred')
   expect(stdout).toContain('<U+202E>')
@@ -48,19 +48,19 @@ test('E5: what is hidden is written out, so that a person sees that it is there'
   expect(stderr).toContain('stderr \\x1b[31mred')
 })
 
-test('E5: a line break in a name stays on its line, so that no row of a table can be forged', async () => {
+test('a line break in a name stays on its line, so that no row of a table can be forged', async () => {
   const { stdout } = await portico(['tools', ...hostile])
   expect(stdout.split('\n').filter((line) => line !== '').length).toBe(6)
 })
 
-test('E5: JSON for scripts has the text as the server sent it, in escapes', async () => {
+test('JSON for scripts contains the text of the server unchanged, in escapes', async () => {
   const { stdout } = await portico(['call', '--json', 'result', ...hostile])
   const result = JSON.parse(stdout) as { content: { text: string }[] }
   expect(result.content[0]?.text).toContain('\u001b[31mred\u001b[0m\u001b]8;;')
   expect(stdout).toContain('\\u202e')
 })
 
-test('E5: in a real terminal neither title, clipboard, colour nor cursor is touched by a server', async () => {
+test('in a real terminal a server changes neither title, clipboard, colour nor cursor', async () => {
   const terminal = startTerminal([CLI, 'call', 'result', '--log', 'debug', ...hostile])
   expect(await terminal.exit).toBe(0)
   expect(terminal.raw()).not.toContain('\u001b]')

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { resourceServer } from '../../src/auth/index.ts'
+import { resourceServer } from '../../src/auth/server/resource-server.ts'
 import { httpHandler } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -43,7 +43,7 @@ const ALLOW = `rules:
   - { id: calls, effect: allow, match: { action: tool.call, server: far, tier: untrusted } }
 `
 
-test('a login by hand opens no page before the person has seen its host and agreed', async () => {
+test('a manual login opens no page before the person has seen its host and agreed', async () => {
   const { as, url } = await guarded()
   const home = newFolder()
   const seen = join(home, 'page')
@@ -55,7 +55,7 @@ test('a login by hand opens no page before the person has seen its host and agre
     const terminal = startTerminal([CLI, 'call', url, 'hello'], { env, cwd: home, columns: 160 })
     await expect.poll(() => /● No/.test(terminal.visible().join('\n')), { timeout: 20_000 }).toBe(true)
     const text = terminal.text()
-    expect(text).toContain(`wants you to open a page of ${new URL(as.issuer).hostname}`)
+    expect(text).toContain(`asks you to open a page on ${new URL(as.issuer).hostname}`)
     expect(text).toMatch(new RegExp(`host: *${new URL(as.issuer).hostname}`))
     expect(existsSync(seen)).toBe(false)
     return terminal
@@ -64,7 +64,7 @@ test('a login by hand opens no page before the person has seen its host and agre
   refusing.type(KEY.enter)
   expect(await refusing.exit).not.toBe(0)
   expect(existsSync(seen)).toBe(false)
-  expect(refusing.text()).toContain('you did not want to open its page')
+  expect(refusing.text()).toContain('you chose not to open its login page')
 
   const agreeing = await start()
   const choices = agreeing.visible()
@@ -75,7 +75,7 @@ test('a login by hand opens no page before the person has seen its host and agre
   expect(await agreeing.exit, agreeing.text()).toBe(0)
 }, 90_000)
 
-test('a login through the host: nobody there, a person with a browser, used by runs without one, and logged out', async () => {
+test('a login through the host is used by later runs without a browser, until the logout', async () => {
   const { as, url } = await guarded()
   const home = newFolder()
   const seen = join(home, 'page')

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { ProgressBar } from '../../src/cli/output/progress.ts'
+import type { SafeText } from '../../src/cli/output/safe-text.ts'
 import type { Screen } from '../../src/cli/output/screen.ts'
-import type { Shown } from '../../src/cli/output/shown.ts'
 import { stylesFor } from '../../src/cli/output/style.ts'
 
 /** What the bar draws for one message of progress. */
 function drawn(progress: number, total?: number): string {
   const lines: string[] = []
-  const screen = { noteStyle: stylesFor(false), passing: (line: Shown) => lines.push(line.text), clear: () => {} } as unknown as Screen
+  const screen = {
+    noteStyle: stylesFor(false),
+    showTransient: (line: SafeText) => lines.push(line.text),
+    clear: () => {},
+  } as unknown as Screen
   new ProgressBar(screen, 'call').onProgress({ progress, ...(total !== undefined && { total }) })
   return lines.join('\n')
 }
@@ -21,11 +25,11 @@ describe('a bar of progress', () => {
     [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0, '0%'],
     [50, 100, 12, '50%'],
     [0, 100, 0, '0%'],
-  ])('of %d of %d is neither overfull nor less than empty', (progress, total, full, percent) => {
+  ])('a progress bar of %d of %d is never more than full or less than empty', (progress, total, full, percent) => {
     expect(drawn(progress, total)).toBe(`call ${'█'.repeat(full)}${'░'.repeat(24 - full)} ${percent} `)
   })
 
-  test.each([[0], [-1], [Number.NaN]])('is not drawn for a total of %d, only the number is', (total) => {
+  test.each([[0], [-1], [Number.NaN]])('a progress bar is not drawn for a total of %d, only the number is', (total) => {
     expect(drawn(7, total)).toBe('call 7 ')
   })
 })

@@ -2,13 +2,14 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 const asking = serveFixture('asking.mjs')
 
-test('a server that is called from a terminal may ask for a form, and gets what the person agreed to send', async () => {
+test('a server called from a terminal may ask for a form, and gets the answers of the person', async () => {
   const terminal = startTerminal([CLI, 'call', 'form', ...asking])
   await terminal.until('● No')
   expect(terminal.text()).toContain('Who are you?')
@@ -28,7 +29,8 @@ test('a server that is called from a terminal may ask for a form, and gets what 
   expect(terminal.text()).toContain('got {"name":"Anna","age":30,"colour":"red","news":false}')
 })
 
-test('a page is opened in the browser of the system, by a program that gets the address as one argument [T-ELIC-092]', async () => {
+test('a page is opened in the system browser, which gets the address as one argument', async () => {
+  proves('T-ELIC-092')
   const folder = newFolder()
   const seen = join(folder, 'seen')
   const opener = join(folder, 'xdg-open')
@@ -43,7 +45,7 @@ test('a page is opened in the browser of the system, by a program that gets the 
   await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8')).toBe('1\nhttps://xn--pypal-4ve.example/confirm?id=1\n')
 })
 
-test('without a model the person at the terminal is asked to answer in its place', async () => {
+test('without a model the person at the terminal writes the answer', async () => {
   const terminal = startTerminal([CLI, 'call', 'sample', ...asking])
   await terminal.until('● No')
   expect(terminal.text()).toContain('You are brief.')
@@ -54,13 +56,13 @@ test('without a model the person at the terminal is asked to answer in its place
   expect(terminal.text()).toContain('the model said: Knock knock')
 })
 
-test('where there is nobody to ask, a server is told that it cannot ask', async () => {
+test('without a person to ask, the client declares no questions', async () => {
   const { code, stdout } = await portico(['call', 'form', ...asking])
   expect(code).toBe(1)
   expect(stdout).not.toContain('got')
 })
 
-test('a server can be tried: it says who it is and takes commands, and a mistake does not end it', async () => {
+test('an interactive session shows the server, takes commands, and survives a mistake', async () => {
   const terminal = startTerminal([CLI, 'run', ...asking])
   await terminal.until('quit')
   expect(terminal.text()).toContain('✓ Asking 1.0.0')

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Question, Subject } from '../../src/host/ask/question.ts'
+import type { Answer, Question, Subject } from '../../src/host/model/question.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { bundled } from './support/bundle.ts'
 import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
@@ -129,7 +130,8 @@ describe.each([
   [80, 24],
   [40, 12],
 ])('on %i columns and %i rows, while others write', (columns, rows) => {
-  test('many questions in a row: one prompt stands on the screen, it is the one that is answered, and nothing is doubled [T-TOOL-006]', async () => {
+  test('with many questions in a row, one prompt is on the screen, and it is the one being answered', async () => {
+    proves('T-TOOL-006')
     const { terminal, done } = ask(15, { columns, rows })
     for (let i = 0; i < 15; i++) {
       await settledAt(terminal, i, /● No$/)
@@ -153,7 +155,7 @@ describe.each([
     expect(events).toEqual(Array.from({ length: told }, (_, i) => i + 1))
   }, 90_000)
 
-  test('a question that is taken back is closed on the screen too', async () => {
+  test('a withdrawn question is removed from the screen', async () => {
     const { terminal, done } = ask(2, { columns, rows }, 'withdrawn')
     await settledAt(terminal, 0, /● No$/)
     const { answers } = await done()
@@ -162,7 +164,7 @@ describe.each([
     expect(terminal.text()).toMatch(/^■ /m)
   }, 30_000)
 
-  test('a question takes the line that is being typed off the screen, and gives it back; words that were meant for it are no yes', async () => {
+  test('a question hides the line being typed and restores it, and typed text never answers it', async () => {
     const { terminal, done } = ask(1, { columns, rows }, 'typing')
     await terminal.until(/^>$/m)
     terminal.type('add a note about milk')
@@ -175,7 +177,7 @@ describe.each([
   }, 30_000)
 })
 
-test('no line of a server begins where lines of ours begin, however it is broken', async () => {
+test('no line of server text looks like a line of ours, however it is wrapped', async () => {
   const { terminal } = ask(3, { columns: 40, rows: 12 })
   for (const i of [0, 1]) {
     await settledAt(terminal, i, /● No$/)
@@ -188,5 +190,5 @@ test('no line of a server begins where lines of ours begin, however it is broken
     .slice(1)
     .filter((line) => line !== '' && !/^[│└]$/.test(line))
   expect(lines.length).toBeGreaterThan(15)
-  for (const line of lines) expect(line).toMatch(/^ {2}(?:│ |! | {2}|[a-z][a-z ]*:| *you have)/)
+  for (const line of lines) expect(line).toMatch(/^ {2}(?:│ |! | {2}|[a-z][a-z ]*:| *expires in)/)
 }, 30_000)

@@ -31,13 +31,13 @@ function folderWithFile(): string {
 const toolsIn = (stdout: string): string[] => (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
 
 describe.each(SERVERS)('serve %s', (name, args, tool) => {
-  test('on standard streams', async () => {
+  test('serve works on standard streams', async () => {
     const { code, stdout, stderr } = await portico(['tools', '--json', ...serve(name, ...args(folderWithFile()))])
     expect(code, stderr).toBe(0)
     expect(toolsIn(stdout)).toContain(tool)
   })
 
-  test('at a port of this machine, until it is told to end', async () => {
+  test('serve listens at a local port until it is stopped', async () => {
     const child = spawn(process.execPath, [CLI, 'serve', name, ...args(folderWithFile()), '--http', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH ?? '', HOME: newFolder() },
@@ -47,7 +47,7 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text
     })
-    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S*;/)
+    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S* \(/)
     const url = /http:\/\/[^\s;]+/.exec(said)?.[0] as string
     const { code, stdout, stderr } = await portico(['tools', url, '--json'], { env: { HOME: newFolder() } })
     expect(code, stderr).toBe(0)
@@ -58,9 +58,9 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
   })
 })
 
-test('what is missing, too much or none of them is told', async () => {
+test('serve reports missing, extra and unknown arguments', async () => {
   expect(await portico(['serve', 'files'])).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one folder') })
-  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes nothing more') })
+  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes no arguments') })
   expect(await portico(['serve', 'noets'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "notes"?') })
   expect(await portico(['serve', 'notes', '--http', '70000'])).toMatchObject({ code: 2, stderr: expect.stringContaining('65535') })
 })

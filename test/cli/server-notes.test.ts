@@ -2,15 +2,15 @@
 
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { safe } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { ServerNotes } from '../../src/cli/output/server-notes.ts'
-import { words } from '../../src/cli/output/shown.ts'
-import { connectOptions } from '../../src/cli/target/connect.ts'
+import { connectOptions } from '../../src/cli/server/connect.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
 
-const plain = (text: string) => words`${text}`
+const plain = (text: string) => safe`${text}`
 
 function notesOn(stream?: Writable) {
   const memory = memoryIo()
@@ -21,28 +21,28 @@ function notesOn(stream?: Writable) {
   return { notes, clock, lines }
 }
 
-test('so many lines are shown at once and so many a second, and how many were left out is said', async () => {
+test('log lines are limited at once and per second, and the number left out is printed', async () => {
   const { notes, clock, lines } = notesOn()
   for (let i = 0; i < 10_000; i++) notes.note(`line ${i}`, plain)
   expect(lines()).toHaveLength(500)
   await clock.advance(1000)
   for (let i = 0; i < 100; i++) notes.note('more', plain)
   expect(lines()).toHaveLength(500 + 1 + 50)
-  expect(lines()[500]).toContain('9500 lines of the server were left out')
+  expect(lines()[500]).toContain('9500 lines of the server dropped')
   notes.tellLeftOut()
   notes.tellLeftOut()
-  expect(lines().at(-1)).toContain('50 lines of the server were left out')
+  expect(lines().at(-1)).toContain('50 lines of the server dropped')
   expect(lines()).toHaveLength(552)
 })
 
-test('a long text is cut, and how much is left out is said', () => {
+test('a long text is cut, and the length left out is printed', () => {
   const { notes, lines } = notesOn()
   notes.note('x'.repeat(16 * 1024), plain)
   notes.note('x'.repeat(16 * 1024 + 1), plain)
   expect(lines().map((line) => line.length)).toEqual([16 * 1024, 16 * 1024 + ' (and 1 characters more)'.length])
 })
 
-test('nothing is kept for a reader of standard error that does not read', () => {
+test('nothing is buffered for a reader of standard error that does not read', () => {
   const stuck = new Writable({ highWaterMark: 1, write: () => {} })
   const { notes } = notesOn(stuck)
   for (let i = 0; i < 500; i++) notes.note('x'.repeat(16 * 1024), plain)
@@ -50,14 +50,14 @@ test('nothing is kept for a reader of standard error that does not read', () => 
   expect(stuck.writableLength).toBeLessThan(1024 * 1024 + 2 * 17 * 1024)
 })
 
-test('log messages and warnings of a server by hand share what may be shown', () => {
+test('log messages and warnings share one limit', () => {
   const io = memoryIo()
   const invocation = {
     io,
     screen: new Screen(io),
     after: undefined,
     signal: new AbortController().signal,
-    step: () => Promise.reject(new Error()),
+    interruptibleStep: () => Promise.reject(new Error()),
   }
   const { onLog, onWarning } = connectOptions(invocation, { header: {}, env: {}, revision: [] })
   for (let i = 0; i < 1000; i++) {
@@ -69,7 +69,7 @@ test('log messages and warnings of a server by hand share what may be shown', ()
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200)
 })
 
-test('lines that a server by hand writes to standard error are counted', async () => {
+test('lines that a server writes to standard error are counted', async () => {
   const flood = `
     import { createServer } from ${JSON.stringify(new URL('../../dist/server/index.js', import.meta.url).href)}
     import { serveStdio } from ${JSON.stringify(new URL('../../dist/stdio/index.js', import.meta.url).href)}
@@ -81,6 +81,6 @@ test('lines that a server by hand writes to standard error are counted', async (
     serveStdio(server)`
   const { code, stdout, stderr } = await portico(['call', 'go', '--verbose', '--', process.execPath, '--input-type=module', '-e', flood])
   expect([code, stdout]).toEqual([0, 'done\n'])
-  expect(stderr).toMatch(/\d+ lines of the server were left out/)
+  expect(stderr).toMatch(/\d+ lines of the server dropped/)
   expect(stderr.split('\n').length).toBeLessThan(2500)
 })

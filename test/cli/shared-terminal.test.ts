@@ -3,11 +3,11 @@ import { memoryIo } from './support/memory-io.ts'
 
 const MIB = 1024 * 1024
 
-test('what is said during a question waits for the answer, in order; what is drawn for the moment is not drawn', async () => {
+test('output during a question waits for the answer, in order, and temporary drawings are dropped', async () => {
   const io = memoryIo({ isTTY: true })
   await io.terminal.ask(async (own) => {
     io.terminal.write(io.stderr, 'first\n')
-    io.terminal.pass(io.stderr, '50%')
+    io.terminal.showTransient(io.stderr, '50%')
     own.write(io.stderr, 'question\n')
     io.terminal.write(io.stderr, 'second\n')
     expect(io.err()).toBe('question\n')
@@ -15,16 +15,16 @@ test('what is said during a question waits for the answer, in order; what is dra
   expect(io.err()).toBe('question\nfirst\nsecond\n')
 })
 
-test('as much waits as may, and no more: the rest is left out, and that is said', async () => {
+test('waiting output is bounded, and the number of lines left out is printed', async () => {
   const io = memoryIo({ isTTY: true })
   await io.terminal.ask(async () => {
     io.terminal.write(io.stderr, 'x'.repeat(MIB))
     io.terminal.write(io.stderr, 'one more')
   })
-  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes came during the question, and are left out)\n`)
+  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes of output during the question were dropped)\n`)
 })
 
-test('a file is no terminal: results go there at once', async () => {
+test('output to a file does not wait for a question', async () => {
   const io = memoryIo()
   await io.terminal.ask(async () => {
     io.terminal.write(io.stdout, 'result\n')
@@ -32,7 +32,7 @@ test('a file is no terminal: results go there at once', async () => {
   })
 })
 
-test('a question that fails gives the terminal back, and the next one has it', async () => {
+test('a failed question releases the terminal for the next one', async () => {
   const io = memoryIo({ isTTY: true })
   const failed = io.terminal.ask(async () => {
     throw new Error('no')

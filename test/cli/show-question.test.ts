@@ -3,12 +3,12 @@
 import xterm from '@xterm/headless'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { groundedMarks } from '../../src/base/text/visible-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
-import { brokenTo, cutTo, expandTabs, widthOf } from '../../src/cli/output/width.ts'
+import { cutTo, expandTabs, widthOf, wrapTo } from '../../src/cli/output/width.ts'
 import { showQuestion } from '../../src/cli/terminal/show-question.ts'
-import type { Question, Subject } from '../../src/host/ask/question.ts'
-import { groundedMarks } from '../../src/protocol/visible-text.ts'
-import { CALL, question } from '../host/ask/questions.ts'
+import type { Question, Subject } from '../../src/host/model/question.ts'
+import { CALL, question } from '../host/consent/ask/questions.ts'
 import { expectLinear } from '../support/linear.ts'
 import { counted, proofRuns } from '../support/proof.ts'
 import { memoryIo } from './support/memory-io.ts'
@@ -35,22 +35,25 @@ async function rowsOf(asked: Question, columns: number, isWhole = false): Promis
 
 /** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
-  /^ {2}(?:! )?(?:server|at|asked by|because|tool|it calls itself|and|it says it (?:does|is)|what you send|argument|arguments|look twice|which begin|the pattern|not shown here|definition|changed|before|now|capabilities|they say|field)\b/
+  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|data leaves|argument|arguments|warning|excerpt|pattern|not shown|definition|changed|before|after|capabilities|message|field)\b/
 
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:Let|Take|mail)/)
+  expect(title?.text).toMatch(/^(?:Let|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
     expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
     // A line of others that stands beside its label has the bar behind that.
-    if (/^ {2}(?:at|tool|it |and|argument |which|definition|they say|field )/.test(text) && /: \S/.test(text))
+    if (
+      /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
+      /: \S/.test(text)
+    )
       expect(text).toMatch(/: (?:│|none|not given|widened)|^[^:]*"/)
   }
 }
 
-const FORGED = '  what you send: stays on this machine'
+const FORGED = '  data leaves this machine: no'
 
 describe('text that is wider than it looks', () => {
   test.each([
@@ -69,7 +72,7 @@ describe('text that is wider than it looks', () => {
     ['spaces', ' '.repeat(300)],
     ['marks on spaces', 'ab \u0301 \u{1e944}'.repeat(60)],
     ['a mark at the beginning', '\u0336\u20dd'.repeat(3)],
-  ])('has a bar before each of its lines: %s', async (_name, text) => {
+  ])('wide text has a bar before each of its lines: %s', async (_name, text) => {
     for (const columns of [20, 41, 80]) {
       const hostile = `${text}${FORGED}\n${FORGED}\n${text}`
       const origins = [{ pointer: `/${text}`, source: text, bytes: 9, excerpt: hostile }]
@@ -80,7 +83,7 @@ describe('text that is wider than it looks', () => {
     }
   })
 
-  test('whatever others write, in a call and in a definition', async () => {
+  test('foreign text in a call and in a definition has a bar before each line', async () => {
     const unit = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
       fc.string({ unit: 'binary', maxLength: 30 }),
@@ -151,14 +154,14 @@ describe('widths', () => {
     expect(expandTabs('a\tb\n\t漢\tc')).toBe(`a${' '.repeat(7)}b\n${' '.repeat(8)}漢${' '.repeat(6)}c`)
   })
 
-  test('a text that is broken is whole, and no part is wider than it may be or begins with a mark', () => {
+  test('wrapped text is complete, and no part is too wide or begins with a combining mark', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', ' ', '\u0301', '\u{1e944}', '\u0903', '漢', '🤖'), { maxLength: 200 }).map((all) => all.join('')),
         fc.integer({ min: 8, max: 40 }),
         (raw, columns) => {
           const text = groundedMarks(raw)
-          const parts = brokenTo(text, columns)
+          const parts = wrapTo(text, columns)
           expect(parts.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
           for (const part of parts) expect(widthOf(part)).toBeLessThanOrEqual(columns)
           for (const part of parts.slice(1)) expect(part).not.toMatch(/^\p{M}/u)
@@ -168,10 +171,10 @@ describe('widths', () => {
     )
   })
 
-  test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('to break a long text of %j takes time in proportion', (unit) => {
+  test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('wrapping a long text of %j takes linear time', (unit) => {
     expectLinear(20_000, (size) => {
       const text = unit.repeat(size)
-      return () => brokenTo(text, 40)
+      return () => wrapTo(text, 40)
     })
   })
 })
@@ -181,7 +184,7 @@ describe('marks', () => {
     ['without a letter are written out', '\u0301\u0336a\n\u0301b', '<U+0301><U+0336>a\n<U+0301>b'],
     ['that pile up are written out after the sixth', `a${'\u0301'.repeat(8)}b`, `a${'\u0301'.repeat(6)}<U+0301><U+0301>b`],
     ['of ordinary writing stay', 'Việt שָׁל֑וֹם हिन्दी', 'Việt שָׁל֑וֹם हिन्दी'],
-  ])('%s', (_name, text, shown) => {
+  ])('the mark of a line is %s', (_name, text, shown) => {
     expect(groundedMarks(text)).toBe(shown)
     expect(groundedMarks(shown)).toBe(shown)
   })

@@ -35,7 +35,7 @@ const linesOf = (file: string): Line[] =>
     .map((line) => JSON.parse(line) as Line)
 
 describe('recording', () => {
-  test('a client notices nothing, and every message of both sides is written down', async () => {
+  test('recording does not affect the client, and every message of both sides is written', async () => {
     const file = await recorded(['test_simple_text'])
     const lines = linesOf(file)
     expect(lines.filter(({ from }) => from === 'client').map(({ message }) => message.method)).toContain('tools/call')
@@ -43,16 +43,16 @@ describe('recording', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  test('a file that is there is not written over', async () => {
+  test('recording does not overwrite a file', async () => {
     const file = await recorded(['test_simple_text'])
     const before = readFileSync(file, 'utf8')
     const { code, stderr } = await portico(['record', file, ...everything])
     expect(code).toBe(2)
-    expect(stderr).toContain('is there already')
+    expect(stderr).toContain('already exists')
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
-  test('secrets are hidden in the file, and only there', async () => {
+  test('recording hides secrets in the file only', async () => {
     const file = join(newFolder(), 'exchange.jsonl')
     const secret = 'sk-1234567890abcdefghij'
     const { stdout } = await portico(['call', 'test_x_mcp_header', `region=${secret}`, ...itself('record', file, ...everything)])
@@ -61,7 +61,7 @@ describe('recording', () => {
     expect(readFileSync(file, 'utf8')).toContain('[redacted]')
   })
 
-  test('a server at a URL is recorded for a client that knows only standard streams', async () => {
+  test('a server at a URL can be recorded for a client that only knows standard streams', async () => {
     const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
     try {
       const file = join(newFolder(), 'exchange.jsonl')
@@ -75,7 +75,7 @@ describe('recording', () => {
     }
   })
 
-  test('a file that is full ends the recording and not the exchange', async () => {
+  test('a full recording file ends the recording, not the exchange', async () => {
     const file = join(newFolder(), 'exchange.jsonl')
     const { stdout } = await portico(['call', 'test_simple_text', ...itself('record', '--max-megabytes', '0.001', file, ...everything)])
     expect(stdout).toBe('This is a simple text response for testing.\n')
@@ -84,21 +84,21 @@ describe('recording', () => {
 })
 
 describe('playing back', () => {
-  test('what was asked gets the answer it got, with progress under the token of whoever asks now', async () => {
+  test('playback gives a known request its recorded answer, with the new progress token', async () => {
     const file = await recorded(['test_tool_with_progress'], '--log', 'debug')
     const { code, stdout } = await portico(['call', 'test_tool_with_progress', ...itself('replay', file)])
     expect(code).toBe(0)
     expect(stdout).not.toBe('')
   })
 
-  test('what was not asked is refused, in words', async () => {
+  test('playback refuses an unknown request with an explanation', async () => {
     const file = await recorded(['test_simple_text'])
     const { code, stderr } = await portico(['call', 'test_image_content', ...itself('replay', file)])
     expect(code).toBe(1)
     expect(stderr).toContain('The recording has no tools/call with')
   })
 
-  test('a file that is no recording is refused, with the line', async () => {
+  test('a file that is not a recording is refused, with the line', async () => {
     const file = join(newFolder(), 'exchange.jsonl')
     writeFileSync(file, '{"portico":"transcript","format":1}\nnot json\n')
     const { code, stderr } = await portico(['replay', file])
@@ -108,14 +108,14 @@ describe('playing back', () => {
 })
 
 describe('comparing', () => {
-  test('a server that answers as it did is the same', async () => {
+  test('a server with the same answers compares as equal', async () => {
     const file = await recorded(['test_simple_text'])
     const { code, stdout } = await portico(['replay', file, '--against', ...everything])
     expect(stdout).toContain('= tools/call test_simple_text')
     expect(code).toBe(0)
   })
 
-  test('one that answers otherwise is told from it, by place', async () => {
+  test('a server with other answers is reported by place', async () => {
     const file = await recorded(['test_simple_text'])
     writeFileSync(file, readFileSync(file, 'utf8').replace('This is a simple', 'This was a simple'))
     const { code, stdout } = await portico(['replay', file, '--against', ...everything])
@@ -128,7 +128,7 @@ describe('comparing', () => {
     })
   })
 
-  test('calls can be left out', async () => {
+  test('calls can be left out of a comparison', async () => {
     const file = await recorded(['test_simple_text'])
     const { stdout } = await portico(['replay', file, '--no-calls', '--against', ...everything])
     expect(stdout).not.toContain('tools/call')
@@ -136,7 +136,7 @@ describe('comparing', () => {
   })
 })
 
-test('differences have the place, what was and what is', () => {
+test('differences have the place, the old value and the new value', () => {
   expect(differences({ a: [1, { 'x/y': 2 }], b: 1 }, { a: [1, { 'x/y': 3 }, 4] })).toEqual([
     { pointer: '/a/1/x~1y', before: 2, after: 3 },
     { pointer: '/a/2', after: 4 },

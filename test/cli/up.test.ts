@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
@@ -40,7 +41,7 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
 async function agreeToAll(terminal: TerminalProcess): Promise<void> {
   while (!isAtPrompt(terminal)) {
     await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /Take what rogue offers/, 'Yes, all of it')
+    if (open(terminal) !== '') await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
   }
 }
 
@@ -49,12 +50,12 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the first thing one sees: what runs, where it is kept, and how to leave; then the one server that nobody knows is asked about', async () => {
+test('the first screen shows what runs, where data is stored and how to leave, then asks about a server', async () => {
   const terminal = sit()
   await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
   const text = terminal.text()
   const head = text
-    .slice(0, text.search(/^Take what rogue offers/m))
+    .slice(0, text.search(/^Approve what rogue offers/m))
     .trimEnd()
     .split('\n')
   expect(head.length).toBeLessThanOrEqual(7)
@@ -64,7 +65,8 @@ test('the first thing one sees: what runs, where it is kept, and how to leave; t
   for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
 }, 60_000)
 
-test('commands: what there is, what one can call, read and fill in, and what is wrong with what was typed [T-TOOL-004]', async () => {
+test('the shell lists commands, tools, resources and prompts, and explains typing mistakes', async () => {
+  proves('T-TOOL-004')
   const terminal = sit({ columns: 160, rows: 50 })
   await agreeToAll(terminal)
   await type(terminal, 'help')
@@ -89,13 +91,14 @@ test('commands: what there is, what one can call, read and fill in, and what is 
   await type(terminal, 'call notes__ad')
   await terminal.until('Did you mean "notes__add"?')
   await type(terminal, 'audit')
-  await terminal.until(/✓ \d+ records are as they were written/)
+  await terminal.until(/✓ \d+ records intact/)
   await type(terminal, 'q')
   expect(await terminal.exit).toBe(0)
 }, 90_000)
 
 describe('consent', () => {
-  test('a model calls: yes, edited, and no with what to do instead; a form is filled in; a server borrows the model [T-TOOL-003]', async () => {
+  test('a call can be allowed, edited or denied with advice; forms and sampling work in the same session', async () => {
+    proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
@@ -110,7 +113,7 @@ describe('consent', () => {
     await choose(terminal, /Let notes run add\?/, 'No, and say')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
-    await terminal.until(/was refused: .*Too much salt/)
+    await terminal.until(/was denied: .*Too much salt/)
     await type(terminal, 'deploy api 1.4.0 to staging')
     await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
     await choose(terminal, /deploy asks you/, 'Fill in the form')
@@ -122,7 +125,7 @@ describe('consent', () => {
     await terminal.until(/← .*"to":"1.4.0"/)
     await type(terminal, 'call notes__summarise')
     await choose(terminal, /Let notes ask the model/, 'Yes, this once')
-    await choose(terminal, /Give the answer of the model to notes\?/, 'Yes, this once')
+    await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     terminal.type(KEY.end)
     expect(await terminal.exit).toBe(0)
@@ -133,7 +136,7 @@ describe('consent', () => {
     for (const kind of ['tool.call', 'elicit.form', 'sampling.create', 'sampling.deliver']) expect(log).toContain(kind)
   }, 120_000)
 
-  test('the arguments are edited in the editor of the person, where they have named one', async () => {
+  test('arguments are edited in the editor of the person, if one is set', async () => {
     const editor = join(newFolder(), 'editor.mjs')
     writeFileSync(
       editor,
@@ -147,25 +150,25 @@ describe('consent', () => {
     await terminal.until(/← .*"excerpt":"Wheat/)
   }, 60_000)
 
-  test('a server that changes after it was approved: the change is shown, and what changed stays out of use [E1]', async () => {
+  test('a server that changes after its approval is shown with the change, which stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
     await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
-    await choose(terminal, /Take what changed at rogue into use\?/, 'No')
+    await choose(terminal, /Approve what changed on rogue\?/, 'No')
     const text = terminal.text()
     expect(text).toMatch(/tool forecast: widened/)
-    expect(text).toMatch(/! look twice: It tells a model to keep something from you/)
+    expect(text).toMatch(/! warning: It tells a model to keep something from you/)
     expect(text).toMatch(/before: │ The weather of a city/)
     await type(terminal, 'servers')
-    await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)
+    await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await terminal.until('rogue__forecast is not in use')
+    await terminal.until('The tool "rogue__forecast" is new or changed')
   }, 90_000)
 })
 
 describe('Ctrl-C', () => {
-  test('stops the call and nothing else; at the prompt it takes the line away, and twice it ends', async () => {
+  test('Ctrl-C stops only the call; at the prompt it clears the line, and twice it exits', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
@@ -183,7 +186,7 @@ describe('Ctrl-C', () => {
     await terminal.until(/deploy +ready/)
     await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
     terminal.type(`half a line${KEY.interrupt}`)
-    await terminal.until('Ctrl-C once more ends it')
+    await terminal.until('press Ctrl-C again')
     expect(terminal.visible().join('\n')).not.toContain('half a line')
     terminal.type(KEY.interrupt)
     expect(await terminal.exit).toBe(0)

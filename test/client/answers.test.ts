@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Cancelled, Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import type { Answers } from '../../src/client/answers.ts'
+import { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
+import { Cancelled, Declined } from '../../src/protocol/errors.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -22,7 +25,8 @@ const form = (properties: object, required: string[] = []) => ({
 })
 
 describe('a form', () => {
-  test('is filled with its defaults before the person sees it, and missing fields after [T-ELIC-035]', async () => {
+  test('a form is filled with its defaults before the person sees it, and missing fields after', async () => {
+    proves('T-ELIC-035')
     const properties = {
       name: { type: 'string', default: 'John' },
       age: { type: 'integer', default: 30 },
@@ -41,7 +45,8 @@ describe('a form', () => {
     expect(answer.result).toEqual({ action: 'accept', content: { name: 'John', age: 31, sure: false, tags: ['a'] } })
   })
 
-  test('without a mode is a form [T-ELIC-018] [T-ELIC-019] [T-ELIC-016]', async () => {
+  test('a question without a mode is a form', async () => {
+    proves('T-ELIC-018', 'T-ELIC-019', 'T-ELIC-016')
     const { mode: _mode, ...params } = form({})
     expect((await asked('elicitation/create', params, { elicit: () => ({ action: 'accept', content: {} }) })).result).toEqual({
       action: 'accept',
@@ -49,7 +54,7 @@ describe('a form', () => {
     })
   })
 
-  test('whose answer does not fit is not sent', async () => {
+  test('a form whose answer does not fit is not sent', async () => {
     const cases: [object, unknown][] = [
       [{ mail: { type: 'string', format: 'email' }, n: { type: 'integer', maximum: 5 } }, { n: 6 }],
       [{ choice: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] } }, { choice: 'b' }],
@@ -60,11 +65,12 @@ describe('a form', () => {
       const { error } = await asked('elicitation/create', form(properties), {
         elicit: () => ({ action: 'accept', content: content as never }),
       })
-      expect(error).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(error).toEqual({ code: -32603, message: 'The answer does not match the question' })
     }
   })
 
-  test('that is malformed, or of a mode that was not declared, is -32602 [T-ELIC-075]', async () => {
+  test('a form that is malformed, or of a mode that was not declared, is -32602', async () => {
+    proves('T-ELIC-075')
     const elicit = () => ({ action: 'accept' as const, content: {} })
     for (const params of [
       undefined,
@@ -82,7 +88,8 @@ describe('a form', () => {
     })
   })
 
-  test('is not answered before the person is done with it, and then with what they made of it [T-ELIC-008]', async () => {
+  test('a form is not answered before the person is done with it, and then with what they made of it', async () => {
+    proves('T-ELIC-008')
     const server = cannedServer()
     let submit: (content: Record<string, string>) => void = () => {}
     const client = await Client.connect(server.target, {
@@ -118,7 +125,8 @@ describe('a form', () => {
     expect(performance.now() - start).toBeLessThan(1000)
   })
 
-  test('more often than the rate allows is refused without bothering the person [T-ELIC-077] [T-ELIC-082]', async () => {
+  test('questions beyond the rate limit are refused without reaching the person', async () => {
+    proves('T-ELIC-077', 'T-ELIC-082')
     const clock = fakeClock()
     let shown = 0
     const server = cannedServer()
@@ -143,7 +151,8 @@ describe('a form', () => {
   })
 })
 
-test('an address that a browser must not be sent to never reaches the person [T-ELIC-038] [T-ELIC-075]', async () => {
+test('an address that a browser must not open never reaches the person', async () => {
+  proves('T-ELIC-038', 'T-ELIC-075')
   let shown = 0
   const elicitUrl = () => {
     shown++
@@ -159,7 +168,7 @@ test('an address that a browser must not be sent to never reaches the person [T-
     5,
   ]) {
     const { error } = await asked('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: '1' }, { elicitUrl })
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https, or http to this machine') })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https URL, or http to this machine') })
   }
   expect(shown).toBe(0)
 })
@@ -168,7 +177,8 @@ describe('sampling', () => {
   const params = { messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 10 }
   const reply = { role: 'assistant' as const, content: { type: 'text' as const, text: 'hello' }, model: 'm' }
 
-  test('is passed to the handler with who asks [T-SAMP-007] [T-SAMP-012] [T-SAMP-024]', async () => {
+  test('sampling is passed to the handler with the name of the server', async () => {
+    proves('T-SAMP-007', 'T-SAMP-012', 'T-SAMP-024')
     let server: string | undefined
     const answer = await asked('sampling/createMessage', params, {
       sample: (_params, asking) => {
@@ -180,7 +190,8 @@ describe('sampling', () => {
     expect(answer.result).toEqual(reply)
   })
 
-  test('can be looked at whole: who asks, the messages, the system prompt and the preferences [T-SAMP-004]', async () => {
+  test('sampling can be read in full: the server, the messages, the system prompt and the preferences', async () => {
+    proves('T-SAMP-004')
     const whole = {
       ...params,
       systemPrompt: 'Be brief',
@@ -198,7 +209,8 @@ describe('sampling', () => {
     expect(shown).toEqual({ ...whole, server: 'canned' })
   })
 
-  test('tells the server what was approved and nothing before it [T-SAMP-006] [T-HOST-020] [T-HOST-021]', async () => {
+  test('sampling tells the server only what was approved, and nothing before the approval', async () => {
+    proves('T-SAMP-006', 'T-HOST-020', 'T-HOST-021')
     const server = cannedServer()
     const drafts: ((approved: string | undefined) => void)[] = []
     const client = await Client.connect(server.target, {
@@ -224,7 +236,8 @@ describe('sampling', () => {
     await client.close()
   })
 
-  test('that is switched off is neither declared nor done [T-HOST-018]', async () => {
+  test('sampling that is switched off is neither declared nor done', async () => {
+    proves('T-HOST-018')
     const server = cannedServer()
     const client = await Client.connect(server.target, { answer: { roots: ['file:///a'] } })
     expect(server.received.find(({ method }) => method === 'initialize')?.params.capabilities).toEqual({ roots: { listChanged: true } })
@@ -234,13 +247,13 @@ describe('sampling', () => {
     await client.close()
   })
 
-  test('that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
+  test('sampling that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
     for (const wrong of [undefined, {}, { messages: 'x', maxTokens: 1 }, { messages: [] }])
       expect((await asked('sampling/createMessage', wrong, { sample: () => reply })).error).toMatchObject({ code: -32602 })
     expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never })).error).toMatchObject({ code: -32603 })
   })
 
-  test('of a conversation that breaks the rules is -32602 and reaches no handler', async () => {
+  test('sampling of a conversation that breaks the rules is -32602 and reaches no handler', async () => {
     proves('R-SAMP-012', 'R-SAMP-016', 'R-SAMP-020')
     const text = { type: 'text', text: 'x' }
     const use = { role: 'assistant', content: { type: 'tool_use', id: 'u1', name: 'lookup', input: {} } }
@@ -268,8 +281,8 @@ describe('sampling', () => {
     ).toEqual(reply)
   })
 
-  test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016] [T-ARCH-019]', async () => {
-    proves('R-SAMP-006')
+  test('sampling with tools, or with context of other servers, is refused without the capability', async () => {
+    proves('T-SAMP-016', 'T-ARCH-019', 'R-SAMP-006')
     expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
       code: -32602,
       message: 'Tools in sampling were not declared',
@@ -284,8 +297,8 @@ describe('sampling', () => {
     expect(seen).toEqual(['none', 'allServers'])
   })
 
-  test('is limited [T-SAMP-043]', async () => {
-    proves('R-SAMP-022')
+  test('sampling is limited', async () => {
+    proves('T-SAMP-043', 'R-SAMP-022')
     let runs = 0
     const server = cannedServer()
     await Client.connect(server.target, {
@@ -302,7 +315,8 @@ describe('sampling', () => {
     expect(runs).toBe(1)
   })
 
-  test('whose handler fails tells the server nothing of the inside [T-SAMP-044]', async () => {
+  test('sampling whose handler fails tells the server nothing about the cause', async () => {
+    proves('T-SAMP-044')
     const { error } = await asked('sampling/createMessage', params, {
       sample: () => {
         throw new Error('OPENAI_API_KEY=sk-123 is wrong')
@@ -313,7 +327,8 @@ describe('sampling', () => {
 })
 
 describe('roots', () => {
-  test('are the file URIs given, or what a function says each time [T-ROOT-010] [T-ROOT-011]', async () => {
+  test('roots are the file URIs given, or the result of a function at each request', async () => {
+    proves('T-ROOT-010', 'T-ROOT-011')
     expect((await asked('roots/list', undefined, { roots: ['file:///a', { uri: 'file:///b', name: 'B' }] })).result).toEqual({
       roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'B' }],
     })
@@ -322,7 +337,8 @@ describe('roots', () => {
     })
   })
 
-  test('that are not plain file URIs are refused, each with the reason [T-ROOT-011] [T-ROOT-017] [T-ROOT-018]', async () => {
+  test('roots that are not plain file URIs are refused, each with the reason', async () => {
+    proves('T-ROOT-011', 'T-ROOT-017', 'T-ROOT-018')
     for (const uri of [
       'https://example.com',
       '/etc',
@@ -337,12 +353,13 @@ describe('roots', () => {
     ]) {
       const warnings: string[] = []
       const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
-      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
-      expect(warnings.join()).toContain('Not a root')
+      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not match the question' })
+      expect(warnings.join()).toContain('Invalid root')
     }
   })
 
-  test('can wait for the consent of the person, and are not told without it [T-ROOT-023]', async () => {
+  test('roots can wait for the consent of the person, and are not sent without it', async () => {
+    proves('T-ROOT-023')
     const server = cannedServer()
     const consents: ((isGiven: boolean) => void)[] = []
     const client = await Client.connect(server.target, {
@@ -367,7 +384,8 @@ describe('roots', () => {
     await client.close()
   })
 
-  test('that cannot be told are an internal error [T-ROOT-015]', async () => {
+  test('roots that cannot be listed are an internal error', async () => {
+    proves('T-ROOT-015')
     const answer = await asked('roots/list', undefined, {
       roots: () => {
         throw new Error('the disk is gone')
@@ -377,7 +395,8 @@ describe('roots', () => {
   })
 })
 
-test('a request that the server withdraws aborts the handler with the reason and is not answered [T-CANC-004]', async () => {
+test('a request that the server withdraws aborts the handler with the reason and is not answered', async () => {
+  proves('T-CANC-004')
   const server = cannedServer()
   let reason: string | undefined
   const client = await Client.connect(server.target, {
@@ -440,7 +459,7 @@ describe('a handler that fails', () => {
     throw new TypeError('secret detail')
   }
 
-  test.each(['2025-06-18', '2025-11-25'])('is an error in %s, not something that a person did', async (revision) => {
+  test.each(['2025-06-18', '2025-11-25'])('a handler that fails is an error in %s, not an answer of the person', async (revision) => {
     const warnings: string[] = []
     const options = { revision, onWarning: (message: string) => void warnings.push(message) }
     const answered = await asked('elicitation/create', form({}), { elicit: broken }, options)
@@ -448,13 +467,13 @@ describe('a handler that fails', () => {
     expect(warnings).toEqual(['A handler failed: TypeError: secret detail'])
   })
 
-  test('is one for pages as well', async () => {
+  test('a handler for pages that fails is an error as well', async () => {
     const params = { mode: 'url', message: 'Go', url: 'https://example.com/', elicitationId: '1' }
     const answered = await asked('elicitation/create', params, { elicitUrl: broken })
     expect(answered).toEqual({ jsonrpc: '2.0', id: 'q', error: { code: -32603, message: 'Internal error' } })
   })
 
-  test('is not one when it says that the person said no or nothing', async () => {
+  test('a handler may report a decline or a cancellation of the person without failing', async () => {
     const says = (error: Error) => () => {
       throw error
     }
@@ -462,7 +481,7 @@ describe('a handler that fails', () => {
     expect((await asked('elicitation/create', form({}), { elicit: says(new Cancelled()) })).result).toEqual({ action: 'cancel' })
   })
 
-  test('fails the call of a revision without sessions, and nothing is sent back', async () => {
+  test('a handler that fails also fails the stateless call, and nothing is sent back', async () => {
     const inputRequests = { q: { method: 'elicitation/create', params: form({}) } }
     const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests } } })
     const client = await Client.connect(server.target, { answer: { elicit: broken } })

@@ -1,16 +1,16 @@
 /** What a client keeps, at the bound: the oldest goes, and nothing else. */
 
 import { describe, expect, test } from 'vitest'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import { Completer } from '../../src/client/completion.ts'
 import { verdictMemory } from '../../src/client/index.ts'
-import { Pages } from '../../src/client/pages.ts'
+import { PageVisits } from '../../src/client/page-visits.ts'
 import { ChangeQueue, Watching } from '../../src/client/watching.ts'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
 describe('what was found out about servers', () => {
-  test('is kept for 1,000 of them, and those longest unchanged are forgotten', () => {
+  test('the client remembers the dialect of 1,000 servers, and forgets those unchanged for longest', () => {
     const memory = verdictMemory()
     for (let i = 0; i < 1000; i++) memory.set(`s${i}`, 'session')
     memory.set('s0', 'stateless')
@@ -19,7 +19,7 @@ describe('what was found out about servers', () => {
     expect([memory.get('s0'), memory.get('s1'), memory.get('s2')]).toEqual(['stateless', undefined, 'session'])
   })
 
-  test('can be forgotten, which makes room', () => {
+  test('what the client remembers about a server can be forgotten, which makes room', () => {
     const memory = verdictMemory()
     for (let i = 0; i < 1000; i++) memory.set(`s${i}`, 'session')
     memory.set('s5', undefined)
@@ -48,7 +48,7 @@ describe('completion', () => {
     return { clock, sent, completer, type }
   }
 
-  test('waits for a pause of each of the last 200 arguments that were typed', async () => {
+  test('completion waits for a pause, separately for each of the last 200 arguments', async () => {
     const { clock, sent, type } = completing()
     for (let i = 0; i < 200; i++) await type(`a${i}`, 'x')
     expect(sent).toHaveLength(200)
@@ -66,7 +66,7 @@ describe('completion', () => {
     expect(clock.open()).toBe(0)
   })
 
-  test('is remembered for the last 200 values, for ten seconds, until the server changes', async () => {
+  test('completion is remembered for the last 200 values, for ten seconds, until the server changes', async () => {
     const { clock, sent, completer, type } = completing()
     for (let i = 0; i < 200; i++) await type(`a${i}`, 'x')
     await type('a0', 'x')
@@ -92,7 +92,7 @@ describe('pages that a person has to visit', () => {
   const required = (...ids: string[]) => new RemoteError({ code: -32042, message: 'Visit', data: { elicitations: ids.map(page) } })
   const visiting = () => {
     const clock = watchedClock()
-    const pages = new Pages()
+    const pages = new PageVisits()
     const answerer = { answers: { elicitUrl: () => {} }, answer: async () => ({ action: 'accept' }) }
     const signal = new AbortController().signal
     const deadlines = new Deadlines(clock, { holdsProcess: true })
@@ -108,7 +108,7 @@ describe('pages that a person has to visit', () => {
     return { clock, pages, call }
   }
 
-  test('are 1,000 at once; the call that waits longest is made again without its page', async () => {
+  test('at most 1,000 pages are waited for; the oldest call is then repeated without its page', async () => {
     const { clock, pages, call } = visiting()
     const calls = Array.from({ length: 1000 }, (_, i) => call(`e${i}`))
     await clock.advance(0)
@@ -126,7 +126,7 @@ describe('pages that a person has to visit', () => {
     expect(clock.held()).toBe(0)
   })
 
-  test('are visited one after another, and nobody waits for a page after its visit', async () => {
+  test('pages are visited one after another, and no call waits for a page after its visit', async () => {
     const { clock, pages, call } = visiting()
     const both = call('first', 'second')
     await clock.advance(0)
@@ -144,7 +144,7 @@ describe('pages that a person has to visit', () => {
 })
 
 describe('watches', () => {
-  test('are as many as may be, and room is made when one ends or fails', async () => {
+  test('watches are bounded, and room is made when one ends or fails', async () => {
     let refusal: Error | undefined
     const filters: unknown[] = []
     const watching = new Watching(2, async (filter) => {
@@ -176,7 +176,7 @@ describe('watches', () => {
 })
 
 describe('changes to loop over', () => {
-  test('that wait are told after the end, and then nothing is', async () => {
+  test('changes that are pending at the end are delivered, and nothing after them', async () => {
     let returned = 0
     const queue = new ChangeQueue(() => returned++)
     for (const uri of ['a', 'b', 'a']) queue.push(uri)
@@ -189,7 +189,7 @@ describe('changes to loop over', () => {
     expect(returned).toBe(1)
   })
 
-  test('end a loop that waits, whoever ends it', async () => {
+  test('a loop over changes ends when either side ends it', async () => {
     for (const end of [(queue: ChangeQueue) => queue.end(), (queue: ChangeQueue) => queue.return()]) {
       const queue = new ChangeQueue(() => {})
       const next = queue.next()

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions, ResponseCache } from '../../src/index.ts'
+import { ResponseCache } from '../../src/client/cache.ts'
+import { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
@@ -19,7 +21,7 @@ const connect = async (results: NonNullable<Behaviour['results']>, options: Conn
 }
 
 describe('a response', () => {
-  test('is used again for as long as the server said, and no longer', async () => {
+  test('a response is used again for as long as the server said, and no longer', async () => {
     proves('R-CACHE-007', 'R-CACHE-008', 'R-CACHE-012')
     const { client, clock, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'private' }) })
     for (let i = 0; i < 3; i++) await client.read('a:1')
@@ -32,7 +34,7 @@ describe('a response', () => {
     expect(count('resources/read')).toBe(2)
   })
 
-  test('that says nothing, zero, a negative number or nonsense is not kept', async () => {
+  test('a response that says nothing, zero, a negative number or nonsense is not kept', async () => {
     proves('R-CACHE-007')
     for (const hints of [{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: 'long' }, { ttlMs: Number.NaN }]) {
       const { client, count } = await connect({ 'resources/read': read(hints) })
@@ -41,7 +43,7 @@ describe('a response', () => {
     }
   })
 
-  test('serves only the same method with the same parameters', async () => {
+  test('a response serves only the same method with the same parameters', async () => {
     proves('R-CACHE-003')
     const { client, count } = await connect({
       'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }),
@@ -70,7 +72,7 @@ describe('a response', () => {
     expect(count('tools/list')).toBe(3)
   })
 
-  test('is forgotten when a notice says that it changed', async () => {
+  test('a response is forgotten when a notice says that it changed', async () => {
     proves('R-CACHE-018')
     const { client, server, count } = await connect({
       'tools/list': { tools: [], ttlMs: 60_000, cacheScope: 'public' },
@@ -109,7 +111,7 @@ describe('a response', () => {
 })
 
 describe('a cache that clients share', () => {
-  test('gives public responses to all and private ones to their own partition', async () => {
+  test('a shared cache gives public responses to all clients and private ones to their own partition', async () => {
     proves('R-CACHE-014', 'R-CACHE-015', 'R-CACHE-016')
     const cache = new ResponseCache()
     const counts = { public: 0, private: 0 }
@@ -138,7 +140,7 @@ describe('a cache that clients share', () => {
     expect(counts.private).toBe(3)
   })
 
-  test('keeps servers apart', async () => {
+  test('a shared cache keeps servers apart', async () => {
     const cache = new ResponseCache()
     const make = () =>
       cannedServer({
@@ -152,7 +154,7 @@ describe('a cache that clients share', () => {
     expect(two.received.filter(({ method }) => method === 'resources/read')).toHaveLength(1)
   })
 
-  test('holds maxEntries, the oldest goes first, and false means none', async () => {
+  test('a shared cache holds maxEntries, drops the oldest first, and false turns it off', async () => {
     const cache = new ResponseCache({ maxEntries: 2 })
     const { client, count } = await connect(
       { 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }) },
@@ -184,7 +186,7 @@ describe('a cache that clients share', () => {
 })
 
 describe('time to live', () => {
-  test('is no interval to ask again in: nothing is fetched before somebody wants it', async () => {
+  test('a time to live does not cause polling: nothing is fetched before it is needed', async () => {
     proves('R-CACHE-009')
     const { client, clock, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'private' }) })
     await client.read('a:1')
@@ -201,7 +203,7 @@ test('a response to a request that carries answers or state is not kept', async 
   expect(count('resources/read')).toBe(4)
 })
 
-test('a page that is no longer fresh is fetched by its cursor; one the server refuses throws the kept pages away', async () => {
+test('a stale page is fetched by its cursor, and a refused cursor discards the cached pages', async () => {
   proves('R-CACHE-021')
   let isChanged = false
   const { client, clock, server, count } = await connect({

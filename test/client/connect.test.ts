@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  Client,
-  connect,
-  type LinkReceiver,
-  McpError,
-  type Target,
-  type Verdict,
-  type VerdictMemory,
-  verdictMemory,
-} from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type VerdictMemory, verdictMemory } from '../../src/client/verdict-memory.ts'
+import { connect, type Verdict } from '../../src/index.ts'
+import { McpError } from '../../src/protocol/errors.ts'
+import type { LinkReceiver, Target } from '../../src/protocol/seams/link.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -31,20 +26,18 @@ describe('connecting', () => {
     await client.close()
   })
 
-  test.each(REVISIONS)(
-    'speaks %s with a server that knows nothing else [T-VER-004] [T-VER-005] [T-LIFE-013] [T-ARCH-005]',
-    async (revision) => {
-      const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
-      expect(client.revision).toBe(revision)
-      expect((await client.call('t')).content).toHaveLength(1)
-      await client.close()
-    },
-  )
+  test.each(REVISIONS)('connecting speaks %s with a server that knows no other revision', async (revision) => {
+    proves('T-VER-004', 'T-VER-005', 'T-LIFE-013', 'T-ARCH-005')
+    const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
+    expect(client.revision).toBe(revision)
+    expect((await client.call('t')).content).toHaveLength(1)
+    await client.close()
+  })
 
   test.each(SESSION_REVISIONS)(
-    'opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]',
+    'connecting opens a session of %s with initialize and then initialized, and nothing before them',
     async (revision) => {
-      proves('R-LIFE-001')
+      proves('T-LIFE-002', 'T-LIFE-004', 'T-LIFE-010', 'T-LIFE-011', 'T-VER-007', 'T-BASE-039', 'T-BASE-040', 'R-LIFE-001')
       const { sent } = await connectPair(newServer(), { revision })
       expect(sent('client').slice(0, 2)).toEqual([
         {
@@ -58,7 +51,8 @@ describe('connecting', () => {
     },
   )
 
-  test('offers the newest revision with a handshake and accepts any of the older ones [T-VER-008] [T-LIFE-036]', async () => {
+  test('connecting offers the newest revision with a handshake and accepts any of the older ones', async () => {
+    proves('T-VER-008', 'T-LIFE-036')
     for (const revision of SESSION_REVISIONS) {
       const server = cannedServer({ revision })
       const client = await Client.connect(server.target)
@@ -68,8 +62,8 @@ describe('connecting', () => {
     }
   })
 
-  test('disconnects from a server that speaks nothing we know, and says what both speak [T-VER-006] [T-VER-012] [T-VER-013]', async () => {
-    proves('R-DISC-005')
+  test('connecting fails without a common revision, and the error lists what both sides speak', async () => {
+    proves('T-VER-006', 'T-VER-012', 'T-VER-013', 'R-DISC-005')
     for (const revision of ['2023-01-01', '2026-07-28']) {
       const server = scriptedServer(({ id, method }, send) => {
         if (method === 'initialize')
@@ -78,14 +72,14 @@ describe('connecting', () => {
       })
       await expect(Client.connect(server.target, { memory: verdictMemory() })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
-        message: `The server speaks ${revision}; this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28`,
+        message: `The server supports ${revision}; this client supports 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28`,
       })
       expect(server.isClosed).toBe(true)
       expect(methods(server.received)).not.toContain('notifications/initialized')
     }
   })
 
-  test('is given up with its signal, and nothing of the connection is left', async () => {
+  test('connecting can be aborted with its signal, and nothing of the connection is left', async () => {
     const server = scriptedServer(() => {})
     const controller = new AbortController()
     const connecting = Client.connect(server.target, { signal: controller.signal, memory: verdictMemory() })
@@ -96,7 +90,8 @@ describe('connecting', () => {
     await expect(Client.connect(server.target, { signal: controller.signal })).rejects.toBe(reason)
   })
 
-  test('understands a version refusal in the form of an error [T-LIFE-041]', async () => {
+  test('connecting understands a version refusal in the form of an error', async () => {
+    proves('T-LIFE-041')
     const server = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
       send({
@@ -108,19 +103,21 @@ describe('connecting', () => {
             : { code: -32601, message: 'no' },
       })
     })
-    await expect(Client.connect(server.target)).rejects.toThrow('The server speaks 2023-01-01; this client speaks')
+    await expect(Client.connect(server.target)).rejects.toThrow('The server supports 2023-01-01; this client supports')
   })
 
-  test('to something that is no server says what can be given', async () => {
+  test('connecting to something that is not a server says which targets are possible', async () => {
     await expect(connect('nonsense' as never)).rejects.toMatchObject({
       code: 'ERR_UNSUPPORTED',
       message: expect.stringContaining('Cannot connect to "nonsense"'),
     })
-    await expect(connect({} as never)).rejects.toThrow('give a URL, { command, args }')
-    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
+    await expect(connect({} as never)).rejects.toThrow('expected a URL, { command, args }')
+    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('Unknown revision "1999-01-01"')
   })
 
-  test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {
+  test('connecting declares exactly the capabilities it has handlers for', async () => {
+    proves('T-ROOT-003', 'T-SAMP-008', 'T-ELIC-010', 'T-ELIC-013', 'T-LIFE-014', 'T-LIFE-015', 'T-LIFE-016', 'T-LIFE-017')
+    proves('T-ARCH-025', 'T-ARCH-032')
     proves('R-LIFE-003')
     const sample = () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'x' }, model: 'm' })
     const declared = async (revision: string, answer: object) => {
@@ -152,7 +149,7 @@ describe('connecting', () => {
 })
 
 describe('the probe', () => {
-  test('asks as the newest client and falls back to the handshake on any other error', async () => {
+  test('the probe asks as the newest client and falls back to the handshake on any other error', async () => {
     proves('R-DISC-015', 'R-DISC-023', 'R-DISC-026', 'R-DISC-027')
     for (const error of [
       { code: -32601, message: 'Method not found' },
@@ -177,7 +174,7 @@ describe('the probe', () => {
     }
   })
 
-  test('does not fall back on an error that only a stateless server gives, but speaks a revision it names', async () => {
+  test("the probe does not fall back on a stateless server's error, but speaks a revision it names", async () => {
     proves('R-DISC-005', 'R-DISC-015', 'R-DISC-025')
     const refusing = scriptedServer(({ id }, send) =>
       send({
@@ -186,7 +183,7 @@ describe('the probe', () => {
         error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2030-01-01'], requested: '2026-07-28' } },
       }),
     )
-    await expect(Client.connect(refusing.target)).rejects.toThrow('The server speaks 2030-01-01; this client speaks')
+    await expect(Client.connect(refusing.target)).rejects.toThrow('The server supports 2030-01-01; this client supports')
     expect(methods(refusing.received)).toEqual(['server/discover'])
     const dual = scriptedServer(({ id, method }, send) => {
       if (method === 'initialize')
@@ -197,7 +194,7 @@ describe('the probe', () => {
     expect((await Client.connect(dual.target)).revision).toBe('2025-11-25')
   })
 
-  test('that gets no answer is followed by the handshake, which may be answered at once', async () => {
+  test('the probe that gets no answer is followed by the handshake, which may be answered at once', async () => {
     proves('R-DISC-026', 'R-DISC-024')
     const clock = fakeClock()
     const silent = scriptedServer(({ id, method }, send) => {
@@ -219,7 +216,7 @@ describe('the probe', () => {
     await client.close()
   })
 
-  describe('and the handshake behind it, both read by a server that was slow to start', () => {
+  describe('the probe and the handshake, both read by a server that was slow to start', () => {
     const limits = { probeTimeoutMs: 1000 }
 
     /** Reads nothing until it is started; then it answers in order, one message a turn. */
@@ -248,7 +245,7 @@ describe('the probe', () => {
       result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } },
     }
 
-    test('that takes both lead to a session, which is what the server means', async () => {
+    test('a slow server that answers the probe and the handshake gets a session', async () => {
       proves('R-DISC-021', 'R-DISC-026')
       const clock = fakeClock()
       let isSession = false
@@ -272,7 +269,7 @@ describe('the probe', () => {
       await client.close()
     })
 
-    test('that has no handshake lead to the revision it has', async () => {
+    test('a slow server without a handshake is spoken to in its stateless revision', async () => {
       const clock = fakeClock()
       const slow = slowServer(({ method }) =>
         method === 'server/discover' ? discovered : { error: { code: -32601, message: 'Method not found' } },
@@ -285,7 +282,7 @@ describe('the probe', () => {
       expect(slow.server.opened).toBe(1)
     })
 
-    test('that takes the probe and is silent about the handshake is started again, and not sent a handshake', async () => {
+    test('a slow server that answers only the probe is started again, and gets no handshake', async () => {
       const clock = fakeClock()
       const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : undefined))
       const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
@@ -301,7 +298,7 @@ describe('the probe', () => {
       await client.close()
     })
 
-    test('that is known to have no sessions is waited for without a handshake', async () => {
+    test('a slow server that is known to be stateless is waited for without a handshake', async () => {
       const clock = fakeClock()
       const memory = verdictMemory()
       const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : opened))
@@ -314,7 +311,7 @@ describe('the probe', () => {
       expect((await connecting).revision).toBe('2026-07-28')
     })
 
-    test('where requests stand alone lead to whatever is answered first', async () => {
+    test('where requests are independent, the first answer of a slow server decides', async () => {
       const clock = fakeClock()
       const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : undefined), { hasRemoteSessions: true })
       const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
@@ -326,7 +323,7 @@ describe('the probe', () => {
     })
   })
 
-  test('that makes a bridge open its own session is not repeated: the bridge is started again and only greeted', async () => {
+  test('a probe that makes a bridge open a session is not repeated: the bridge restarts with a handshake', async () => {
     let isOpen = false
     const bridge = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
@@ -349,7 +346,7 @@ describe('the probe', () => {
     expect(methods(bridge.received)).toEqual(['initialize', 'notifications/initialized'])
   })
 
-  test('that is refused like the handshake after it ends with what the handshake alone is answered', async () => {
+  test('a probe that is refused like the handshake ends with the answer to the handshake', async () => {
     const refusing = scriptedServer(({ id, method }, send) => {
       if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32000, message: `no ${method}` } })
     })
@@ -369,7 +366,7 @@ describe('the probe', () => {
     expect(remote.opened).toBe(1)
   })
 
-  test('that is answered with a result of an unknown type is not believed', async () => {
+  test('a probe that is answered with a result of an unknown type is not believed', async () => {
     proves('R-BASE-042')
     const server = (hasHandshake: boolean) =>
       scriptedServer(({ id, method }, send) => {
@@ -382,14 +379,15 @@ describe('the probe', () => {
     expect((await Client.connect(server(true).target, { memory: verdictMemory() })).revision).toBe('2025-11-25')
     const invalid = {
       code: 'ERR_ANSWER_INVALID',
-      message: 'The result of server/discover has the type "x"; known is "complete"',
+      message: 'The result of server/discover has the type "x", expected "complete"',
     }
     await expect(Client.connect(server(false).target, { memory: verdictMemory() })).rejects.toMatchObject(invalid)
     const only = Client.connect(server(true).target, { memory: verdictMemory(), revisions: ['2026-07-28'] })
     await expect(only).rejects.toMatchObject(invalid)
   })
 
-  test('gives up when nothing is ever answered, and never cancels an initialize [T-LIFE-039] [T-CANC-007]', async () => {
+  test('the probe fails when there is no answer at all, and never cancels an initialize', async () => {
+    proves('T-LIFE-039', 'T-CANC-007')
     const clock = fakeClock()
     const dead = scriptedServer(() => {})
     const connecting = Client.connect(dead.target, {
@@ -410,7 +408,7 @@ describe('the probe', () => {
     expect(dead.isClosed).toBe(true)
   })
 
-  test('is remembered: the second connection knows', async () => {
+  test('the result of the probe is remembered for the second connection', async () => {
     proves('R-DISC-016')
     const memory = verdictMemory()
     const server = cannedServer({ revision: '2025-06-18' })
@@ -422,7 +420,7 @@ describe('the probe', () => {
     expect(verdicts).toEqual([[server.target.key, 'session']])
   })
 
-  test('is made again when what was remembered is no longer true', async () => {
+  test('the probe is made again when the remembered result is no longer true', async () => {
     proves('R-DISC-017')
     const memory = verdictMemory()
     let isModern = false
@@ -446,51 +444,46 @@ describe('the probe', () => {
 })
 
 describe('what was not agreed on', () => {
-  test.each(SESSION_REVISIONS)(
-    'is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]',
-    async (revision) => {
-      proves('R-VER-004')
-      const server = cannedServer({ revision, capabilities: {} })
-      const client = await Client.connect(server.target, { memory: verdictMemory() })
-      const before = server.received.length
-      await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({
-        code: 'ERR_UNSUPPORTED',
-        message: `Protocol revision ${revision} has no subscriptions/listen`,
-      })
-      for (const method of ['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
-        await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-      expect(server.received.length).toBe(before)
-      if (revision !== '2024-11-05')
-        await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-      await client.close()
-    },
-  )
+  test.each(SESSION_REVISIONS)('in %s the client does not use methods of other revisions or missing capabilities', async (revision) => {
+    proves('T-LIFE-027', 'T-LIFE-028', 'T-LIFE-037', 'T-ARCH-026', 'R-VER-004')
+    const server = cannedServer({ revision, capabilities: {} })
+    const client = await Client.connect(server.target, { memory: verdictMemory() })
+    const before = server.received.length
+    await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({
+      code: 'ERR_UNSUPPORTED',
+      message: `Protocol revision ${revision} has no subscriptions/listen`,
+    })
+    for (const method of ['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
+      await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    expect(server.received.length).toBe(before)
+    if (revision !== '2024-11-05')
+      await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    await client.close()
+  })
 
-  test.each(['tools', 'prompts', 'resources'] as const)(
-    'a list of %s is asked for all the same: some forget to declare it',
-    async (kind) => {
-      const having = cannedServer({ capabilities: {}, results: { [`${kind}/list`]: { [kind]: [{ name: 'n', inputSchema: {} }] } } })
-      expect(await (await Client.connect(having.target))[kind]().all()).toHaveLength(1)
-      const lacking = await Client.connect(cannedServer({ capabilities: {} }).target)
-      await expect(lacking[kind]().all()).rejects.toMatchObject({
-        code: 'ERR_CAPABILITY_MISSING',
-        message: `${kind}/list needs the server capability ${kind}, which was not declared`,
-      })
-      const telling = cannedServer({
-        capabilities: {},
-        results: {
-          [`${kind}/list`]: () => {
-            throw Object.assign(new Error('Log in at example.com first'), { code: -32000 })
-          },
+  test.each(['tools', 'prompts', 'resources'] as const)('a list of %s is requested even if the server did not declare it', async (kind) => {
+    const having = cannedServer({ capabilities: {}, results: { [`${kind}/list`]: { [kind]: [{ name: 'n', inputSchema: {} }] } } })
+    expect(await (await Client.connect(having.target))[kind]().all()).toHaveLength(1)
+    const lacking = await Client.connect(cannedServer({ capabilities: {} }).target)
+    await expect(lacking[kind]().all()).rejects.toMatchObject({
+      code: 'ERR_CAPABILITY_MISSING',
+      message: `${kind}/list needs the server capability ${kind}, which was not declared`,
+    })
+    const telling = cannedServer({
+      capabilities: {},
+      results: {
+        [`${kind}/list`]: () => {
+          throw Object.assign(new Error('Log in at example.com first'), { code: -32000 })
         },
-      })
-      await expect((await Client.connect(telling.target))[kind]().all()).rejects.toMatchObject({ message: 'Log in at example.com first' })
-      const broken = cannedServer({ capabilities: { [kind]: {} } })
-      await expect((await Client.connect(broken.target))[kind]().all()).rejects.toMatchObject({ code: -32601 })
-    },
-  )
+      },
+    })
+    await expect((await Client.connect(telling.target))[kind]().all()).rejects.toMatchObject({ message: 'Log in at example.com first' })
+    const broken = cannedServer({ capabilities: { [kind]: {} } })
+    await expect((await Client.connect(broken.target))[kind]().all()).rejects.toMatchObject({ code: -32601 })
+  })
 
-  test('a server that asks for something not offered gets -32601, and ping is always answered [T-ROOT-014] [T-PING-002] [T-PING-003] [T-BASE-041]', async () => {
+  test('a request for a capability that was not offered gets -32601, and ping is always answered', async () => {
+    proves('T-ROOT-014', 'T-PING-002', 'T-PING-003', 'T-BASE-041')
     const server = cannedServer({ revision: '2025-06-18' })
     const client = await Client.connect(server.target)
     for (const [id, method] of ['roots/list', 'sampling/createMessage', 'unknown/thing', 'ping'].entries())
@@ -507,7 +500,7 @@ describe('what was not agreed on', () => {
     await client.close()
   })
 
-  test('handlers added later are declared in the next stateless request, but a session has said what it has', async () => {
+  test('handlers added later are declared in the next stateless request, but not in an open session', async () => {
     const server = newServer()
     server.tool('ask', {}, async (_args, ctx) => JSON.stringify(await ctx.roots()))
     const stateless = await connectPair(server, { revision: '2026-07-28' })
@@ -516,7 +509,7 @@ describe('what was not agreed on', () => {
     expect((await stateless.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///a"}]' })
     const session = await connectPair(server, { revision: '2025-11-25', answer: { roots: ['file:///a'] } })
     expect(() => session.client.answer({ elicit: () => ({ action: 'cancel' }) })).toThrow(
-      'This session began without elicitation; give the handlers to connect()',
+      'This session began without elicitation; pass the handlers to connect()',
     )
     session.client.answer({ roots: ['file:///b'] })
     expect((await session.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///b"}]' })
@@ -524,7 +517,8 @@ describe('what was not agreed on', () => {
 })
 
 describe('closing', () => {
-  test('ends what is waited for with an error, once, and nothing can be sent after it [T-LIFE-029]', async () => {
+  test('closing fails open requests with an error, once, and nothing can be sent after it', async () => {
+    proves('T-LIFE-029')
     const server = cannedServer({ results: { 'tools/call': () => undefined } })
     const closes: unknown[] = []
     const client = await Client.connect(server.target, { onClose: (error) => closes.push(error) })
@@ -538,7 +532,7 @@ describe('closing', () => {
     expect(server.isClosed).toBe(true)
   })
 
-  test('by the server rejects what is waited for and is told once', async () => {
+  test('closing by the server rejects open requests and is reported once', async () => {
     const server = cannedServer({ results: { 'tools/call': () => undefined } })
     const closes: unknown[] = []
     const client = await Client.connect(server.target, { onClose: (error) => closes.push(error) })
@@ -551,7 +545,7 @@ describe('closing', () => {
     await expect(client.call('x')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('happens by itself at the end of `await using`', async () => {
+  test('closing happens at the end of `await using`', async () => {
     const server = cannedServer()
     {
       await using client = await Client.connect(server.target)
@@ -561,8 +555,8 @@ describe('closing', () => {
   })
 })
 
-describe('a target that may be opened again', () => {
-  test('is, when the connection ends by itself: requests wait, subscriptions are made again, caches are emptied', async () => {
+describe('a target that can be opened again', () => {
+  test('a lost connection is reopened: requests wait, subscriptions are renewed, caches are emptied', async () => {
     const clock = fakeClock()
     const warnings: string[] = []
     const server = cannedServer({ results: { 'tools/call': { content: [] }, 'resources/subscribe': {} } }, { restarts: true })
@@ -582,33 +576,36 @@ describe('a target that may be opened again', () => {
     await client.close()
   })
 
-  test.each(['2025-11-25', '2026-07-28'])('may be another one by then: what was known in %s is not believed', async (revision) => {
-    const clock = fakeClock()
-    let lists = 0
-    const results = {
-      'tools/list': () => ({ tools: [], ttlMs: 3_600_000, cacheScope: 'private', lists: ++lists }),
-      'subscriptions/listen': ({ notifications }: Message, { id }: Message) => {
-        const params = { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': id } }
-        server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
-        return undefined
-      },
-    }
-    const capabilities = { tools: { listChanged: true } }
-    const server = cannedServer({ revision, results, capabilities }, { restarts: true })
-    const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
-    let changes = 0
-    await client.onChange('tools', () => changes++)
-    for (let i = 0; i < 2; i++) await client.request('tools/list')
-    const before = lists
-    server.hangUp(new Error('crashed'))
-    await clock.advance(1000)
-    await client.request('tools/list')
-    expect(lists).toBe(before + 1)
-    expect(changes).toBe(1)
-    await client.close()
-  })
+  test.each(['2025-11-25', '2026-07-28'])(
+    'a reopened target may have changed: the remembered state of %s is not trusted',
+    async (revision) => {
+      const clock = fakeClock()
+      let lists = 0
+      const results = {
+        'tools/list': () => ({ tools: [], ttlMs: 3_600_000, cacheScope: 'private', lists: ++lists }),
+        'subscriptions/listen': ({ notifications }: Message, { id }: Message) => {
+          const params = { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': id } }
+          server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
+          return undefined
+        },
+      }
+      const capabilities = { tools: { listChanged: true } }
+      const server = cannedServer({ revision, results, capabilities }, { restarts: true })
+      const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
+      let changes = 0
+      await client.onChange('tools', () => changes++)
+      for (let i = 0; i < 2; i++) await client.request('tools/list')
+      const before = lists
+      server.hangUp(new Error('crashed'))
+      await clock.advance(1000)
+      await client.request('tools/list')
+      expect(lists).toBe(before + 1)
+      expect(changes).toBe(1)
+      await client.close()
+    },
+  )
 
-  test('is opened at most five times a minute', async () => {
+  test('a target is reopened at most five times a minute', async () => {
     const clock = fakeClock()
     const server = cannedServer({}, { restarts: true })
     let closed: Error | undefined
@@ -631,7 +628,7 @@ describe('the log level that is wanted', () => {
   const level = (server: ReturnType<typeof cannedServer>) =>
     server.received.filter(({ method }) => method === 'logging/setLevel').map(({ params }) => params.level)
 
-  test('is told before the connection is said to be open, and again on a new one', async () => {
+  test('the log level is sent before the connection counts as open, and again on a new one', async () => {
     const clock = fakeClock()
     let refusal: Error | undefined
     const answer = () => {
@@ -650,7 +647,7 @@ describe('the log level that is wanted', () => {
     await expect(Client.connect(server.target, { logLevel: 'error' })).rejects.toThrow('No such level')
   })
 
-  test.each(['2025-11-25', '2026-07-28'])('is one of those there are: other messages are not passed on in %s', async (revision) => {
+  test.each(['2025-11-25', '2026-07-28'])('log messages below the chosen level are not passed on in %s', async (revision) => {
     const heard: unknown[] = []
     const server = cannedServer({ revision, results: { 'logging/setLevel': {} } })
     const client = await Client.connect(server.target, { logLevel: 'debug', onLog: ({ data }) => heard.push(data) })
@@ -661,7 +658,7 @@ describe('the log level that is wanted', () => {
     await client.close()
   })
 
-  test('is not told to a server that does not log', async () => {
+  test('the log level is not sent to a server without logging', async () => {
     const server = cannedServer({ capabilities: { tools: {} } })
     const client = await Client.connect(server.target, { logLevel: 'error' })
     expect(level(server)).toEqual([])
@@ -695,7 +692,7 @@ describe('a client that is closed while it is opened', () => {
   test.each([
     ['before there is a connection', 'open'],
     ['before the server has answered', 'answer'],
-  ])('%s keeps no connection', async (_when, stage) => {
+  ])('a client closed during %s keeps no connection', async (_when, stage) => {
     const closes: unknown[] = []
     let goOn = (): void => {}
     const gate = new Promise<void>((resolve) => {
@@ -758,7 +755,7 @@ describe('a session that the server has forgotten', () => {
       (link: { receiver: LinkReceiver }, id: number) => link.receiver.onMessage({ kind: 'result', id, result: { content: [] } }),
     ],
     ['lost', (link: { receiver: LinkReceiver }, id: number) => link.receiver.onLost(id, new Error('cable cut'))],
-  ])('keeps its old connection until the last request on it is %s', async (_how, settleOn) => {
+  ])('a session that the server has forgotten keeps its old connection until the last request on it is %s', async (_how, settleOn) => {
     const { target, links } = forgetful()
     const client = await Client.connect(target, { revisions })
     const calls = [client.call('a'), client.call('b')]
@@ -784,7 +781,7 @@ describe('a session that the server has forgotten', () => {
     await client.close()
   })
 
-  test('stays when no new one can be opened, and the next request that is refused tries again', async () => {
+  test('a forgotten session stays when none can be opened, and the next refused request tries again', async () => {
     const { target, links } = forgetful()
     const client = await Client.connect(target, { revisions })
     const open = target.open
@@ -809,7 +806,7 @@ describe('a session that the server has forgotten', () => {
     await client.close()
   })
 
-  test('stays when the new one is refused, which is closed', async () => {
+  test('a forgotten session stays when the new one is refused, and the new connection is closed', async () => {
     const { target, links } = forgetful()
     const client = await Client.connect(target, { revisions })
     const open = target.open
@@ -834,7 +831,7 @@ describe('a session that the server has forgotten', () => {
     expect(links[0]?.isClosed).toBe(true)
   })
 
-  test('closes its old connection when the last request on it is given up', async () => {
+  test('a forgotten session closes its old connection when the last request on it is cancelled', async () => {
     const { target, links } = forgetful()
     const client = await Client.connect(target, { revisions })
     const controller = new AbortController()
@@ -851,7 +848,7 @@ describe('a session that the server has forgotten', () => {
 })
 
 describe('a process that could not be started again', () => {
-  test('is ended before the next try', async () => {
+  test('a process that failed to start again is ended before the next attempt', async () => {
     const clock = fakeClock()
     let isMute = false
     const closed: number[] = []

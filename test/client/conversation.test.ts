@@ -7,113 +7,107 @@ import { proves } from '../support/proves.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
-test.each(SESSION_REVISIONS)(
-  'a session of %s runs from the handshake over requests both ways to its end [T-ARCH-037]',
-  async (revision) => {
-    const server = createServer({ name: 'flow', version: '1.0.0' })
-    const handle = server.resource('a:1', { name: 'a' }, () => 'x')
-    server.tool('summarise', {}, async (_args, ctx) => {
-      const { content } = await ctx.sample('summary', { messages: [{ role: 'user', content: text('Sum up') }], maxTokens: 10 })
-      return JSON.stringify(content)
-    })
-    const events: string[] = []
-    const { client } = await connectPair(server, {
-      revision,
-      onWire: ({ from, json }) => {
-        const { method, id } = JSON.parse(json) as { method?: string; id?: unknown }
-        events.push(`${from} ${method ?? 'answers'}${method !== undefined && id === undefined ? ' (told)' : ''}`)
+test.each(SESSION_REVISIONS)('a session of %s runs from the handshake over requests both ways to its end', async (revision) => {
+  proves('T-ARCH-037')
+  const server = createServer({ name: 'flow', version: '1.0.0' })
+  const handle = server.resource('a:1', { name: 'a' }, () => 'x')
+  server.tool('summarise', {}, async (_args, ctx) => {
+    const { content } = await ctx.sample('summary', { messages: [{ role: 'user', content: text('Sum up') }], maxTokens: 10 })
+    return JSON.stringify(content)
+  })
+  const events: string[] = []
+  const { client } = await connectPair(server, {
+    revision,
+    onWire: ({ from, json }) => {
+      const { method, id } = JSON.parse(json) as { method?: string; id?: unknown }
+      events.push(`${from} ${method ?? 'answers'}${method !== undefined && id === undefined ? ' (told)' : ''}`)
+    },
+    answer: {
+      sample: () => {
+        events.push('model')
+        return { role: 'assistant', content: { type: 'text', text: 'Short' }, model: 'm' }
       },
-      answer: {
-        sample: () => {
-          events.push('model')
-          return { role: 'assistant', content: { type: 'text', text: 'Short' }, model: 'm' }
-        },
-      },
-      onClose: () => events.push('closed'),
-    })
-    events.push('connected')
-    await client.call('summarise')
-    await client.onChange('resources', () => events.push('application hears'))
-    handle.update({ name: 'b' })
-    await settle()
-    await client.close()
-    await expect(client.call('summarise')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
-    expect(events).toEqual([
-      'client initialize',
-      'server answers',
-      'client notifications/initialized (told)',
-      'connected',
-      'client tools/call',
-      'server sampling/createMessage',
-      'model',
-      'client answers',
-      'server answers',
-      'server notifications/resources/list_changed (told)',
-      'application hears',
-      'closed',
-    ])
-  },
-)
+    },
+    onClose: () => events.push('closed'),
+  })
+  events.push('connected')
+  await client.call('summarise')
+  await client.onChange('resources', () => events.push('application hears'))
+  handle.update({ name: 'b' })
+  await settle()
+  await client.close()
+  await expect(client.call('summarise')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  expect(events).toEqual([
+    'client initialize',
+    'server answers',
+    'client notifications/initialized (told)',
+    'connected',
+    'client tools/call',
+    'server sampling/createMessage',
+    'model',
+    'client answers',
+    'server answers',
+    'server notifications/resources/list_changed (told)',
+    'application hears',
+    'closed',
+  ])
+})
 
-test.each(REVISIONS)(
-  'a request carries what the caller gave it and nothing of what was said before, in %s [T-ARCH-016]',
-  async (revision) => {
-    const server = createServer({ name: 'narrow', version: '1.0.0' })
-    server.tool('note', { input: z.object({ what: z.string() }) }, ({ what }) => what)
-    server.prompt('p', { input: z.object({ topic: z.string() }) }, ({ topic }) => topic)
-    server.resource('a:1', { name: 'a' }, () => 'x')
-    const { client, sent } = await connectPair(server, { revision })
-    await client.call('note', { what: 'first secret' })
-    await client.prompt('p', { topic: 'second secret' })
-    await client.read('a:1')
-    await client.call('note', { what: 'last' })
-    const asked = sent('client')
-      .filter(({ method }) => ['tools/call', 'prompts/get', 'resources/read'].includes(method))
-      .map(({ params: { _meta, ...params } }) => params)
-    expect(asked).toEqual([
-      { name: 'note', arguments: { what: 'first secret' } },
-      { name: 'p', arguments: { topic: 'second secret' } },
-      { uri: 'a:1' },
-      { name: 'note', arguments: { what: 'last' } },
-    ])
-    const metadata = sent('client').flatMap(({ params }) => Object.keys(params?._meta ?? {}))
-    const envelope = ['protocolVersion', 'clientInfo', 'clientCapabilities'].map((name) => `io.modelcontextprotocol/${name}`)
-    expect(metadata.filter((key) => revision !== '2026-07-28' || !envelope.includes(key))).toEqual([])
-  },
-)
+test.each(REVISIONS)('a request carries its own parameters and nothing of earlier requests, in %s', async (revision) => {
+  proves('T-ARCH-016')
+  const server = createServer({ name: 'narrow', version: '1.0.0' })
+  server.tool('note', { input: z.object({ what: z.string() }) }, ({ what }) => what)
+  server.prompt('p', { input: z.object({ topic: z.string() }) }, ({ topic }) => topic)
+  server.resource('a:1', { name: 'a' }, () => 'x')
+  const { client, sent } = await connectPair(server, { revision })
+  await client.call('note', { what: 'first secret' })
+  await client.prompt('p', { topic: 'second secret' })
+  await client.read('a:1')
+  await client.call('note', { what: 'last' })
+  const asked = sent('client')
+    .filter(({ method }) => ['tools/call', 'prompts/get', 'resources/read'].includes(method))
+    .map(({ params: { _meta, ...params } }) => params)
+  expect(asked).toEqual([
+    { name: 'note', arguments: { what: 'first secret' } },
+    { name: 'p', arguments: { topic: 'second secret' } },
+    { uri: 'a:1' },
+    { name: 'note', arguments: { what: 'last' } },
+  ])
+  const metadata = sent('client').flatMap(({ params }) => Object.keys(params?._meta ?? {}))
+  const envelope = ['protocolVersion', 'clientInfo', 'clientCapabilities'].map((name) => `io.modelcontextprotocol/${name}`)
+  expect(metadata.filter((key) => revision !== '2026-07-28' || !envelope.includes(key))).toEqual([])
+})
 
-test.each(REVISIONS)(
-  'progress, cancellation, errors, log messages and their level work from one side to the other, in %s [T-ARCH-036]',
-  async (revision) => {
-    const server = createServer({ name: 'utilities', version: '1.0.0' })
-    server.tool('work', { input: z.object({ then: z.enum(['end', 'fail', 'wait']) }) }, async ({ then }, ctx) => {
-      ctx.log.debug('fine detail')
-      ctx.log.warning('half way')
-      await ctx.progress(1, 2, 'half')
-      if (then === 'fail') throw new ToolError('The disk is full')
-      if (then === 'wait')
-        await new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)))
-      return 'done'
-    })
-    const logged: LogMessage[] = []
-    const { client, sent } = await connectPair(server, { revision, onLog: (message) => logged.push(message) })
-    await client.setLogLevel('warning')
-    const steps: Progress[] = []
-    await client.call('work', { then: 'end' }, { onProgress: (progress) => steps.push(progress) })
-    expect(steps).toMatchObject([{ progress: 1, total: 2 }])
-    expect(logged.map(({ data }) => data)).toEqual(['half way'])
-    expect(await client.call('work', { then: 'fail' })).toMatchObject({ isError: true, content: [{ text: 'The disk is full' }] })
-    await expect(client.call('nothing')).rejects.toMatchObject({ code: -32602 })
-    const stop = new AbortController()
-    const waiting = client.call('work', { then: 'wait' }, { signal: stop.signal })
-    await settle()
-    stop.abort(new Error('enough'))
-    await expect(waiting).rejects.toThrow('enough')
-    await settle()
-    const [cancelled] = sent('client', 'notifications/cancelled')
-    expect(cancelled?.params.requestId).toBe(sent('client', 'tools/call').at(-1)?.id)
-  },
-)
+test.each(REVISIONS)('progress, cancellation, errors and logging work end to end in %s', async (revision) => {
+  proves('T-ARCH-036')
+  const server = createServer({ name: 'utilities', version: '1.0.0' })
+  server.tool('work', { input: z.object({ then: z.enum(['end', 'fail', 'wait']) }) }, async ({ then }, ctx) => {
+    ctx.log.debug('fine detail')
+    ctx.log.warning('half way')
+    await ctx.progress(1, 2, 'half')
+    if (then === 'fail') throw new ToolError('The disk is full')
+    if (then === 'wait')
+      await new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)))
+    return 'done'
+  })
+  const logged: LogMessage[] = []
+  const { client, sent } = await connectPair(server, { revision, onLog: (message) => logged.push(message) })
+  await client.setLogLevel('warning')
+  const steps: Progress[] = []
+  await client.call('work', { then: 'end' }, { onProgress: (progress) => steps.push(progress) })
+  expect(steps).toMatchObject([{ progress: 1, total: 2 }])
+  expect(logged.map(({ data }) => data)).toEqual(['half way'])
+  expect(await client.call('work', { then: 'fail' })).toMatchObject({ isError: true, content: [{ text: 'The disk is full' }] })
+  await expect(client.call('nothing')).rejects.toMatchObject({ code: -32602 })
+  const stop = new AbortController()
+  const waiting = client.call('work', { then: 'wait' }, { signal: stop.signal })
+  await settle()
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+  await settle()
+  const [cancelled] = sent('client', 'notifications/cancelled')
+  expect(cancelled?.params.requestId).toBe(sent('client', 'tools/call').at(-1)?.id)
+})
 
 describe('peers of different age', () => {
   const rich = () => {
@@ -135,7 +129,8 @@ describe('peers of different age', () => {
     return server
   }
 
-  test.each(REVISIONS)('a client that knows %s alone uses what it shares with a server that knows more [T-ARCH-021]', async (revision) => {
+  test.each(REVISIONS)('a client that knows %s alone uses what it shares with a server that knows more', async (revision) => {
+    proves('T-ARCH-021')
     const { client } = await connectPair(rich(), { revision })
     expect(client.revision).toBe(revision)
     expect((await client.call('sum', { a: 1, b: 2 })).content).toEqual([{ type: 'text', text: '{"sum":3}' }])
@@ -145,7 +140,8 @@ describe('peers of different age', () => {
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['sum', 'see'])
   })
 
-  test.each(REVISIONS)('a client that knows everything speaks %s with a server that knows nothing else [T-ARCH-021]', async (revision) => {
+  test.each(REVISIONS)('a client that knows everything speaks %s with a server that knows nothing else', async (revision) => {
+    proves('T-ARCH-021')
     const server = cannedServer({
       revision,
       results: { 'tools/call': { content: [{ type: 'text', text: 'still here' }] } },
@@ -156,7 +152,8 @@ describe('peers of different age', () => {
     await client.close()
   })
 
-  test.each(REVISIONS)('a capability of a server that nobody knows is kept and breaks nothing, in %s [T-ARCH-022]', async (revision) => {
+  test.each(REVISIONS)('an unknown capability of a server is kept and breaks nothing, in %s', async (revision) => {
+    proves('T-ARCH-022')
     const capabilities = { tools: {}, telepathy: { range: 3 }, experimental: { mine: { x: 1 } } }
     const server = cannedServer({ revision, capabilities, results: { 'tools/call': { content: [] } } })
     const client = await Client.connect(server.target)
@@ -167,7 +164,8 @@ describe('peers of different age', () => {
 })
 
 describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => {
-  test('is not watched where the server has not declared that it can be [T-LIFE-025]', async () => {
+  test('a resource is not watched when the server did not declare subscriptions', async () => {
+    proves('T-LIFE-025')
     const server = cannedServer({ revision, capabilities: { resources: { listChanged: true } } })
     const client = await Client.connect(server.target)
     await expect(client.watch('a:1').next()).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
@@ -175,7 +173,8 @@ describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => 
     await client.close()
   })
 
-  test('may be called by its title in the notice that it changed [T-RES-028]', async () => {
+  test('an update notification may name a resource by its title', async () => {
+    proves('T-RES-028')
     const server = cannedServer({ revision, results: { 'resources/subscribe': {} } })
     const client = await Client.connect(server.target)
     const next = client.watch('a:1').next()
@@ -186,7 +185,8 @@ describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => 
   })
 })
 
-test.each(REVISIONS)('what a tool says of itself changes nothing about how it is called, in %s [T-TOOL-024]', async (revision) => {
+test.each(REVISIONS)('the hints of a tool do not change how it is called, in %s', async (revision) => {
+  proves('T-TOOL-024')
   const talk = async (annotations: object) => {
     let runs = 0
     const { client, sent } = await connectPair(
@@ -211,7 +211,7 @@ test.each(REVISIONS)('what a tool says of itself changes nothing about how it is
   expect(harmless).toEqual(await talk({ readOnlyHint: false, idempotentHint: false, destructiveHint: true, openWorldHint: true }))
 })
 
-test('what either side declares about tasks in 2025-11-25 reaches the other as the objects it is', async () => {
+test('task capabilities in 2025-11-25 reach the other side unchanged', async () => {
   proves('R-LIFE-004', 'R-LIFE-005')
   const ofClient = { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } }
   const ofServer = { list: {}, cancel: {}, requests: { tools: { call: {} } } }

@@ -8,8 +8,8 @@ import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
 
 /** How many wait for a signal at the moment. */
 const listening = vi.hoisted(() => ({ count: 0 }))
-vi.mock('../../src/jsonrpc/on-abort.ts', async (importOriginal) => {
-  const { onAbort } = await importOriginal<typeof import('../../src/jsonrpc/on-abort.ts')>()
+vi.mock('../../src/base/on-abort.ts', async (importOriginal) => {
+  const { onAbort } = await importOriginal<typeof import('../../src/base/on-abort.ts')>()
   const counting: typeof onAbort = (signal, run) => {
     const unwatch = onAbort(signal, run)
     let isWatched = true
@@ -38,14 +38,14 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe('a connection that stands', () => {
-  test.each(['2024-11-05', '2025-11-25', '2026-07-28'])('keeps no process alive by itself in %s', async (revision) => {
+describe('an idle connection', () => {
+  test.each(['2024-11-05', '2025-11-25', '2026-07-28'])('an idle connection does not keep the process alive in %s', async (revision) => {
     const { clock, client } = await connect({ revision })
     expect(clock.held()).toBe(0)
     await client.close()
   })
 
-  test('keeps no process alive by its heartbeat, which ends with it', async () => {
+  test('an idle connection does not keep the process alive by its heartbeat', async () => {
     const { clock, client } = await connect({}, { pingIntervalMs: 1000 })
     await clock.advance(60_001)
     expect(clock.held()).toBe(0)
@@ -113,7 +113,7 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     return { clock, server, client, controller, ended }
   }
 
-  test.each(Object.keys(cases))('%s, until the caller gives up', async (name) => {
+  test.each(Object.keys(cases))('waiting for %s keeps the process alive until the caller aborts', async (name) => {
     const { clock, client, controller, ended } = await begin(cases[name] as Waiting)
     expect(clock.held()).toBeGreaterThan(0)
     controller.abort(new Error('enough'))
@@ -122,12 +122,15 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     expect(clock.held()).toBe(0)
   })
 
-  test.each(Object.keys(cases).filter((name) => !name.includes('completion')))('%s, until the client is closed', async (name) => {
-    const { clock, client, ended } = await begin(cases[name] as Waiting)
-    await client.close()
-    expect(await ended).toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
-    expect(clock.held()).toBe(0)
-  })
+  test.each(Object.keys(cases).filter((name) => !name.includes('completion')))(
+    'waiting for %s keeps the process alive until the client is closed',
+    async (name) => {
+      const { clock, client, ended } = await begin(cases[name] as Waiting)
+      await client.close()
+      expect(await ended).toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
+      expect(clock.held()).toBe(0)
+    },
+  )
 
   test.each<[string, Behaviour['results'], (client: Client, signal: AbortSignal, server: Script) => Promise<unknown>]>([
     ['an answer', { 'tools/call': { content: [] } }, (client, signal) => client.call('x', {}, { signal })],
@@ -157,7 +160,7 @@ describe('a client that waits keeps the process alive, and no longer than it wai
         return client.call('x', {}, { signal })
       },
     ],
-  ])('for %s, and then nothing listens to the signal of the caller', async (_name, results, start) => {
+  ])('after waiting for %s, no listener is left on the signal of the caller', async (_name, results, start) => {
     const { clock, client, server } = await connect(
       { results: results ?? {} },
       { answer: { elicitUrl: () => ({ action: 'accept' }) } },
@@ -173,7 +176,7 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     await client.close()
   })
 
-  test('for a person to answer a form, until the client is closed: the handler is told', async () => {
+  test('waiting for a form keeps the process alive until the client is closed, which aborts the handler', async () => {
     const { clock, client } = await connect(
       { revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests: { a: ask } } } },
       { answer: { elicit: (_form, { signal }) => aborted(signal) } },
@@ -186,7 +189,7 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     expect(clock.held()).toBe(0)
   })
 
-  test('for a person to answer a form, until the server is gone for good', async () => {
+  test('waiting for a form keeps the process alive until the server is gone for good', async () => {
     const { clock, client, server } = await connect(
       { revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests: { a: ask } } } },
       { answer: { elicit: (_form, { signal }) => aborted(signal) } },
@@ -206,7 +209,7 @@ describe('the wait for a new connection', () => {
     return { clock, client, server }
   }
 
-  test('ends with the time of the request', async () => {
+  test('the wait for a new connection ends with the timeout of the request', async () => {
     const { clock, client } = await lost()
     const short = failure(client.call('x', {}, { timeoutMs: 50 }))
     const long = client.call('x')
@@ -218,13 +221,13 @@ describe('the wait for a new connection', () => {
     expect(clock.held()).toBe(0)
   })
 
-  test('ends at once for a request that was given up before', async () => {
+  test('the wait for a new connection ends at once for a request that was aborted before', async () => {
     const { client } = await lost()
     await expect(client.call('x', {}, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late')
     await client.close()
   })
 
-  test('opens nothing when the client is closed meanwhile', async () => {
+  test('the wait for a new connection opens nothing when the client is closed meanwhile', async () => {
     const { clock, client, server } = await lost()
     await client.close()
     await clock.advance(60_000)
@@ -240,7 +243,7 @@ describe('progress', () => {
     return { clock, heard, sink: new ProgressSink((progress) => heard.push(progress), rate, clock) }
   }
 
-  test('that was kept back is delivered at the end, and no timer is left', () => {
+  test('delayed progress is delivered at the end, and no timer is left', () => {
     const { clock, heard, sink: progress } = sink()
     for (const each of [1, 2, 3]) progress.take({ progress: each })
     expect([heard.length, clock.open()]).toEqual([1, 1])
@@ -250,7 +253,7 @@ describe('progress', () => {
     expect(progress.take({ progress: 4 })).toBe(false)
   })
 
-  test('that was not kept back is delivered once', () => {
+  test('progress that was not delayed is delivered once', () => {
     const { heard, sink: progress } = sink()
     progress.take({ progress: 1 })
     progress.end()
@@ -258,7 +261,7 @@ describe('progress', () => {
     expect(heard).toEqual([{ progress: 1 }])
   })
 
-  test('that was kept back is delivered when there is room, once', async () => {
+  test('delayed progress is delivered once when the next slot is free', async () => {
     const { clock, heard, sink: progress } = sink()
     for (const each of [1, 2, 3]) progress.take({ progress: each })
     await clock.advance(99)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -16,7 +16,8 @@ const endless =
   }
 
 describe('a list', () => {
-  test('is read page by page as it is needed, with the cursor of the server untouched [T-PAGE-003] [T-PAGE-006] [T-PAGE-014] [T-PAGE-015] [T-PAGE-016]', async () => {
+  test('a list is read page by page on demand, with the cursor of the server unchanged', async () => {
+    proves('T-PAGE-003', 'T-PAGE-006', 'T-PAGE-014', 'T-PAGE-015', 'T-PAGE-016')
     const odd = 'ä "quoted" \\ \u2028 cursor=='
     const server = cannedServer({
       results: {
@@ -33,7 +34,7 @@ describe('a list', () => {
     expect(server.received.filter(({ method }) => method === 'tools/list').map(({ params }) => params?.cursor)).toEqual([undefined, odd])
   })
 
-  test('that stops in the middle asks for no further page', async () => {
+  test('a list that stops in the middle asks for no further page', async () => {
     const server = cannedServer({ results: { 'tools/list': endless(10, 2) } })
     const client = await Client.connect(server.target)
     for await (const { name } of client.tools()) if (name === 't1-0') break
@@ -44,7 +45,7 @@ describe('a list', () => {
     ['its last page', {}, 1],
     ['a page that leads nowhere', { nextCursor: 'x' }, 1],
     ['a page before the last', { nextCursor: 'y' }, 2],
-  ])('that was read to %s says which tools there are', async (_where, end, lists) => {
+  ])('a list that was read to %s says which tools there are', async (_where, end, lists) => {
     const server = cannedServer({
       results: {
         'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [tool('a')], nextCursor: 'x' } : { tools: [tool('b')], ...end }),
@@ -61,7 +62,8 @@ describe('a list', () => {
     expect(count()).toBe(lists)
   })
 
-  test('may have an empty page in the middle [T-PAGE-008]', async () => {
+  test('a list may have an empty page in the middle', async () => {
+    proves('T-PAGE-008')
     const server = cannedServer({
       results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [], nextCursor: 'x' } : { tools: [tool('a')] }) },
     })
@@ -69,7 +71,7 @@ describe('a list', () => {
     expect(await client.tools().all()).toEqual([tool('a')])
   })
 
-  test('may have maxPages pages and maxItems items, and no more', async () => {
+  test('a list may have maxPages pages and maxItems items, and no more', async () => {
     const all = async (pages: number, perPage: number, limits: object) =>
       (await Client.connect(cannedServer({ results: { 'tools/list': endless(pages, perPage) } }).target, { limits })).tools().all()
     expect(await all(64, 1, {})).toHaveLength(64)
@@ -84,7 +86,7 @@ describe('a list', () => {
     })
   })
 
-  test.each(['same', ''])('whose cursor %j comes again in answer to it ends there, with a warning', async (cursor) => {
+  test.each(['same', ''])('a list whose cursor %j comes again in answer to it ends there, with a warning', async (cursor) => {
     proves('R-PAGE-001')
     const warnings: string[] = []
     const onWarning = (message: string) => void warnings.push(message)
@@ -100,10 +102,10 @@ describe('a list', () => {
     const client = await Client.connect(stuck.target, { onWarning })
     expect(await client.tools().all()).toEqual([tool('a')])
     expect(sent).toEqual([undefined, cursor])
-    expect(warnings).toEqual([`tools/list gave the cursor ${JSON.stringify(cursor)} again in answer to it; the list ends there`])
+    expect(warnings).toEqual([`tools/list returned the cursor ${JSON.stringify(cursor)} that it was called with; the list ends there`])
   })
 
-  test('whose last page gives its own cursor again is read to that page', async () => {
+  test('a list whose last page gives its own cursor again is read to that page', async () => {
     const paged = cannedServer({
       results: { 'tools/list': (params: { cursor?: string }) => ({ tools: [tool(params.cursor ?? 'a')], nextCursor: 'b' }) },
     })
@@ -111,14 +113,14 @@ describe('a list', () => {
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  test('whose cursors go in a circle is not followed for ever', async () => {
+  test('a list whose cursors go in a circle ends', async () => {
     const circle = cannedServer({
       results: {
         'tools/list': (params: { cursor?: string }) => ({ tools: [tool('a')], nextCursor: params.cursor === 'x' ? 'y' : 'x' }),
       },
     })
     const client = await Client.connect(circle.target)
-    await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list gave the same cursor twice' })
+    await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list returned the same cursor twice' })
   })
 
   test('without its member is an error, and items that are no objects are left out', async () => {
@@ -129,7 +131,7 @@ describe('a list', () => {
     expect(await client.prompts().all()).toEqual([{ name: 'p' }])
   })
 
-  test('leaves out tools without a name or a schema, with a warning', async () => {
+  test('a list leaves out tools without a name or a schema, with a warning', async () => {
     const warnings: string[] = []
     const client = await Client.connect(
       cannedServer({ results: { 'tools/list': { tools: [{ name: 'a' }, { inputSchema: {} }, tool('ok')] } } }).target,
@@ -140,7 +142,7 @@ describe('a list', () => {
   })
 })
 
-test('tools whose header annotations are invalid are left out where parameters become headers, and only there', async () => {
+test('tools with invalid header annotations are left out, only where parameters become headers', async () => {
   proves('R-HDR-019', 'R-HDR-020')
   const tools = [
     tool('plain'),
@@ -155,7 +157,7 @@ test('tools whose header annotations are invalid are left out where parameters b
     return (await client.tools().all()).map(({ name }) => name)
   }
   expect(await names(true)).toEqual(['plain', 'good'])
-  expect(warnings).toEqual(['Tool "bad" is left out: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
+  expect(warnings).toEqual(['Tool "bad" is ignored: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
   expect(await names(false)).toEqual(['plain', 'good', 'bad'])
 })
 

@@ -1,7 +1,7 @@
 /** A server may send more than the revision it named: what it sends is used all the same. */
 
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -70,7 +70,7 @@ describe.each(SESSION_REVISIONS)('from a server that named %s', (revision) => {
     await expect(client.call('t')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
   })
 
-  test('nothing is cached: that a result may be is no part of the revision', async () => {
+  test('a cache hint of a newer revision is ignored', async () => {
     let asked = 0
     const clock = fakeClock()
     const results = { 'tools/list': () => ({ tools: [{ name: `t${++asked}`, inputSchema: schema }], ttlMs: 60_000, cacheScope: 'public' }) }
@@ -94,7 +94,7 @@ describe('a question of a server that named 2025-06-18', () => {
     return { ask }
   }
 
-  test('with a newer kind of form is shown as it is and answered as it was asked', async () => {
+  test('a newer kind of form in 2025-06-18 is shown as it is and answered as it was asked', async () => {
     const properties = {
       colours: { type: 'array', items: { type: 'string', enum: ['red', 'blue'] } },
       name: { type: 'string', default: 'x', pattern: '^x' },
@@ -111,7 +111,7 @@ describe('a question of a server that named 2025-06-18', () => {
     expect(answered.result).toEqual({ action: 'accept', content: { colours: ['red', 'blue'], name: 'x' } })
   })
 
-  test('that wants a page visited is refused, because that was not declared', async () => {
+  test('a page request in 2025-06-18 is refused, because the client did not declare it', async () => {
     let isAsked = false
     const { ask } = await open({
       elicit: () => ({ action: 'cancel' }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import { Pacing } from '../../src/client/pacing.ts'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
@@ -30,8 +30,8 @@ function setUp() {
   return { clock, pacing, sent, send, pass }
 }
 
-describe('requests that come too fast', () => {
-  test('are sent again after the time that the server said', async () => {
+describe('requests over the rate limit of the server', () => {
+  test('requests over the rate limit are sent again after the time that the server named', async () => {
     const { sent, send, pass } = setUp()
     let refusals = 1
     const outcome = send('a', () => (refusals-- > 0 ? tooFast(50) : undefined))
@@ -42,7 +42,7 @@ describe('requests that come too fast', () => {
     expect(await outcome).toBe('a')
   })
 
-  test('are sent again ever more slowly when the server says that there is no need to wait', async () => {
+  test('requests over the rate limit are repeated ever more slowly when the server names no wait', async () => {
     const { sent, send, pass } = setUp()
     const outcome = send('a', () => tooFast(0), { timeoutMs: 20_000 })
     await pass(49)
@@ -54,7 +54,7 @@ describe('requests that come too fast', () => {
     expect(sent.length).toBeLessThan(12)
   })
 
-  test('are sent again one by one, in their order, and later ones behind them', async () => {
+  test('requests over the rate limit are repeated one by one, in order, and later ones after them', async () => {
     const { sent, send, pass } = setUp()
     let isRefused = true
     const refuse = (): unknown => (isRefused ? tooFast(10) : undefined)
@@ -72,7 +72,7 @@ describe('requests that come too fast', () => {
     expect(await send('d', () => undefined)).toBe('d')
   })
 
-  test('are no more than the server allows, and not many more than that', async () => {
+  test('repeated requests stay close to the rate that the server allows', async () => {
     const { clock, sent, send, pass } = setUp()
     let tokens = 20
     let filledAt = 0
@@ -89,7 +89,7 @@ describe('requests that come too fast', () => {
     expect(sent.length).toBeLessThan(100 + 80 + 100)
   })
 
-  test('fail with the refusal when their time is over, at once when waiting would take longer', async () => {
+  test('a request over the rate limit fails at its timeout, or at once if the wait would be longer', async () => {
     const { send, pass, sent } = setUp()
     const early = send('a', () => tooFast(500), { timeoutMs: 400 })
     await pass(1)
@@ -100,7 +100,7 @@ describe('requests that come too fast', () => {
     expect(sent.filter((each) => each.startsWith('b'))).toHaveLength(4)
   })
 
-  test('are not sent again when they are given up or the connection ends', async () => {
+  test('requests over the rate limit are not repeated when they are aborted or the connection ends', async () => {
     const { pacing, send, pass, sent } = setUp()
     const gone = new AbortController()
     const aborted = send('a', () => tooFast(10), { signal: gone.signal })
@@ -120,7 +120,7 @@ describe('requests that come too fast', () => {
     ['an error without a time', tooFast(undefined)],
     ['an error with a time that is none', tooFast(-1)],
     ['a fault of ours', new Error('x')],
-  ])('are not what %s is about', async (_, error) => {
+  ])('requests are not repeated after %s', async (_, error) => {
     const { send, sent } = setUp()
     expect(await send('a', () => error)).toBe(error)
     expect(sent).toHaveLength(1)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type Progress, RemoteError } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
+import type { Progress } from '../../src/protocol/model/progress.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
@@ -9,7 +11,7 @@ const silent = { 'tools/call': () => undefined }
 const tick = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 describe('errors', () => {
-  test('come in two families: what the server said, and what happened here', async () => {
+  test('errors come in two families: errors of the server and local errors', async () => {
     proves('R-BASE-053')
     const client = await Client.connect(
       cannedServer({
@@ -27,7 +29,7 @@ describe('errors', () => {
     expect(await client.call('x').catch((error: unknown) => error)).toMatchObject({ name: 'McpError', code: 'ERR_CLOSED' })
   })
 
-  test('of a result that is none say so', async () => {
+  test('an error for an invalid result says that the result is invalid', async () => {
     const client = await Client.connect(
       cannedServer({ results: { 'tools/call': { content: 'text' }, 'resources/read': {}, 'prompts/get': {} } }).target,
     )
@@ -46,7 +48,7 @@ describe('a tool result without content', () => {
     ['structured content only', { structuredContent: { a: 1 } }],
     ['the member of a draft', { toolResult: { a: 1 } }],
     ['null for it', { content: null, isError: true }],
-  ])('with %s has an empty list of it', async (_name, result) => {
+  ])('a tool result with %s has an empty content list', async (_name, result) => {
     for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28']) {
       const listed = { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }
       const server = cannedServer({ revision, results: { 'tools/list': listed, 'tools/call': result } })
@@ -57,7 +59,8 @@ describe('a tool result without content', () => {
 })
 
 describe('a timeout', () => {
-  test('ends the wait, tells the server, and a late answer is ignored [T-LIFE-031] [T-LIFE-032] [T-LIFE-038] [T-TOOL-048] [T-CANC-014] [T-CANC-015]', async () => {
+  test('a timeout ends the wait, tells the server, and a late answer is ignored', async () => {
+    proves('T-LIFE-031', 'T-LIFE-032', 'T-LIFE-038', 'T-TOOL-048', 'T-CANC-014', 'T-CANC-015')
     const clock = fakeClock()
     const warnings: string[] = []
     const server = cannedServer({ results: silent })
@@ -76,11 +79,12 @@ describe('a timeout', () => {
     })
     server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await clock.advance(0)
-    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not waited for`)
+    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not an open request`)
     expect(client.isClosed).toBe(false)
   })
 
-  test('can be set for one request or for all [T-LIFE-033]', async () => {
+  test('a timeout can be set for one request or for all', async () => {
+    proves('T-LIFE-033')
     const clock = fakeClock()
     const client = await Client.connect(cannedServer({ results: silent }).target, { clock, limits: { timeoutMs: 500 } })
     const outcomes: string[] = []
@@ -92,7 +96,8 @@ describe('a timeout', () => {
     expect(outcomes).toEqual(['own', 'default'])
   })
 
-  test('starts anew with progress, but never goes past the total [T-LIFE-034] [T-LIFE-035]', async () => {
+  test('a timeout starts anew with progress, but never goes past the total', async () => {
+    proves('T-LIFE-034', 'T-LIFE-035')
     const clock = fakeClock()
     const server = cannedServer({ results: silent })
     const client = await Client.connect(server.target, { clock })
@@ -109,7 +114,7 @@ describe('a timeout', () => {
     expect(await failed).toBe('No answer to tools/call within 25000 ms in all (maxTotalMs)')
   })
 
-  test('is not moved by progress when that is not wanted', async () => {
+  test('a timeout is not extended by progress when that is turned off', async () => {
     const clock = fakeClock()
     const server = cannedServer({ results: silent })
     const client = await Client.connect(server.target, { clock })
@@ -139,7 +144,8 @@ describe('progress', () => {
     return { clock, server, client, seen, call, notice, finish, token }
   }
 
-  test('is delivered only when it grows, until the answer comes [T-PROG-004] [T-PROG-010] [T-PROG-013] [T-PROG-014] [T-PROG-020]', async () => {
+  test('progress is delivered only when it grows, until the answer comes', async () => {
+    proves('T-PROG-004', 'T-PROG-010', 'T-PROG-013', 'T-PROG-014', 'T-PROG-020')
     const { clock, server, seen, call, notice, finish, client, token } = await connect()
     notice(5, { total: 10, message: 'half' })
     notice(3)
@@ -158,7 +164,8 @@ describe('progress', () => {
     await client.close()
   })
 
-  test('that floods is thinned out, the newest is kept, and all is delivered before the answer [T-PROG-019]', async () => {
+  test('frequent progress is thinned out, the newest is kept, and all is delivered before the answer', async () => {
+    proves('T-PROG-019')
     const { clock, seen, call, notice, finish } = await connect({ progressCallbacks: { perSecond: 10, burst: 5 } })
     for (let i = 1; i <= 10_000; i++) notice(i)
     await clock.advance(0)
@@ -175,7 +182,7 @@ describe('progress', () => {
 })
 
 describe('cancelling', () => {
-  test('a request that has not been sent yet sends nothing', async () => {
+  test('cancelling a request that has not been sent yet sends nothing', async () => {
     const server = cannedServer({ results: silent })
     const client = await Client.connect(server.target)
     const before = server.received.length
@@ -183,7 +190,8 @@ describe('cancelling', () => {
     expect(server.received.length).toBe(before)
   })
 
-  test('after the answer sends nothing [T-CANC-006]', async () => {
+  test('after the answer sends nothing', async () => {
+    proves('T-CANC-006')
     const server = cannedServer({ results: { 'tools/call': { content: [] } } })
     const client = await Client.connect(server.target)
     const controller = new AbortController()
@@ -195,7 +203,8 @@ describe('cancelling', () => {
 })
 
 describe('ids and answers', () => {
-  test('every request has a new id, and answers are matched by exactly it [T-BASE-013] [T-BASE-015] [T-BASE-017]', async () => {
+  test('every request has a new id, and answers are matched by exactly it', async () => {
+    proves('T-BASE-013', 'T-BASE-015', 'T-BASE-017')
     const waiting: number[] = []
     const server = cannedServer({ results: { 'tools/call': (_params, { id }) => void waiting.push(id) as undefined } })
     const client = await Client.connect(server.target)
@@ -208,7 +217,8 @@ describe('ids and answers', () => {
     expect(texts).toEqual([0, 1, 2].map((i) => ({ type: 'text', text: `answer ${i}` })))
   })
 
-  test('an answer with both result and error, or neither in a usable form, ends the wait with an error [T-BASE-018] [T-BASE-019]', async () => {
+  test('an answer with both result and error, or neither in a usable form, ends the wait with an error', async () => {
+    proves('T-BASE-018', 'T-BASE-019')
     let id = 0
     const server = cannedServer({
       results: {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
@@ -12,7 +13,8 @@ const connect = async (results: NonNullable<Behaviour['results']>, options: Conn
 }
 
 describe('structured results', () => {
-  test('are checked against the output schema of the tool, which is fetched when it is not known [T-TOOL-036] [T-TOOL-047]', async () => {
+  test('structured results are checked against the output schema, which is fetched when unknown', async () => {
+    proves('T-TOOL-036', 'T-TOOL-047')
     const { client, server } = await connect({
       'tools/list': weather(),
       'tools/call': ({ arguments: args }) => ({ content: [], structuredContent: args }),
@@ -27,7 +29,7 @@ describe('structured results', () => {
     expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
   })
 
-  test('that are missing though promised are an error, unless the tool failed', async () => {
+  test('structured results that are missing though promised are an error, unless the tool failed', async () => {
     let result: Record<string, unknown> = { content: [] }
     const { client } = await connect({ 'tools/list': weather(), 'tools/call': () => result })
     await client.tools().all()
@@ -36,7 +38,7 @@ describe('structured results', () => {
     expect((await client.call('weather')).isError).toBe(true)
   })
 
-  test('of a tool whose schema changed meanwhile are judged by the new one', async () => {
+  test('structured results of a tool whose schema changed are checked by the new schema', async () => {
     let schema: unknown = output
     const { client } = await connect({
       'tools/list': () => weather(schema),
@@ -70,7 +72,7 @@ describe('structured results', () => {
     }
   })
 
-  test('with an output schema in a dialect that is not supported are not checked, and that is told once', async () => {
+  test('structured results with an unsupported schema dialect are not checked, with one warning', async () => {
     const warnings: string[] = []
     const schema = { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', required: ['celsius'] }
     const server = cannedServer({ results: { 'tools/list': weather(schema), 'tools/call': { content: [], structuredContent: { f: 1 } } } })
@@ -94,7 +96,8 @@ describe('completion', () => {
   const ref = { type: 'ref/prompt' as const, name: 'p' }
   const complete = (client: Client, value: string) => client.complete({ ref, argument: { name: 'a', value } })
 
-  test('of what is typed fast waits for a pause, and only the newest is sent [T-COMP-023]', async () => {
+  test('completion waits for a pause in typing, and sends only the newest text', async () => {
+    proves('T-COMP-023')
     const clock = fakeClock()
     const { client, server } = await connect(
       { 'completion/complete': ({ argument }) => ({ completion: { values: [`${argument.value}!`] } }) },
@@ -113,7 +116,8 @@ describe('completion', () => {
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
   })
 
-  test('is remembered for a short time [T-COMP-024]', async () => {
+  test('completion is remembered for a short time', async () => {
+    proves('T-COMP-024')
     const clock = fakeClock()
     const { client, server } = await connect({ 'completion/complete': { completion: { values: ['x'] } } }, { clock })
     for (let i = 0; i < 3; i++) await complete(client, 'a')
@@ -123,7 +127,8 @@ describe('completion', () => {
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
   })
 
-  test('with missing or partial results gives what there is [T-COMP-025]', async () => {
+  test('with missing or partial results gives what there is', async () => {
+    proves('T-COMP-025')
     for (const [result, expected] of [
       [{}, { values: [] }],
       [{ completion: {} }, { values: [] }],
@@ -159,7 +164,8 @@ describe('the heartbeat', () => {
     return { clock, client, server, warnings, pings, closed: () => closed }
   }
 
-  test('pings a quiet session at the interval asked for, and not one that talks [T-PING-001] [T-PING-007] [T-PING-008] [T-PING-010]', async () => {
+  test('the heartbeat pings a quiet session at the interval asked for, and not one that talks', async () => {
+    proves('T-PING-001', 'T-PING-007', 'T-PING-008', 'T-PING-010')
     const { clock, client, pings } = await beating(() => ({}))
     await clock.advance(30_000)
     expect(pings()).toBe(3)
@@ -173,7 +179,8 @@ describe('the heartbeat', () => {
     expect(pings()).toBe(3)
   })
 
-  test('ends a connection whose pings go unanswered, after telling [T-PING-004] [T-PING-005] [T-PING-009] [T-PING-011] [T-PING-012] [T-PING-013]', async () => {
+  test('the heartbeat ends a connection whose pings are not answered, and reports it', async () => {
+    proves('T-PING-004', 'T-PING-005', 'T-PING-009', 'T-PING-011', 'T-PING-012', 'T-PING-013')
     const { clock, client, warnings, closed, server } = await beating(() => undefined)
     await clock.advance(20_000)
     expect(warnings).toHaveLength(1)
@@ -184,7 +191,8 @@ describe('the heartbeat', () => {
     expect(server.isClosed).toBe(true)
   })
 
-  test('may lead to a new connection, where the target allows it [T-PING-006]', async () => {
+  test('the heartbeat may lead to a new connection, where the target allows it', async () => {
+    proves('T-PING-006')
     const clock = fakeClock()
     let isDead = true
     const server = cannedServer({ results: { ping: (() => (isDead ? undefined : {})) as never } }, { restarts: true })
@@ -197,7 +205,7 @@ describe('the heartbeat', () => {
     await client.close()
   })
 
-  test('is silent in a revision without ping, and can be turned off', async () => {
+  test('the heartbeat is silent in a revision without ping, and can be turned off', async () => {
     const clock = fakeClock()
     for (const [revision, pingIntervalMs] of [
       ['2026-07-28', 1000],
@@ -229,7 +237,7 @@ describe('watching', () => {
     await client.close()
   })
 
-  test('a refusal of the server is thrown to who watches, and the close of the client ends the loop', async () => {
+  test('a refused subscription is thrown to the watcher, and closing the client ends the loop', async () => {
     const { client } = await connect({
       'resources/subscribe': ({ uri }) => {
         if (uri === 'a:none') throw Object.assign(new Error('Resource not found'), { code: -32002 })
@@ -243,7 +251,7 @@ describe('watching', () => {
     expect(await watching).toEqual({ done: true, value: undefined })
   })
 
-  test('changes that come while nobody looks are told once, and watches are bounded', async () => {
+  test('changes during a pause of the watcher are delivered once, and watches are bounded', async () => {
     const { client, server } = await connect({ 'resources/subscribe': {} }, { limits: { maxWatches: 1 } })
     const watching = client.watch('a:1')
     const first = watching.next()
@@ -282,7 +290,7 @@ describe('watching', () => {
     const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
-    expect(warnings).toEqual(['The server does not tell of toolsListChanged'])
+    expect(warnings).toEqual(['The server does not send notices for toolsListChanged'])
     server.send({
       jsonrpc: '2.0',
       id: ids[0],
@@ -332,7 +340,8 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     return { client, server, calls: () => calls }
   }
 
-  test('are shown, and the call is made again when the server says that the person is done [T-ELIC-045] [T-ELIC-046]', async () => {
+  test('a required page is shown, and the call is repeated when the server reports its completion', async () => {
+    proves('T-ELIC-045', 'T-ELIC-046')
     const { client, server, calls } = await visiting('accept')
     const call = client.call('x')
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -346,7 +355,8 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     expect(calls()).toBe(2)
   })
 
-  test('can be said to be done, or given up, by the person [T-ELIC-047]', async () => {
+  test('a required page can be reported as done or cancelled by the person', async () => {
+    proves('T-ELIC-047')
     const { client } = await visiting('accept')
     const call = client.call('x')
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -360,7 +370,7 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     await expect(other).rejects.toThrow('enough')
   })
 
-  test('that are declined or dismissed end the call, and without a handler the error is passed on', async () => {
+  test('a declined or dismissed page ends the call, and without a handler the error is passed on', async () => {
     await expect((await visiting('decline')).client.call('x')).rejects.toMatchObject({ name: 'Declined' })
     await expect((await visiting('cancel')).client.call('x')).rejects.toMatchObject({ name: 'Cancelled' })
     await expect((await visiting('accept', { answer: {} })).client.call('x')).rejects.toMatchObject({ code: -32042 })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Client, Declined } from '../../src/index.ts'
+import type { Answers } from '../../src/client/answers.ts'
+import { Client } from '../../src/client/client.ts'
+import { Declined } from '../../src/protocol/errors.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -28,7 +30,7 @@ const connect = async (results: Message[], answer: Answers = accept, limits = {}
 const done = { content: [{ type: 'text', text: 'done' }] }
 
 describe('a call that comes back with questions', () => {
-  test('is answered and made again with a new id, the answers, and the state byte for byte', async () => {
+  test('a call with questions is repeated with a new id, the answers, and the same state', async () => {
     proves('R-MRTR-003', 'R-MRTR-005', 'R-MRTR-006', 'R-MRTR-023', 'R-MRTR-025', 'R-MRTR-027')
     const requestState = 'opaque "state" \u2028 ä =='
     const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question }, requestState }, done])
@@ -45,7 +47,7 @@ describe('a call that comes back with questions', () => {
     expect(second?.id).not.toBe(first?.id)
   })
 
-  test('gets no state back when it gave none, and is made again at once when it asks nothing', async () => {
+  test('a call without a state is repeated without one, and at once when it has no question', async () => {
     proves('R-MRTR-024', 'R-MRTR-026')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question } },
@@ -59,7 +61,7 @@ describe('a call that comes back with questions', () => {
     expect(third?.params).not.toHaveProperty('inputResponses')
   })
 
-  test('does not leak its state or answers into another call', async () => {
+  test('a call with questions does not leak its state or answers into another call', async () => {
     proves('R-MRTR-028')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
@@ -71,14 +73,14 @@ describe('a call that comes back with questions', () => {
     expect(calls()[2]?.params).toEqual({ name: 'y', arguments: {}, _meta: expect.anything() })
   })
 
-  test('may do so maxRounds times and ask maxQuestions at once', async () => {
+  test('a call may have maxRounds rounds and maxQuestions questions at once', async () => {
     const again = { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' }
     const many = await connect([...Array(10).fill(again), done])
     await expect(many.client.call('x')).resolves.toBeDefined()
     const tooMany = await connect([...Array(11).fill(again), done])
     await expect(tooMany.client.call('x')).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'tools/call came back with questions more than 10 times (limits.maxRounds)',
+      message: 'tools/call asked questions in more than 10 rounds (limits.maxRounds)',
     })
     const questions = (count: number) => ({
       resultType: 'input_required',
@@ -91,7 +93,7 @@ describe('a call that comes back with questions', () => {
     })
   })
 
-  test('works for resources as well, and such a result is not kept', async () => {
+  test('rounds work for resources as well, and such a result is not cached', async () => {
     proves('R-CACHE-004')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
@@ -103,7 +105,7 @@ describe('a call that comes back with questions', () => {
     expect(calls()).toHaveLength(3)
   })
 
-  test('in a way that is none is an error', async () => {
+  test('a call with malformed questions is an error', async () => {
     for (const result of [
       { resultType: 'input_required' },
       { resultType: 'input_required', inputRequests: [] },
@@ -115,7 +117,7 @@ describe('a call that comes back with questions', () => {
     }
   })
 
-  test('that the person refuses fails here, and questions that nobody can answer are not made up', async () => {
+  test('a call fails when the person refuses a question, or when no handler can answer it', async () => {
     proves('R-MRTR-033')
     const asks = [
       { resultType: 'input_required', inputRequests: { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } },
@@ -138,7 +140,7 @@ test('a result without a type is complete', async () => {
   expect((await client.call('x')).content).toEqual(done.content)
 })
 
-test('every stateless request carries version, identity and capabilities, and the log level when one is set', async () => {
+test('a stateless request carries version, identity and capabilities, and the log level if set', async () => {
   proves('R-META-003', 'R-META-004', 'R-META-006', 'R-META-007', 'R-STDIO-005', 'R-ARCH-001', 'R-ELIC-008')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
   const client = await Client.connect(server.target, { info: { name: 'me', version: '2' }, answer: accept })
@@ -156,7 +158,7 @@ test('every stateless request carries version, identity and capabilities, and th
   expect(call?.params._meta).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
 })
 
-test.each([5, null, {}, true])('a state that is no text, such as %j, is not sent back', async (requestState) => {
+test.each([5, null, {}, true])('a state that is not text, such as %j, is not sent back', async (requestState) => {
   const asked: Message[] = []
   const server = cannedServer({
     revision: '2026-07-28',
@@ -175,7 +177,7 @@ test.each([5, null, {}, true])('a state that is no text, such as %j, is not sent
   await expect((await Client.connect(only.target)).call('x')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
 })
 
-test('a state that the server did not give again is not sent again', async () => {
+test('a state that the server does not repeat is not sent again', async () => {
   proves('R-MRTR-026')
   const { client, calls } = await connect([
     { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's1' },
@@ -208,7 +210,7 @@ test('calls at the same time keep their answers and states apart', async () => {
   }
 })
 
-test('a question of a mode that was not declared fails the call here, and nothing is sent', async () => {
+test('a question of an undeclared mode fails the call locally, and nothing is sent', async () => {
   proves('R-ELIC-017', 'R-MRTR-033')
   const url = { method: 'elicitation/create', params: { mode: 'url', message: 'Go', url: 'https://example.com' } }
   const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { go: url }, requestState: 's' }])
@@ -216,7 +218,7 @@ test('a question of a mode that was not declared fails the call here, and nothin
   expect(calls()).toHaveLength(1)
 })
 
-test('every request says what the client can be asked, and roots promise no notice of changes', async () => {
+test('every request declares what the client can be asked, and roots without change notifications', async () => {
   proves('R-ROOT-002', 'R-ROOT-004', 'R-SAMP-024', 'R-ELIC-008', 'R-SAMP-001', 'R-ARCH-001')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
   const client = await Client.connect(server.target, {
@@ -255,7 +257,7 @@ describe('a result of a type that the request cannot have', () => {
   ]
   const asking = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
-  test.each(methods)('makes the result of %s invalid, and it is not kept', async (method, result) => {
+  test.each(methods)('a result of an impossible type makes the result of %s invalid, and it is not cached', async (method, result) => {
     proves('R-BASE-041', 'R-BASE-042')
     let resultType: unknown
     const server = cannedServer({
@@ -275,7 +277,7 @@ describe('a result of a type that the request cannot have', () => {
     await client.close()
   })
 
-  test('is the business of the extension when the method is', async () => {
+  test('a result of an unknown type is left to the extension that owns the method', async () => {
     const server = cannedServer({ revision: '2026-07-28', results: { 'com.example/do': { resultType: 'com.example/odd' } } })
     const client = await Client.connect(server.target)
     expect(await client.request('com.example/do', {})).toMatchObject({ resultType: 'com.example/odd' })

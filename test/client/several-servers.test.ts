@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Client, memoryTarget, ResponseCache } from '../../src/client/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
 
 /** Servers that differ in nothing but what they say: same tools, same URIs. */
@@ -21,7 +22,8 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
   const names = ['files', 'mail', 'weather']
   const connectAll = () => Promise.all(names.map((name) => connectPair(serverOf(name), { revision })))
 
-  test('has a client for each, and each works as if it were the only one [T-ARCH-001] [T-ARCH-010] [T-ARCH-015]', async () => {
+  test('an application has a client for each server, and each works as if it were the only one', async () => {
+    proves('T-ARCH-001', 'T-ARCH-010', 'T-ARCH-015')
     const pairs = await connectAll()
     const rounds = await Promise.all(Array.from({ length: 20 }, () => Promise.all(pairs.map(({ client }) => textOf(client.call('who'))))))
     for (const round of rounds) expect(round).toEqual(names)
@@ -34,7 +36,8 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
     expect(await Promise.all(pairs.slice(1).map(({ client }) => textOf(client.call('who'))))).toEqual(['mail', 'weather'])
   })
 
-  test('lets none of them see what another was told or said [T-ARCH-018]', async () => {
+  test('no server sees what another server was sent or answered', async () => {
+    proves('T-ARCH-018')
     const cache = new ResponseCache()
     const pairs = await Promise.all(names.map((name) => connectPair(serverOf(name), { revision, cache })))
     for (const [i, { client }] of pairs.entries()) {
@@ -49,7 +52,8 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
     }
   })
 
-  test('keeps the answers that it gives to one from the others [T-ARCH-008]', async () => {
+  test('answers given to one server are kept from the others', async () => {
+    proves('T-ARCH-008')
     const asker = (name: string) => {
       const server = createServer({ name, version: '1.0.0' })
       server.tool('ask', {}, async (_args, ctx) => (await ctx.roots()).map(({ uri }) => uri).join())
@@ -75,7 +79,8 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
 })
 
 describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
-  test('are told of what each of them watches, and only that [T-ARCH-004] [T-ARCH-007]', async () => {
+  test('each client hears only of the resources that it watches', async () => {
+    proves('T-ARCH-004', 'T-ARCH-007')
     const server = createServer({ name: 'shared', version: '1.0.0' })
     const uris = ['a:1', 'a:2', 'a:3']
     for (const uri of uris) server.resource(uri, { name: uri }, () => 'x')
@@ -105,7 +110,8 @@ describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
     expect(second.heard).toEqual({ 'a:3': ['a:3', 'a:3'] })
   })
 
-  test('are known by what each of them declared [T-ARCH-004]', async () => {
+  test('each client is known by the capabilities that it declared', async () => {
+    proves('T-ARCH-004')
     const server = createServer({ name: 'shared', version: '1.0.0' })
     server.tool('caps', {}, (_args, ctx) => Object.keys(ctx.caller.capabilities).sort().join())
     const roots = await connectPair(server, { revision, answer: { roots: ['file:///a'] } })
@@ -117,7 +123,8 @@ describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('connecting again makes another client, with a session of its own, in %s [T-ARCH-003]', async (revision) => {
+test.each(SESSION_REVISIONS)('connecting again makes another client with its own session, in %s', async (revision) => {
+  proves('T-ARCH-003')
   let opened = 0
   const counting = (name: string) => {
     const target = memoryTarget(serverOf(name))

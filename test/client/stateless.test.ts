@@ -1,7 +1,10 @@
 /** What a client of 2026-07-28 sends, and what it makes of what a server says. */
 
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions, RemoteError, verdictMemory } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -73,7 +76,7 @@ const METHODS = [
 ]
 
 describe('every request', () => {
-  test('carries the version, the capabilities and who asks; discover carries nothing else', async () => {
+  test('every request carries version, capabilities and client; discover carries nothing else', async () => {
     proves('R-META-003', 'R-META-004', 'R-META-006', 'R-DISC-008', 'R-BASE-068', 'R-STDIO-005')
     const server = serverOf()
     const client = await open(server, { info: { name: 'me', version: '2' } })
@@ -95,7 +98,7 @@ describe('every request', () => {
     await client.close()
   })
 
-  test('has an id that no request in flight has', async () => {
+  test('every request has an id that no request in flight has', async () => {
     proves('R-BASE-034')
     const ids: unknown[] = []
     const server = serverOf({ 'tools/call': (_params, { id }) => void ids.push(id) as undefined })
@@ -130,7 +133,7 @@ describe('every request', () => {
 })
 
 describe('answers to questions', () => {
-  test('go into the next round as plain results, and no response ever leaves the client', async () => {
+  test('answers to questions go into the next round as plain results, and no response is ever sent', async () => {
     proves('R-BASE-033', 'R-BASE-035', 'R-BASE-071', 'R-STDIO-002', 'R-BASE-072')
     const form = { type: 'object', properties: { ok: { type: 'boolean' } } }
     const inputRequests = {
@@ -162,14 +165,14 @@ describe('answers to questions', () => {
     await settle()
     expect(server.received.filter(({ method }) => method === undefined)).toEqual([])
     expect(warnings).toHaveLength(4)
-    expect(warnings[0]).toBe('Ignored: a message that wants an answer, in a revision without questions')
+    expect(warnings[0]).toBe('Ignored: a request, in a revision where servers send no requests')
     expect(client.isClosed).toBe(false)
     await client.close()
   })
 })
 
 describe('error codes of a server', () => {
-  test.each(Array.from({ length: 20 }, (_, i) => -32019 + i))('%i is only passed on: nothing is done because of it', async (code) => {
+  test.each(Array.from({ length: 20 }, (_, i) => -32019 + i))('the error code %i is only passed on', async (code) => {
     proves('R-BASE-047', 'R-BASE-044')
     const server = serverOf({
       'tools/call': () => {
@@ -187,7 +190,7 @@ describe('error codes of a server', () => {
     await client.close()
   })
 
-  test.each(['2025-11-25', '2026-07-28'])('-32002 of a server of %s is the error of a resource that is not there', async (revision) => {
+  test.each(['2025-11-25', '2026-07-28'])('-32002 of a server of %s is the error of a missing resource', async (revision) => {
     proves('R-BASE-052')
     const missing = (): never => {
       throw Object.assign(new Error('Resource not found'), { code: -32002, data: { uri: 'a:none' } })
@@ -203,7 +206,7 @@ describe('error codes of a server', () => {
     await client.close()
   })
 
-  test('what goes wrong here has a name, what a server says a number, so that neither passes for the other', async () => {
+  test('local errors have names and server errors have numbers, so that they cannot be confused', async () => {
     proves('R-BASE-053')
     const clock = fakeClock()
     const server = serverOf({ 'tools/call': () => undefined, 'resources/read': () => ({ contents: 5 }) })
@@ -221,7 +224,7 @@ describe('error codes of a server', () => {
 })
 
 describe('who the server says it is', () => {
-  test('changes nothing that is sent', async () => {
+  test('the name of the server changes nothing in the requests', async () => {
     proves('R-META-010', 'R-DISC-012')
     const sent = async (serverInfo: Message): Promise<string[]> => {
       const server = serverOf({}, { serverInfo })
@@ -237,12 +240,12 @@ describe('who the server says it is', () => {
 })
 
 describe('a client that speaks no older revision', () => {
-  test('asks with server/discover first, and says clearly that an older server wants a handshake', async () => {
+  test('a stateless client starts with server/discover and reports that an older server needs a handshake', async () => {
     proves('R-DISC-019', 'R-DISC-028')
     const server = cannedServer({ revision: '2025-11-25' })
     await expect(open(server, { revisions: ['2026-07-28'] })).rejects.toMatchObject({
       code: 'ERR_VERSION_UNSUPPORTED',
-      message: 'The server does not speak 2026-07-28; it wants a handshake',
+      message: 'The server does not support 2026-07-28; it needs a handshake',
     })
     expect(server.received.map(({ method }) => method)).toEqual(['server/discover'])
     const modern = serverOf()
@@ -253,7 +256,7 @@ describe('a client that speaks no older revision', () => {
 })
 
 describe('giving up a request where all share one connection', () => {
-  test('tells the server its id and a reason, once, and nothing when it was answered', async () => {
+  test('cancelling on a shared connection sends the id and a reason once, and nothing after the answer', async () => {
     proves('R-CANC-003', 'R-CANC-007', 'R-CANC-008', 'R-STDIO-006')
     const server = serverOf({ 'tools/call': ({ name }) => (name === 'fast' ? SAID : undefined) })
     const client = await open(server)
@@ -276,7 +279,7 @@ describe('giving up a request where all share one connection', () => {
     await client.close()
   })
 
-  test('follows the time limit of the request, which progress moves up to the maximum', async () => {
+  test('a stateless request has a timeout that progress extends up to the maximum', async () => {
     proves('R-CANC-010', 'R-CANC-011')
     const clock = fakeClock()
     const server = serverOf({ 'tools/call': () => undefined })
@@ -302,7 +305,7 @@ describe('giving up a request where all share one connection', () => {
 })
 
 describe('a process that ended and was started again', () => {
-  test('has lost the calls in flight, and is listened to again', async () => {
+  test('a restarted process has lost the calls in flight, and its subscriptions are renewed', async () => {
     proves('R-STDIO-013', 'R-LISTEN-016')
     const clock = fakeClock()
     const server = serverOf({ 'tools/call': ({ name }) => (name === 'fast' ? SAID : undefined) }, {}, { restarts: true })
@@ -333,7 +336,7 @@ describe('a process that ended and was started again', () => {
   })
 })
 
-test('the first message to a server that nobody knows is server/discover with the newest version', async () => {
+test('the first message to an unknown server is server/discover with the newest version', async () => {
   proves('R-DISC-023')
   const server = scriptedServer(({ id, method }, send) => {
     if (method === 'server/discover')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
 import { proves } from '../support/proves.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -29,7 +30,7 @@ describe.each(['2024-11-05', '2025-11-25', '2026-07-28'])('in %s', (revision) =>
     expect(warnings).toEqual([])
   })
 
-  test('that of the connection goes with every request, and a call may have its own', async () => {
+  test('the trace context of the connection goes with every request, and a call may have its own', async () => {
     const { client, traceSent } = await open({ trace: { traceparent: PARENT, tracestate: 'a=1' } })
     await client.read('a:1')
     expect(traceSent()).toEqual({ traceparent: PARENT, tracestate: 'a=1' })
@@ -39,7 +40,7 @@ describe.each(['2024-11-05', '2025-11-25', '2026-07-28'])('in %s', (revision) =>
     expect(traceSent()).toEqual({ traceparent: OTHER })
   })
 
-  test('a function is asked before each request, and one that fails stops nothing', async () => {
+  test('a trace function is called before each request, and its failure stops nothing', async () => {
     let calls = 0
     const { client, traceSent, warnings } = await open({
       trace: () => {
@@ -54,10 +55,10 @@ describe.each(['2024-11-05', '2025-11-25', '2026-07-28'])('in %s', (revision) =>
     expect(traceSent()).toEqual({})
     await client.call('x')
     expect(traceSent()).toEqual({})
-    expect(warnings).toEqual(['Trace context is left out: Error: no tracer'])
+    expect(warnings).toEqual(['Trace context is dropped: Error: no tracer'])
   })
 
-  test('values that are not valid are not sent, wherever they come from', async () => {
+  test('invalid trace values are not sent, wherever they come from', async () => {
     proves('R-META-014')
     const { client, server, traceSent, warnings } = await open()
     await client.call('x', {}, { trace: { traceparent: '00-a-b-01', tracestate: 'a=1', baggage: 'user=alice' } })
@@ -66,9 +67,9 @@ describe.each(['2024-11-05', '2025-11-25', '2026-07-28'])('in %s', (revision) =>
     expect(traceSent()).toEqual({})
     expect(server.received.at(-1)?.params._meta).toMatchObject({ 'com.example/a': 1 })
     expect(warnings).toEqual([
-      'Trace context is left out: traceparent must be like 00-<32 hex digits>-<16 hex digits>-<2 hex digits>, not "00-a-b-01"',
-      'Trace context is left out: tracestate needs a valid traceparent',
-      'Trace context is left out: traceparent must be like 00-<32 hex digits>-<16 hex digits>-<2 hex digits>, not "00-a-b-01"',
+      'Trace context is dropped: traceparent must be like 00-<32 hex digits>-<16 hex digits>-<2 hex digits>, not "00-a-b-01"',
+      'Trace context is dropped: tracestate needs a valid traceparent',
+      'Trace context is dropped: traceparent must be like 00-<32 hex digits>-<16 hex digits>-<2 hex digits>, not "00-a-b-01"',
     ])
   })
 })

@@ -52,7 +52,7 @@ const watch = (client: Client, uri: string) => {
 }
 
 describe('watches without a session', () => {
-  test('that begin at once all hold', async () => {
+  test('watches without a session that begin at the same time all hold', async () => {
     proves('R-LISTEN-010', 'R-LISTEN-011')
     const { client, requests, agree, change, cancelled } = await listening()
     const [first, second] = [watch(client, 'a:1'), watch(client, 'a:2')]
@@ -68,7 +68,7 @@ describe('watches without a session', () => {
     await Promise.all([first.over, second.over])
   })
 
-  test('hold as well when only the last one is agreed to', async () => {
+  test('watches hold when only the last one is acknowledged', async () => {
     const { client, requests, agree, change, cancelled } = await listening()
     const [first, second] = [watch(client, 'a:1'), watch(client, 'a:2')]
     await settle()
@@ -80,7 +80,7 @@ describe('watches without a session', () => {
     await Promise.all([first.over, second.over])
   })
 
-  test('miss nothing while another one begins', async () => {
+  test('watches without a session miss nothing while another one begins', async () => {
     proves('R-LISTEN-006', 'R-LISTEN-010')
     const { client, requests, agree, change } = await listening()
     const first = watch(client, 'a:1')
@@ -99,7 +99,7 @@ describe('watches without a session', () => {
     await Promise.all([first.over, second.over])
   })
 
-  test('go on when another one is refused or ended before it began', async () => {
+  test('watches without a session go on when another one is refused or ended before it began', async () => {
     const { client, server, requests, refusals, agree, change } = await listening()
     const first = watch(client, 'a:1')
     await settle()
@@ -116,7 +116,7 @@ describe('watches without a session', () => {
     await first.over
   })
 
-  test('that all end leave no stream behind', async () => {
+  test('watches without a session that all end leave no stream behind', async () => {
     const { client, requests, agree, cancelled } = await listening()
     const stop = await (async () => {
       const started = client.onChange('tools', () => {})
@@ -132,7 +132,7 @@ describe('watches without a session', () => {
   })
 })
 
-describe('listening that the server never agrees to', () => {
+describe('a subscription that the server never acknowledges', () => {
   const limits = { timeoutMs: 5000 }
   const failure = {
     code: 'ERR_TIMEOUT',
@@ -143,7 +143,7 @@ describe('listening that the server never agrees to', () => {
     ['onChange', (client: Client) => client.onChange('tools', () => {})],
     ['onResourceChange', (client: Client) => client.onResourceChange('a:1', () => {})],
     ['watch', (client: Client) => client.watch('a:1').next()],
-  ])('ends %s with an error after the time limit, and the server is told', async (_name, listen) => {
+  ])('an unacknowledged subscription ends %s with an error after the timeout and is cancelled', async (_name, listen) => {
     const clock = fakeClock()
     const { client, requests, agree, cancelled } = await listening({ clock, limits })
     const waiting = listen(client)
@@ -159,7 +159,7 @@ describe('listening that the server never agrees to', () => {
     await client.close()
   })
 
-  test('takes nothing from what was agreed to before', async () => {
+  test('an unacknowledged subscription does not affect acknowledged ones', async () => {
     const clock = fakeClock()
     const { client, requests, agree, change } = await listening({ clock, limits })
     const first = watch(client, 'a:1')
@@ -176,7 +176,7 @@ describe('listening that the server never agrees to', () => {
     await client.close()
   })
 
-  test('is no failure when the id of the agreement is text', async () => {
+  test('an acknowledgement whose id is text is accepted', async () => {
     const { client, server, requests, change } = await listening()
     const heard = watch(client, 'a:1')
     await settle()
@@ -192,7 +192,7 @@ describe('listening that the server never agrees to', () => {
   })
 })
 
-describe('listening that the server ends with notifications/cancelled', () => {
+describe('a subscription that the server ends with notifications/cancelled', () => {
   const forms: [string, (id: unknown) => Message][] = [
     ['the id of the request', (id) => ({ requestId: id })],
     ['the id of the request as text', (id) => ({ requestId: String(id) })],
@@ -200,7 +200,7 @@ describe('listening that the server ends with notifications/cancelled', () => {
     ['both', (id) => ({ requestId: id, reason: 'shutting down', _meta: { [ID]: id } })],
   ]
 
-  test.each(forms)('named by %s is begun anew, and everything may have changed meanwhile', async (_name, params) => {
+  test.each(forms)('a subscription cancelled by %s is opened again, and everything may have changed meanwhile', async (_name, params) => {
     proves('R-CANC-004', 'R-LISTEN-013')
     const clock = fakeClock()
     const { client, server, requests, agree, change, cancelled } = await listening({ clock })
@@ -221,7 +221,7 @@ describe('listening that the server ends with notifications/cancelled', () => {
     await over
   })
 
-  test.each(forms)('named by %s before it was agreed to fails', async (_name, params) => {
+  test.each(forms)('a subscription cancelled by %s before its acknowledgement fails', async (_name, params) => {
     proves('R-CANC-004')
     const { client, server, requests } = await listening()
     const { over } = watch(client, 'a:1')
@@ -231,7 +231,7 @@ describe('listening that the server ends with notifications/cancelled', () => {
     await client.close()
   })
 
-  test('that names something else goes on', async () => {
+  test('a cancellation of another id does not end a subscription', async () => {
     const { client, server, requests, agree, change } = await listening()
     const { heard } = watch(client, 'a:1')
     await settle()
@@ -245,7 +245,7 @@ describe('listening that the server ends with notifications/cancelled', () => {
   })
 })
 
-describe('listening whose own connection breaks', () => {
+describe('a subscription whose connection breaks', () => {
   const lost = (code: 'ERR_NETWORK' | 'ERR_HTTP' | 'ERR_TIMEOUT' | 'ERR_CLOSED' | 'ERR_AUTH') => new McpError(code, 'cable cut')
   const begin = async () => {
     const clock = fakeClock()
@@ -257,19 +257,22 @@ describe('listening whose own connection breaks', () => {
     return { ...all, clock, warnings, heard }
   }
 
-  test.each(['ERR_NETWORK', 'ERR_HTTP', 'ERR_TIMEOUT', 'ERR_CLOSED'] as const)('with %s begins anew after a second', async (code) => {
-    const { client, server, clock, requests, agree, heard, warnings } = await begin()
-    server.lose(requests[0], lost(code))
-    await clock.advance(999)
-    expect(requests).toHaveLength(1)
-    await clock.advance(1)
-    expect(requests).toHaveLength(2)
-    await agree(requests[1])
-    // What changed meanwhile is not known.
-    expect(heard).toEqual(['a:1'])
-    expect(warnings).toEqual([])
-    await client.close()
-  })
+  test.each(['ERR_NETWORK', 'ERR_HTTP', 'ERR_TIMEOUT', 'ERR_CLOSED'] as const)(
+    'a subscription whose connection breaks with %s is opened again after a second',
+    async (code) => {
+      const { client, server, clock, requests, agree, heard, warnings } = await begin()
+      server.lose(requests[0], lost(code))
+      await clock.advance(999)
+      expect(requests).toHaveLength(1)
+      await clock.advance(1)
+      expect(requests).toHaveLength(2)
+      await agree(requests[1])
+      // What changed meanwhile is not known.
+      expect(heard).toEqual(['a:1'])
+      expect(warnings).toEqual([])
+      await client.close()
+    },
+  )
 
   test.each([
     ['permission', (server: Script, id: unknown) => server.lose(id, lost('ERR_AUTH'))],
@@ -277,16 +280,16 @@ describe('listening whose own connection breaks', () => {
       'an error of the server',
       (server: Script, id: unknown) => server.send({ jsonrpc: '2.0', id, error: { code: -32603, message: 'cable cut' } }),
     ],
-  ])('for %s does not, and that is told', async (_what, end) => {
+  ])('a subscription is not opened again after %s, and that is reported', async (_what, end) => {
     const { client, server, clock, requests, warnings } = await begin()
     end(server, requests[0])
     await clock.advance(100_000)
     expect(requests).toHaveLength(1)
-    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*cable cut$/)])
+    expect(warnings).toEqual([expect.stringMatching(/^Change notices have stopped: .*cable cut$/)])
     await client.close()
   })
 
-  test('tries again while it cannot, ever more slowly, and stops at a refusal', async () => {
+  test('a broken subscription is retried ever more slowly, and a refusal stops it', async () => {
     const { client, server, clock, requests, warnings, refusals } = await begin()
     const times: number[] = []
     server.lose(requests[0], lost('ERR_NETWORK'))
@@ -304,13 +307,13 @@ describe('listening whose own connection breaks', () => {
     expect(warnings).toEqual([])
     refusals.push(Object.assign(new Error('Enough'), { code: -32603 }))
     await clock.advance(31_000)
-    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*Enough$/)])
+    expect(warnings).toEqual([expect.stringMatching(/^Change notices have stopped: .*Enough$/)])
     await clock.advance(100_000)
     expect(requests).toHaveLength(11)
     await client.close()
   })
 
-  test('begins nothing after the client is closed, or when nothing is wanted any more', async () => {
+  test('a broken subscription is not opened again when the client is closed or no watcher is left', async () => {
     const first = await begin()
     first.server.lose(first.requests[0], lost('ERR_NETWORK'))
     await first.client.close()
@@ -329,7 +332,7 @@ describe('listening whose own connection breaks', () => {
     await client.close()
   })
 
-  test('tells nothing when it ends because nobody wants it, or because the client is closed', async () => {
+  test('a subscription that ends by request or with the client reports no error', async () => {
     const { client, clock, warnings } = await begin()
     await client.close()
     await clock.advance(5000)

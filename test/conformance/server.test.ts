@@ -23,7 +23,7 @@ const scenarios = listScenarios()
 const tally = new Tally()
 
 describe('what is run', () => {
-  test('together with what is not run yet, is all the suite has', () => {
+  test('the scenarios that run and those that do not run yet are all that the suite has', () => {
     expect(RUNS.map(({ revision }) => revision)).toEqual(REVISIONS)
     for (const leg of ['server', 'client', 'authorization']) {
       const applicable = scenarios.filter((scenario) => scenario.leg === leg).flatMap(({ revisions }) => revisions)
@@ -33,7 +33,7 @@ describe('what is run', () => {
     expect(scenarios.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(NOT_YET)))
   })
 
-  test('is expected to pass without exception', () => {
+  test('every scenario that runs is expected to pass', () => {
     expect(JSON.parse(readFileSync(expectedFailures, 'utf8'))).toEqual({ server: [], client: [] })
   })
 })

@@ -10,7 +10,7 @@ const newFolder = temporaryFolders()
 
 const numbersIn = (file: string): SharedJson<number[]> => sharedJson(file, { empty: [], check: (value) => value as number[] })
 
-test('what another wrote is there after a look, and not before', async () => {
+test('a change by another process is visible after a refresh, and not before', async () => {
   const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
   const snapshot = await openSnapshot(shared)
   await shared.update((numbers) => [...numbers, 1])
@@ -19,7 +19,7 @@ test('what another wrote is there after a look, and not before', async () => {
   expect(snapshot.current).toEqual([1])
 })
 
-test('what did not change is not read again', async () => {
+test('an unchanged file is not read again', async () => {
   const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
   let reads = 0
   const read = (): Promise<number[]> => {
@@ -34,7 +34,7 @@ test('what did not change is not read again', async () => {
   expect(reads).toBe(before)
 })
 
-test('many who look while others write never see less than was there when they began', async () => {
+test('refreshing while others write never shows an older state than at the start', async () => {
   const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
   const snapshot = await openSnapshot(shared)
   let written = 0
@@ -49,7 +49,7 @@ test('many who look while others write never see less than was there when they b
   expect(snapshot.current).toHaveLength(20)
 })
 
-test('a look that fails does not stop the next one', async () => {
+test('a failed refresh does not stop the next one', async () => {
   const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
   let isBroken = false
   const snapshot = await openSnapshot({ ...shared, read: async () => (isBroken ? Promise.reject(new Error('broken')) : shared.read()) })
@@ -60,7 +60,7 @@ test('a look that fails does not stop the next one', async () => {
   expect(await snapshot.refresh()).toEqual([1])
 })
 
-test('in memory it is what was made of it last', async () => {
+test('a snapshot in memory returns the last value written', async () => {
   const snapshot = memorySnapshot<number[]>([])
   await Promise.all([1, 2, 3].map((each) => snapshot.update((numbers) => [...numbers, each])))
   expect(await snapshot.refresh()).toEqual([1, 2, 3])

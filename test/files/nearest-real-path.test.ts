@@ -6,7 +6,7 @@ import { temporaryFolders } from '../support/folders.ts'
 
 const newFolder = temporaryFolders()
 
-test('what does not exist is where its nearest ancestor really is', async () => {
+test('a path that does not exist resolves through its nearest existing ancestor', async () => {
   const folder = await realpath(newFolder())
   await mkdir(join(folder, 'real'))
   await symlink(join(folder, 'real'), join(folder, 'link'))
@@ -14,7 +14,7 @@ test('what does not exist is where its nearest ancestor really is', async () => 
   expect(await nearestRealPath(join(folder, 'link'))).toBe(join(folder, 'real'))
 })
 
-test('G1: a link to a file that is not there yet leads where it says, not where it lies', async () => {
+test('a link to a file that does not exist yet resolves to its target', async () => {
   const folder = await realpath(newFolder())
   await mkdir(join(folder, 'inside'))
   await symlink('../outside/new', join(folder, 'inside', 'link'))
@@ -22,7 +22,7 @@ test('G1: a link to a file that is not there yet leads where it says, not where 
   expect(await nearestRealPath(join(folder, 'inside', 'chain'))).toBe(join(folder, 'outside', 'new'))
 })
 
-test('below a file there is nothing, and links in a circle lead nowhere', async () => {
+test('a path below a file does not exist, and a circle of links resolves to nothing', async () => {
   const folder = await realpath(newFolder())
   await writeFile(join(folder, 'file'), '')
   await symlink('b', join(folder, 'a'))
@@ -31,7 +31,7 @@ test('below a file there is nothing, and links in a circle lead nowhere', async 
   expect(await nearestRealPath(join(folder, 'a'))).toBeUndefined()
 })
 
-test('a path is agreed on only if the system and whoever tidies it up first open the same file', async () => {
+test('a path is accepted only if it opens the same file before and after normalisation', async () => {
   const folder = await realpath(newFolder())
   await mkdir(join(folder, 'a/b/c'), { recursive: true })
   await symlink('a/b/c', join(folder, 'deep'))

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { readTranscript } from '../../src/cli/transcript/transcript.ts'
 import { readAtMost, readPlainFile, readPlainText } from '../../src/files/plain-file.ts'
 import { readPrivate } from '../../src/files/private-file.ts'
-import { readConfig, readPolicy, testPolicy } from '../../src/host/files-read.ts'
+import { readConfig, readPolicy, testPolicy } from '../../src/host/services/lazy-readers.ts'
 import { policy } from '../host/consent/actions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
@@ -27,25 +27,25 @@ describe.each(Object.entries(TRAPS))('%s', (_name, set) => {
     return join(folder, name)
   }
 
-  test('is not read as a plain file', async () => {
+  test('a special file is not read as a plain file', async () => {
     await expect(readPlainFile(trap('file'), 1000)).rejects.toMatchObject({ reason: 'not-plain' })
   })
 
-  test('is not read as a policy, and the error names it', async () => {
+  test('a special file is not read as a policy, and the error names it', async () => {
     const file = trap('policy.yaml')
     await expect(readPolicy({ project: file })).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(file) })
   })
 
-  test('is not read as cases for a policy', async () => {
+  test('a special file is not read as cases for a policy', async () => {
     const file = trap('cases.yaml')
     await expect(testPolicy(policy(), join(file, '..'))).rejects.toMatchObject({ code: 'ERR_CONFIG' })
   })
 
-  test('is not read as a configuration', async () => {
-    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'It is not a file' }])
+  test('a special file is not read as a configuration', async () => {
+    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'Not a regular file' }])
   })
 
-  test('is not read as a file of our own', async () => {
+  test('a special file is not read as a file of the host', async () => {
     await expect(readPrivate(trap('own'), 1000)).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 })
@@ -54,24 +54,24 @@ test('a plain file is read up to the bound, and not beyond it', async () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, 'x'.repeat(10))
   expect((await readPlainFile(file, 10)).toString()).toBe('x'.repeat(10))
-  await expect(readPlainFile(file, 9, 'maxFileBytes')).rejects.toThrow('It has 10 bytes; at most 9 are read (maxFileBytes)')
+  await expect(readPlainFile(file, 9, 'maxFileBytes')).rejects.toThrow('The file has 10 bytes: expected at most 9 (maxFileBytes)')
   expect((await readAtMost(file, 10)).toString()).toBe('x'.repeat(10))
   await expect(readAtMost(file, 9)).rejects.toMatchObject({ reason: 'too-large' })
   writeFileSync(file, '')
   expect((await readPlainFile(file, 0)).length).toBe(0)
 })
 
-test('a file that says it is empty is read no further than it said', async () => {
+test('a file that reports size 0 is read no further than its reported size', async () => {
   await expect(readPlainFile('/proc/self/status', 1_000_000)).rejects.toMatchObject({ reason: 'changed' })
 })
 
-test('what is not UTF-8 is no text', async () => {
+test('a file that is not UTF-8 is refused as text', async () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, Buffer.from([0xff]))
   await expect(readPlainText(file, 10)).rejects.toBeInstanceOf(TypeError)
 })
 
-test('what a person names may be a device, and is read up to the bound', async () => {
+test('a device that a person names is read up to the bound', async () => {
   await expect(readAtMost('/dev/zero', 1_000_000)).rejects.toMatchObject({ reason: 'too-large' })
   await expect(readTranscript('/dev/zero', 1_000_000)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
 })

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ask as askRule, deny, KEPT, readAudit } from '../../src/host/index.ts'
+import { ask as askRule, deny, readAudit, STORAGE_PATHS } from '../../src/host/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, refusing } from './hosts.ts'
 
@@ -29,7 +29,7 @@ const greeting = () => {
   return { server, heard }
 }
 
-test('suggestions for what is approved come without a question, as often as they are wanted, and are written down', async () => {
+test('completions of approved prompts and templates need no question and are logged', async () => {
   const { server, heard } = greeting()
   const ask = person()
   const host = await hostWith({ servers: { greeting: server }, ask })
@@ -37,7 +37,7 @@ test('suggestions for what is approved come without a question, as often as they
   expect(heard).toContain('Al')
   expect(ask.asked.map(({ action }) => action)).toEqual(['server.approve'])
   const written: string[] = []
-  for await (const record of readAudit(join(host.folder, KEPT.audit)))
+  for await (const record of readAudit(join(host.folder, STORAGE_PATHS.audit)))
     if (record.kind === 'intent' && record.entry.action === 'argument.complete') written.push(String(record.entry.primitive))
   expect(written).toEqual(['greet', 'greet', 'greet', 'greet', 'greet'])
 })

@@ -2,10 +2,11 @@
 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type HostOptions, readAudit } from '../../src/host/index.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import { Conversation, type HostOptions, readAudit } from '../../src/host/index.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { connect } from '../../src/index.ts'
 import { createServer, embed } from '../../src/server/index.ts'
+import { proves } from '../support/proves.ts'
 import { calling, chat, hosts, person, refusing, says, spy, textOf, until } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -41,7 +42,8 @@ const library = () => {
 const all: HostOptions['policy'] = { roots: {}, layers: { user: [{ id: 'ask', effect: 'ask', match: {} }] } }
 
 describe('a host', () => {
-  test('does nothing with a server that a person said no to: no start, call, reading, prompt, sampling or directory [T-HOST-003] [T-HOST-007] [T-HOST-013] [T-HOST-015] [T-HOST-022] [T-TOOL-003]', async () => {
+  test('a host does nothing with a server that a person denied: no start, call, read, sampling or root', async () => {
+    proves('T-HOST-003', 'T-HOST-007', 'T-HOST-013', 'T-HOST-015', 'T-HOST-022', 'T-TOOL-003')
     const { server, did } = library()
     const model = spy([calling('library__lend')])
     const ask = refusing('call', 'read', 'prompt', 'sample', 'roots')
@@ -59,7 +61,8 @@ describe('a host', () => {
     )
   })
 
-  test('writes down, before it does it, who agreed to what it does [T-HOST-007]', async () => {
+  test('a host writes down, before it does it, who agreed to what it does', async () => {
+    proves('T-HOST-007')
     const home = folder()
     const { server, did } = library()
     const host = await hostWith({ folder: home, servers: { library: server }, ask: person(), policy: all, principal: 'ada' })
@@ -78,7 +81,8 @@ describe('a host', () => {
     expect(did).toEqual(['lend', 'read', 'review'])
   })
 
-  test('lets the answer of a person decide, and tells whoever wanted it what they said [T-HOST-004]', async () => {
+  test('a host lets the answer of a person decide, and tells whoever wanted it what they said', async () => {
+    proves('T-HOST-004')
     const { server, did } = library()
     const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'deny', feedback: 'not today' } : undefined))
     const model = spy([calling('library__lend')], [says('well')])
@@ -88,7 +92,8 @@ describe('a host', () => {
     expect(did).toEqual([])
   })
 
-  test('shows directories, and what is in a conversation, to no server without consent [T-HOST-010]', async () => {
+  test('a host shows directories, and what is in a conversation, to no server without consent', async () => {
+    proves('T-HOST-010')
     const { server, did } = library()
     const given = folder()
     const ask = refusing('roots', 'sample')
@@ -101,7 +106,8 @@ describe('a host', () => {
     expect(textOf(await agreeing.call('library__roots'))).toContain(given)
   })
 
-  test('gives the application all resources of every server, and a model none of them [T-RES-002] [T-ARCH-034]', async () => {
+  test('a host gives the application all resources of every server, and a model none of them', async () => {
+    proves('T-RES-002', 'T-ARCH-034')
     const { server, did } = library()
     const other = createServer({ name: 'other', version: '1' })
     other.resource('other://1', { name: 'another' }, () => 'x')
@@ -115,14 +121,15 @@ describe('a host', () => {
     expect(JSON.stringify(model.asked)).not.toContain('book://1')
     expect(did).toEqual(['lend'])
     // What the application reads goes into a conversation when the application puts it there.
-    const talk = host.talk()
-    const { contents } = await host.read('book://1', { talk })
+    const conversation = new Conversation()
+    const { contents } = await host.read('book://1', { conversation })
     expect(contents).toMatchObject([{ text: 'Once upon a time' }])
-    await chat(host, 'And now?', { talk })
+    await chat(host, 'And now?', { conversation })
     expect(JSON.stringify(model.asked)).not.toContain('Once upon a time')
   })
 
-  test('uses a prompt when the person chose it, and no model can [T-PROM-002] [T-ARCH-033]', async () => {
+  test('a host uses a prompt when the person chose it, and no model can', async () => {
+    proves('T-PROM-002', 'T-ARCH-033')
     const { server, did } = library()
     const model = spy([calling('library__review'), calling('review'), calling('call_tool', { name: 'library__review', arguments: {} })], [])
     const host = await hostWith({ servers: { library: server }, ask: person(), model })
@@ -135,7 +142,8 @@ describe('a host', () => {
     expect(did).toEqual(['review'])
   })
 
-  test('leaves it to the application how what is embedded in a prompt is shown [T-PROM-034]', async () => {
+  test('a host leaves it to the application how what is embedded in a prompt is shown', async () => {
+    proves('T-PROM-034')
     const { server } = library()
     const host = await hostWith({ servers: { library: server }, ask: person() })
     const { messages } = await host.prompt('library__review')
@@ -144,7 +152,8 @@ describe('a host', () => {
     ])
   })
 
-  test('lists exactly the tools that a model is given, with the server of each [T-TOOL-004]', async () => {
+  test('lists exactly the tools that a model is given, with the server of each', async () => {
+    proves('T-TOOL-004')
     const { server } = library()
     const model = spy([])
     const some = person(({ action }) =>
@@ -159,7 +168,8 @@ describe('a host', () => {
     expect(model.asked[0]?.tools?.map(({ name }) => name)).toEqual(host.tools().map(({ exposed }) => exposed))
   })
 
-  test('is one of three roles: it holds a client for each server, and a client and a server do without it [T-ARCH-002]', async () => {
+  test('a host has a client for each server, and a client and a server work without a host', async () => {
+    proves('T-ARCH-002')
     const { server } = library()
     const client = await connect(server)
     expect(textOf(await client.call('lend', {}))).toBe('lent')
@@ -170,7 +180,8 @@ describe('a host', () => {
   })
 })
 
-test('what one server returned goes to no other by a rule that forbids it, whoever wants it [T-ARCH-020] [T-HOST-011]', async () => {
+test('what one server returned goes to no other by a rule that forbids it, whoever wants it', async () => {
+  proves('T-ARCH-020', 'T-HOST-011')
   const sent: unknown[] = []
   const mail = createServer({ name: 'mail', version: '1' })
   mail.tool('inbox', {}, () => 'a private letter, and a long one at that')
@@ -183,7 +194,7 @@ test('what one server returned goes to no other by a rule that forbids it, whoev
     tier: 'trusted',
     provenance: [],
     labels,
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
   })
   const ask = person()
   const host = await hostWith({

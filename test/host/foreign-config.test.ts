@@ -58,8 +58,8 @@ test('the same file is ours where the program that makes the host says so', asyn
 test('the list in the folder of the host is ours without being called so', async () => {
   const [home, kept] = [folder(), folder()]
   const list = serverFile(kept)
-  const way = { transport: 'stdio' as const, command: process.execPath, args: [script(home, ROOTS)], env: {} }
-  await list.add({ id: 'x', way, tier: 'trusted', roots: [home], provenance: [] })
+  const transport = { type: 'stdio' as const, command: process.execPath, args: [script(home, ROOTS)], env: {} }
+  await list.add({ id: 'x', transport, tier: 'trusted', roots: [home], provenance: [] })
   const host = await hostWith({ config: list.file, folder: kept, ask: person() })
   await host.call('x__roots')
   expect(host.rootsOf('x')).toHaveLength(1)
@@ -70,7 +70,7 @@ test('a rule against giving folders away holds for those of our own configuratio
   const server = createServer({ name: 'x', version: '1' })
   server.tool('roots', {}, async (_, context) => JSON.stringify(await context.roots()))
   const host = await hostWith({
-    servers: { x: { way: { transport: 'memory', service: server }, tier: 'trusted', provenance: [], roots: [home] } },
+    servers: { x: { transport: { type: 'memory', service: server }, tier: 'trusted', provenance: [], roots: [home] } },
     policy: { user: [{ id: 'no', effect: 'deny', match: { action: 'roots.expose' } }] },
     folder: kept,
     ask: person(),

@@ -1,11 +1,12 @@
 /** A host as programs use it: real servers, real files, and a person who is a function. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Answer, Question } from '../../src/host/ask/question.ts'
 import { createHost, type HostOptions } from '../../src/host/index.ts'
+import type { Answer, Question } from '../../src/host/model/question.ts'
 import type { ModelRequest } from '../../src/host/models/model.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 
 const temporaryFolder = temporaryFolders()
 
@@ -45,7 +46,8 @@ const hostOf = async (options: HostOptions) => {
 }
 
 describe('what a server offers', () => {
-  test('E1: reaches no model before a person has seen all of it [T-HOST-004]', async () => {
+  test('what a server offers reaches no model before a person has seen all of it', async () => {
+    proves('T-HOST-004')
     const { server } = notes()
     const requests: ModelRequest[] = []
     const spy = {
@@ -67,7 +69,7 @@ describe('what a server offers', () => {
     await expect(host.call({ server: 'notes', name: 'add' }, { text: 'x' })).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
   })
 
-  test('can be called by the person once it is approved, and the call is asked about and written down', async () => {
+  test('an approved tool can be called by the person, and the call is asked about and logged', async () => {
     const { server, kept } = notes()
     const person = agreeing()
     const host = await hostOf({ servers: { notes: server }, ask: person })

@@ -2,13 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import type { Answer, Asker, Question, Subject } from '../../src/host/ask/question.ts'
 import { createHost, describeQuestion, type Host, type HostEvent, type HostOptions, questionText } from '../../src/host/index.ts'
+import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import type { Model, ModelPart, ModelRequest } from '../../src/host/models/model.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
-import type { CallToolResult } from '../../src/protocol/tools.ts'
+import type { CallToolResult } from '../../src/protocol/model/tools.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
 export const YES: Answer = { kind: 'allow', scope: 'once' }
@@ -105,14 +104,7 @@ export async function chat(host: Host, said: string, options: Parameters<Host['c
   return parts
 }
 
-/** Looks again and again until it is true; what it waits for may happen in other processes. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 12_000): Promise<void> {
-  const started = performance.now()
-  while (!(await isTrue())) {
-    if (performance.now() - started > withinMs) throw new Error(`Not true after ${withinMs} ms: ${isTrue}`)
-    await sleep(10)
-  }
-}
+export { until } from '../support/until.ts'
 
 /** A server of a few lines of the built package, as a process. */
 export function script(folder: string, lines: string, name = 'server.mjs'): string {
@@ -136,6 +128,6 @@ ${lines}
 export const started = (file: string, spec: Partial<ServerSpec> = {}, args: readonly string[] = []): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'stdio', command: process.execPath, args: [file, ...args], env: {} },
+  transport: { type: 'stdio', command: process.execPath, args: [file, ...args], env: {} },
   ...spec,
 })

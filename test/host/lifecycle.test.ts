@@ -9,6 +9,7 @@ import type { ModelPart } from '../../src/host/models/model.ts'
 import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
+import { proves } from '../support/proves.ts'
 import { calling, chat, hosts, NO, person, script, spy, started, textOf, until } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -79,7 +80,7 @@ test('a yes to a start that was for once is not one for every start after a cras
   expect(ask.saw('launch')).toHaveLength(2)
 })
 
-test('what a server adds, changes and takes away is in the catalogue as far as it was approved', async () => {
+test('what a server adds, changes and takes away is in the catalog as far as it was approved', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.tool('one', {}, () => 'one')
   server.prompt('hello', {}, () => 'hello')
@@ -129,7 +130,8 @@ test('a closed host leaves no process, with calls and questions under way', asyn
 })
 
 describe('a chat that is cancelled', () => {
-  test('stops the call that runs, at the server too, and writes that down [T-CANC-003]', async () => {
+  test('a chat that is cancelled stops the call that runs, at the server too, and writes that down', async () => {
+    proves('T-CANC-003')
     const { spec, record } = setUp()
     const home = folder()
     const host = await hostWith({ folder: home, servers: { x: spec }, ask: all(), model: spy([calling('x__wait')]) })
@@ -146,7 +148,7 @@ describe('a chat that is cancelled', () => {
     expect(outcomes.at(-1)).toBe('cancelled')
   })
 
-  test('stops the model, although it does not listen', async () => {
+  test('a chat that is cancelled stops the model, although it does not listen', async () => {
     const deaf = {
       id: 'deaf',
       label: 'deaf',
@@ -159,7 +161,7 @@ describe('a chat that is cancelled', () => {
     expect((await running).at(-1)).toMatchObject({ type: 'end', reason: 'cancelled' })
   })
 
-  test('takes its question back, and a yes that comes later does nothing', async () => {
+  test('a chat that is cancelled takes its question back, and a yes that comes later does nothing', async () => {
     let done = 0
     const server = createServer({ name: 'x', version: '1' })
     server.tool('act', {}, () => `${++done}`)

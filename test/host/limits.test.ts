@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/host/index.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, NO, person, textOf } from './hosts.ts'
 
@@ -16,7 +16,7 @@ const worker = () => {
     return 'x'.repeat(5_000)
   })
   const spec: Omit<ServerSpec, 'id'> = {
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
     tier: 'trusted',
     provenance: [],
     asserted: { '*': { destructiveHint: false, openWorldHint: false } },
@@ -48,7 +48,7 @@ describe('a rule that limits', () => {
     const host = await hostWith({ servers, ask: person(), policy: policyWith({ resultBytes: 1_000 }, action) })
     const text = textOf(await host.call('worker__work'))
     expect(text.length).toBeLessThan(1_300)
-    expect(text).toContain('1000 are let in')
+    expect(text).toContain('the limit is 1000 (maxBytes)')
     const whole = await hostWith({ servers: worker().servers, ask: person(), policy: policyWith(undefined, action) })
     expect(textOf(await whole.call('worker__work'))).toHaveLength(5_000)
   })

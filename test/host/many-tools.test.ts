@@ -1,22 +1,21 @@
 /** A server that offers thousands of tools, and keeps changing them, costs the host no more than reading them. */
 
 import { expect, test, vi } from 'vitest'
-import { approve, reviewOf } from '../../src/host/approval.ts'
-import type { Action } from '../../src/host/consent/action.ts'
-import type { Want } from '../../src/host/gate/gate.ts'
-import type { HostedServer } from '../../src/host/hosted-server.ts'
-import type { HostParts } from '../../src/host/parts.ts'
-import { primitivesOf } from '../../src/host/pins/pin.ts'
-import { openPins } from '../../src/host/pins/pin-store.ts'
-import type { Surface } from '../../src/host/servers/surface.ts'
-import type { Tool } from '../../src/protocol/tools.ts'
+import { primitivesOf } from '../../src/host/approval/pin.ts'
+import { openPins } from '../../src/host/approval/pin-store.ts'
+import { approve, reviewOf } from '../../src/host/approval/review.ts'
+import type { ReviewedServer, ReviewServices } from '../../src/host/approval/reviewed-server.ts'
+import type { ActionRequest } from '../../src/host/consent/gate/gate.ts'
+import type { Action } from '../../src/host/model/action.ts'
+import type { Offering } from '../../src/host/model/offering.ts'
+import type { Tool } from '../../src/protocol/model/tools.ts'
 import { createServer } from '../../src/server/index.ts'
 import { expectLinear } from '../support/linear.ts'
 import { hosts, person, until } from './hosts.ts'
 
 const hashed = vi.hoisted(() => ({ bytes: 0 }))
-vi.mock('../../src/host/digest.ts', async (original) => {
-  const { digestOf } = await original<typeof import('../../src/host/digest.ts')>()
+vi.mock('../../src/host/model/digest.ts', async (original) => {
+  const { digestOf } = await original<typeof import('../../src/host/model/digest.ts')>()
   return {
     digestOf: (value: unknown) => {
       hashed.bytes += JSON.stringify(value)?.length ?? 0
@@ -27,7 +26,7 @@ vi.mock('../../src/host/digest.ts', async (original) => {
 
 const { host: hostWith } = hosts()
 
-const surfaceOf = (count: number, round: number): Surface => ({
+const surfaceOf = (count: number, round: number): Offering => ({
   info: undefined,
   instructions: undefined,
   capabilities: {},
@@ -38,7 +37,7 @@ const surfaceOf = (count: number, round: number): Surface => ({
 })
 const facts = { id: 'storm', fingerprint: 'f' }
 /** A server that lists this and nothing else, of which something else was approved. */
-const listing = (surface: Surface) => ({ id: 'storm', facts, shown: {}, supervised: { listing: { surface } }, stateOf: () => 'pinned' })
+const listing = (surface: Offering) => ({ id: 'storm', facts, shown: {}, offering: surface, stateOf: () => 'pinned' })
 
 const definition = (at: number, round: number): Tool => ({
   name: `t${at}`,
@@ -77,9 +76,9 @@ test('to look through what changed takes time in proportion to how much that is'
     await pins.adopt('storm', { fingerprint: 'f', parts: [], warnings: [] })
     await pins.approve(facts, primitivesOf(surfaceOf(size, 1)), 1)
     prepared.set(size, () => {
-      expect(reviewOf(listing(surfaceOf(size, 2)) as unknown as HostedServer, { pins } as unknown as HostParts, [])?.items).toHaveLength(
-        size,
-      )
+      expect(
+        reviewOf(listing(surfaceOf(size, 2)) as unknown as ReviewedServer, { pins } as unknown as ReviewServices, [])?.items,
+      ).toHaveLength(size)
     })
   }
   expectLinear(250, (size) => prepared.get(size) as () => void)
@@ -90,16 +89,16 @@ test('a question about a list that changed before it was shown is not shown', as
   const server = listing(surfaceOf(3, 1))
   let subject: Promise<unknown> | undefined
   const gate = {
-    run: async (want: Want) => {
+    run: async (want: ActionRequest) => {
       const asked = want.describe()
-      server.supervised.listing = { surface: surfaceOf(3, 2) }
+      server.offering = surfaceOf(3, 2)
       subject = Promise.resolve(want.subject(asked as Action))
       await subject.catch(() => {})
       // By now it lists again what the question was to be about.
-      server.supervised.listing = { surface: surfaceOf(3, 1) }
+      server.offering = surfaceOf(3, 1)
       expect(want.describe().primitive?.pin).toBe(asked.primitive?.pin)
     },
   }
-  await approve(server as unknown as HostedServer, { pins, gate, run: { id: 'r' } } as unknown as HostParts, [])
+  await approve(server as unknown as ReviewedServer, { pins, gate, ownConversation: { id: 'r' } } as unknown as ReviewServices, [])
   await expect(subject).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
 })

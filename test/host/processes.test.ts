@@ -6,9 +6,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { fileTokenStore } from '../../src/auth/store/local.ts'
+import { fileTokenStore } from '../../src/auth/store/local-stores.ts'
 import { createHost, openVault, readAudit, serverFile, verifyAudit } from '../../src/host/index.ts'
-import { KEPT } from '../../src/host/kept.ts'
+import { STORAGE_PATHS } from '../../src/host/services/open-storage.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, textOf, until } from './hosts.ts'
 
@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('fixtures/host-process.mjs', import.meta.u
 
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
-test('hosts of several processes share approvals, grants, servers, secrets, tokens and the log, and lose nothing of each other', async () => {
+test('hosts in several processes share all stored state, and lose no change of each other', async () => {
   const folder = join(newFolder(), 'host')
   const names = ['one', 'two', 'three']
   const each = 8
@@ -33,20 +33,20 @@ test('hosts of several processes share approvals, grants, servers, secrets, toke
   expect(grants.filter(({ action }) => action === 'tool.call')).toHaveLength(names.length * each)
   expect(approved.sort()).toEqual(names.map((name) => [name, 2]).sort())
   expect((await serverFile(folder).list()).servers.map(({ id }) => id).sort()).toEqual(expected)
-  const vault = await openVault({ folder: join(folder, KEPT.secrets), keychain: false, passphrase })
+  const vault = await openVault({ folder: join(folder, STORAGE_PATHS.secrets), keychain: false, passphrase })
   expect(await vault.list()).toEqual(expected)
   expect(await vault.get('two-3')).toBe('the secret 3 of two')
-  const tokens = fileTokenStore({ folder: join(folder, KEPT.tokens), keychain: false, passphrase })
+  const tokens = fileTokenStore({ folder: join(folder, STORAGE_PATHS.tokens), keychain: false, passphrase })
   for (const name of names) for (let n = 0; n < each; n++) expect(await tokens.get(`${name} ${n}`)).toBe(`token ${n}`)
   const calls = new Map<string, number>()
-  for await (const record of readAudit(join(folder, KEPT.audit), { kinds: ['intent'] }))
+  for await (const record of readAudit(join(folder, STORAGE_PATHS.audit), { kinds: ['intent'] }))
     if (record.kind === 'intent' && record.entry.action === 'tool.call')
       calls.set(record.entry.server, (calls.get(record.entry.server) ?? 0) + 1)
   expect(Object.fromEntries(calls)).toEqual(Object.fromEntries(names.map((name) => [name, each])))
-  expect(await verifyAudit(join(folder, KEPT.audit))).toMatchObject({ ok: true, unmatchedIntents: [] })
+  expect(await verifyAudit(join(folder, STORAGE_PATHS.audit))).toMatchObject({ ok: true, unmatchedIntents: [] })
 }, 120_000)
 
-test('a host that is killed leaves a log that verifies and says what was begun and not ended, and the next one starts', async () => {
+test('a killed host leaves a valid log with the unfinished actions, and the next host starts', async () => {
   const folder = join(newFolder(), 'host')
   let kills = 0
   const did: number[] = []
@@ -73,14 +73,14 @@ test('a host that is killed leaves a log that verifies and says what was begun a
   await host.settled()
   expect(textOf(await host.call({ server: 'one', name: 'echo' }))).toBe('still here')
   await host.close()
-  const { ok, firstBad, unmatchedIntents } = await verifyAudit(join(folder, KEPT.audit))
+  const { ok, firstBad, unmatchedIntents } = await verifyAudit(join(folder, STORAGE_PATHS.audit))
   expect({ ok, firstBad }).toEqual({ ok: true, firstBad: undefined })
   // The call that never ended, once for each kill, and at most one that had begun beside it.
   expect(unmatchedIntents.length).toBeGreaterThanOrEqual(kills)
   expect(unmatchedIntents.length).toBeLessThanOrEqual(2 * kills)
   const begun = new Map<number, string>()
   let intents = 0
-  for await (const record of readAudit(join(folder, KEPT.audit), { kinds: ['intent'] })) {
+  for await (const record of readAudit(join(folder, STORAGE_PATHS.audit), { kinds: ['intent'] })) {
     if (record.kind !== 'intent') continue
     begun.set(record.seq, record.entry.primitive ?? '')
     if (record.entry.primitive === 'echo') intents++
@@ -90,7 +90,7 @@ test('a host that is killed leaves a log that verifies and says what was begun a
   expect(intents).toBeGreaterThanOrEqual(did.length)
 }, 120_000)
 
-test('a host whose disk is full does nothing that it cannot write down, says so, and goes on when there is room', () => {
+test('a host with a full disk performs nothing that it cannot log, says so, and recovers', () => {
   const disk = newFolder()
   const run = onSmallDisk(disk, [process.execPath, program, join(disk, 'host'), 'fill', 'one'])
   const lines = run.said

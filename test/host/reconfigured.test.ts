@@ -16,7 +16,7 @@ const named = (name: string) => {
 
 const specOf = (name: string): ServerSpec => ({
   id: 'one',
-  way: { transport: 'memory', service: named(name) },
+  transport: { type: 'memory', service: named(name) },
   tier: 'untrusted',
   provenance: [{ client: 'a test', scope: 'ours', file: '' }],
 })
@@ -50,7 +50,7 @@ test('a yes that comes when the server is gone gives nothing to the next of its 
   expect(host.rootsOf('one')).toEqual([])
 })
 
-test('a question about what a server offers is withdrawn when the server is gone, and the next of its name is asked about', async () => {
+test('a question about an offering is withdrawn when the server is removed, and asked for its successor', async () => {
   let isWithdrawn = false
   const ask = person(({ subject }, signal) => {
     if (subject.kind !== 'approve' || ask.saw('approve').length > 1) return YES
@@ -71,7 +71,7 @@ test('a question about what a server offers is withdrawn when the server is gone
   expect(textOf(await host.call('one__who'))).toBe('second')
 })
 
-test('a program that is another one when it is started again has neither the folders nor the subscriptions of the former', async () => {
+test('a program that changed before a restart gets neither the roots nor the subscriptions of the old', async () => {
   const home = folder()
   const lines = (version: number): string => `
 const server = createServer({ name: 'one', version: '${version}' })
@@ -90,7 +90,7 @@ await serveStdio(server)`
   await host.retry('one')
   await until(() => host.health().one?.state === 'ready')
   expect(ask.saw('launch')).toHaveLength(2)
-  expect(ask.saw('launch')[1]?.changes.join()).toContain('has changed since you agreed')
+  expect(ask.saw('launch')[1]?.changes.join()).toContain('has changed since you approved it')
   expect(host.rootsOf('one')).toEqual([])
   expect(host.events).toContainEqual(expect.objectContaining({ kind: 'warning', text: expect.stringContaining('note://one') }))
 })

@@ -7,8 +7,16 @@ import type { AddressInfo } from 'node:net'
 import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { createHost, describeQuestion, type HostEvent, type HostOptions, KEPT, openVault, questionText } from '../../src/host/index.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import {
+  createHost,
+  describeQuestion,
+  type HostEvent,
+  type HostOptions,
+  openVault,
+  questionText,
+  STORAGE_PATHS,
+} from '../../src/host/index.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { calling, chat, hosts, person, says, script, spy, textOf, until } from './hosts.ts'
@@ -69,7 +77,7 @@ const filesIn = (folder: string): string[] =>
 
 /** Says back all that it was given, in every way there is. */
 const CHATTERBOX = `
-  const all = [process.env.VAULT, process.env.ODD, process.env.KEY, process.env.INPUT, process.env.KEPT, process.env.TOKEN, ...process.argv.slice(2)]
+  const all = [process.env.VAULT, process.env.ODD, process.env.KEY, process.env.INPUT, process.env.STORAGE_PATHS, process.env.TOKEN, ...process.argv.slice(2)]
   const said = all.join(' ') + ' ' + Buffer.from(all[0]).toString('base64') + ' ' + Buffer.from(all[0]).toString('hex') + ' ' + JSON.stringify(all)
   process.stderr.write('starting with ' + said + '\\n')
   const server = createServer({ name: 'chatterbox', title: 'With ' + all[0], version: '1', instructions: 'I know ' + said, logging: {}, revisions: ['2025-11-25'], limits: { toolCalls: false } })
@@ -89,9 +97,9 @@ const CHATTERBOX = `
   server.tool('die', { input: object }, () => { process.stderr.write('dying with ' + said + '\\n'); process.exit(3) })
   serveStdio(server, {})`
 
-test('S5: secrets of the vault, inputs, variables, headers, arguments and forms are in no file, event, error, question or log', async () => {
+test('secrets from any source are in no file, event, error, question or log', async () => {
   const folder = join(newFolder(), 'host')
-  const vault = await openVault({ folder: join(folder, KEPT.secrets), keychain: false, passphrase: SECRETS.passphrase })
+  const vault = await openVault({ folder: join(folder, STORAGE_PATHS.secrets), keychain: false, passphrase: SECRETS.passphrase })
   for (const [name, value] of Object.entries(SECRETS)) if (name.startsWith('vault') || name === 'unused') await vault.set(name, value)
   process.env.HQ7_TOKEN = SECRETS.env
   onTestFinished(() => {
@@ -110,8 +118,8 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
   const common = { tier: 'untrusted', provenance: [] } as const
   const http = (url: string): Omit<ServerSpec, 'id'> => ({
     ...common,
-    way: {
-      transport: 'http',
+    transport: {
+      type: 'http',
       url,
       headers: { authorization: `Bearer ${placeholder('secret', 'vaultHeader')}`, 'x-api-key': placeholder('secret', 'vaultHeader') },
     },
@@ -122,8 +130,8 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
       { id: 'one', isSecret: true, description: 'a password' },
       { id: 'two', isSecret: true, description: 'another password' },
     ],
-    way: {
-      transport: 'stdio',
+    transport: {
+      type: 'stdio',
       command: process.execPath,
       args: [script(newFolder(), CHATTERBOX), placeholder('secret', 'vaultArg'), `--header=x ${placeholder('secret', 'vaultPart')} y`],
       env: {
@@ -131,14 +139,14 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
         ODD: placeholder('secret', 'vaultOdd'),
         KEY: placeholder('secret', 'vaultLong'),
         INPUT: placeholder('input', 'one'),
-        KEPT: placeholder('input', 'two'),
+        STORAGE_PATHS: placeholder('input', 'two'),
         TOKEN: placeholder('env', 'HQ7_TOKEN'),
       },
     },
   }
   const missing: Omit<ServerSpec, 'id'> = {
     ...common,
-    way: { transport: 'stdio', command: `/nowhere/${placeholder('secret', 'vaultEnv')}`, args: [], env: {} },
+    transport: { type: 'stdio', command: `/nowhere/${placeholder('secret', 'vaultEnv')}`, args: [], env: {} },
   }
 
   const ask = person(({ subject }) => {
@@ -203,7 +211,7 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
   const everything = (value: unknown) => inspect(value, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: false })
   expect(errors).toHaveLength(5)
   expect(everything(errors)).toContain('Failed with [redacted]')
-  const encrypted = new Set([KEPT.secrets, KEPT.tokens] as string[])
+  const encrypted = new Set([STORAGE_PATHS.secrets, STORAGE_PATHS.tokens] as string[])
   const files = filesIn(folder).filter((file) => !encrypted.has(relative(folder, file).split('/')[0] as string))
   expect(files.length).toBeGreaterThan(3)
   // No pattern is proposed where it would have a secret in it: patterns are kept.

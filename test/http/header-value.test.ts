@@ -21,13 +21,14 @@ describe('a value in a header', () => {
     ['\u0000', '=?base64?AA==?=', 'a control character'],
     ['\u007f', '=?base64?fw==?=', 'the last control character'],
     ['=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=', 'what looks like an encoded one'],
-  ])('%j travels as %j: %s [T-HDR-030] [T-HDR-031] [T-HDR-034] [T-HDR-035] [T-HDR-036]', (value, text) => {
-    proves('R-HDR-011', 'R-HDR-023', 'R-HDR-024')
+  ])('the value %j is sent as %j: %s', (value, text) => {
+    proves('T-HDR-030', 'T-HDR-031', 'T-HDR-034', 'T-HDR-035', 'T-HDR-036', 'R-HDR-011', 'R-HDR-023', 'R-HDR-024')
     expect(encodeHeaderValue(value)).toBe(text)
     expect(decodeHeaderValue(text)).toBe(value)
   })
 
-  test('is always one that HTTP can carry, and means what it meant [T-HDR-030] [T-HDR-034] [T-HDR-037]', () => {
+  test('an encoded header value is valid in HTTP and decodes to the same value', () => {
+    proves('T-HDR-030', 'T-HDR-034', 'T-HDR-037')
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary-ascii' })), (value) => {
         const text = encodeHeaderValue(value)
@@ -37,11 +38,14 @@ describe('a value in a header', () => {
     )
   })
 
-  test.each(['=?base64?not base64?=', '=?base64?AAA?=', '=?base64?/w==?=', 'é', '\u0000', '\u007f', 'a\nb'])('%j is none', (text) => {
-    expect(decodeHeaderValue(text)).toBeUndefined()
-  })
+  test.each(['=?base64?not base64?=', '=?base64?AAA?=', '=?base64?/w==?=', 'é', '\u0000', '\u007f', 'a\nb'])(
+    'the header value %j is invalid',
+    (text) => {
+      expect(decodeHeaderValue(text)).toBeUndefined()
+    },
+  )
 
-  test('has one spelling of the mark: any other is a plain value', () => {
+  test('an encoded header value has one spelling of its mark, and any other is plain text', () => {
     proves('R-HDR-023')
     expect(decodeHeaderValue('=?BASE64?eA==?=')).toBe('=?BASE64?eA==?=')
     expect(decodeHeaderValue('  us-west1\t')).toBe('us-west1')

@@ -1,7 +1,8 @@
 /** What a server does not offer, our client does not ask it for. */
 
 import { expect } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
+import { proves } from '../support/proves.ts'
 import type { Matrix, PeerName } from './matrix.ts'
 
 const USES = {
@@ -12,13 +13,9 @@ const USES = {
   logging: (client: Client) => client.setLogLevel('debug'),
 } as const
 
-export function provesCapabilityAbsent(matrix: Matrix, peer: PeerName, feature: keyof typeof USES, client: () => Client): void {
-  matrix.provesAbsent(
-    peer,
-    feature,
-    `it does not declare ${feature}, and our client says so without sending anything [T-LIFE-013]`,
-    async () => {
-      await expect(USES[feature](client())).rejects.toMatchObject({ name: 'McpError', code: 'ERR_CAPABILITY_MISSING' })
-    },
-  )
+export function testCapabilityLacks(matrix: Matrix, peer: PeerName, feature: keyof typeof USES, client: () => Client): void {
+  matrix.testLacks(peer, feature, `it does not declare ${feature}, and our client says so without sending anything`, async () => {
+    proves('T-LIFE-013')
+    await expect(USES[feature](client())).rejects.toMatchObject({ name: 'McpError', code: 'ERR_CAPABILITY_MISSING' })
+  })
 }

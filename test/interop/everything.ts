@@ -3,8 +3,9 @@
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import { type ListeningProcess, startListeningAt } from '../support/listening-process.ts'
+import { proves } from '../support/proves.ts'
 import type { Feature, Matrix } from './matrix.ts'
 import { type Connected, changeOf, connectOurClient, contentOf, newPerson, type ServerProcess, textOf } from './our-client.ts'
 import type { Over } from './their-client.ts'
@@ -63,23 +64,23 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       connected.asked.clear()
       connected.logs.clear()
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test('agree on the newest revision with a handshake, and the server introduces itself', () => {
+    test('our client and the server agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info).toMatchObject({ name: 'mcp-servers/everything', title: 'Everything Reference Server' })
       expect(client.server.instructions).toContain('Everything Server')
       expect(client.server.capabilities).toMatchObject({ completions: {}, tasks: { requests: { tools: { call: {} } } } })
     })
 
-    proves('tools', 'all its tools are there, since all it may ask is offered', async () => {
+    testWorks('tools', 'all its tools are there, since all it may ask is offered', async () => {
       const tools = await client.tools().all()
       expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS)
       expect(tools.every(({ annotations }) => annotations?.readOnlyHint !== undefined)).toBe(true)
     })
 
-    proves('tools', 'plain tools work, and a process we started sees no more of our environment than it was given', async () => {
+    testWorks('tools', 'plain tools work, and a process we started sees no more of our environment than it was given', async () => {
       expect(await text('echo', { message: 'Grüße, 世界' })).toBe('Echo: Grüße, 世界')
       expect(await text('get-sum', { a: 2, b: 3.5 })).toBe('The sum of 2 and 3.5 is 5.5.')
       expect(await client.call('get-sum', { a: 'two' })).toMatchObject({ isError: true })
@@ -89,7 +90,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(environment.VITEST).toBeUndefined()
     })
 
-    proves('tools', 'a tool that runs only as a task says so, and can be run as one by plain requests', async () => {
+    testWorks('tools', 'a tool that runs only as a task says so, and can be run as one by plain requests', async () => {
       const args = { topic: 'interoperation' }
       expect(await client.call('simulate-research-query', args)).toMatchObject({ isError: true })
       const { task } = await client.request('tools/call', { name: 'simulate-research-query', arguments: args, task: { ttl: 60_000 } })
@@ -100,14 +101,15 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(result).toMatchObject({ content: [{ type: 'text', text: expect.stringContaining('# Research Report: interoperation') }] })
     })
 
-    proves('structured', 'structured output is checked against its schema and given out', async () => {
+    testWorks('structured', 'structured output is checked against its schema and given out', async () => {
       const weather = { temperature: 36, conditions: 'Light rain / drizzle', humidity: 82 }
       const result = await client.call('get-structured-content', { location: 'Chicago' })
       expect(result.structuredContent).toEqual(weather)
       expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(weather) }])
     })
 
-    proves('content kinds', 'annotations, images, links and embedded resources arrive whole [T-TOOL-025]', async () => {
+    testWorks('content kinds', 'annotations, images, links and embedded resources arrive whole', async () => {
+      proves('T-TOOL-025')
       expect(await contentOf(client, 'get-annotated-message', { messageType: 'error', includeImage: true })).toMatchObject([
         { type: 'text', text: 'Error: Operation failed', annotations: { priority: 1, audience: ['user', 'assistant'] } },
         { type: 'image', mimeType: 'image/png', annotations: { priority: 0.5, audience: ['user'] } },
@@ -118,7 +120,8 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(embedded).toMatchObject({ type: 'resource', resource: { uri: 'demo://resource/dynamic/blob/7', blob: expect.any(String) } })
     })
 
-    proves('content kinds', 'a link can be read though it is in no list [T-TOOL-027] [T-TOOL-029]', async () => {
+    testWorks('content kinds', 'a link can be read though it is in no list', async () => {
+      proves('T-TOOL-027', 'T-TOOL-029')
       const links = (await contentOf(client, 'get-resource-links', { count: 4 })).filter((block) => block.type === 'resource_link')
       expect(links).toHaveLength(4)
       const listed = (await client.resources().all()).map(({ uri }) => uri)
@@ -128,7 +131,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       }
     })
 
-    proves('resources', 'its documents and templates are listed and read', async () => {
+    testWorks('resources', 'its documents and templates are listed and read', async () => {
       const resources = await client.resources().all()
       expect(resources.map(({ name }) => name)).toEqual(expect.arrayContaining(['architecture.md', 'features.md']))
       const { contents } = await client.read('demo://resource/static/document/features.md')
@@ -144,7 +147,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       await expect(client.read('demo://resource/dynamic/text/zero')).rejects.toMatchObject({ name: 'RemoteError' })
     })
 
-    proves('subscribe', 'changes of a watched resource are told', async () => {
+    testWorks('subscribe', 'changes of a watched resource are told', async () => {
       const uri = 'demo://resource/dynamic/text/1'
       const watching = client.watch(uri)
       const first = watching.next()
@@ -156,7 +159,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       await watching.return(undefined)
     })
 
-    proves('prompts', 'its four prompts are listed and got', async () => {
+    testWorks('prompts', 'its four prompts are listed and got', async () => {
       expect((await client.prompts().all()).map(({ name }) => name)).toEqual([
         'simple-prompt',
         'args-prompt',
@@ -177,7 +180,8 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       await expect(client.prompt('args-prompt', {})).rejects.toMatchObject({ code: -32602 })
     })
 
-    proves('completion', 'one choice narrows the next, and templates are completed [T-COMP-010]', async () => {
+    testWorks('completion', 'one choice narrows the next, and templates are completed', async () => {
+      proves('T-COMP-010')
       const ref = { type: 'ref/prompt', name: 'completable-prompt' } as const
       expect((await client.complete({ ref, argument: { name: 'department', value: 'S' } })).values).toEqual(['Sales', 'Support'])
       const context = { arguments: { department: 'Sales' } }
@@ -186,7 +190,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect((await client.complete({ ref: template, argument: { name: 'resourceId', value: '12' } })).values).toEqual(['12'])
     })
 
-    proves('progress', 'progress of a long call is told, step by step', async () => {
+    testWorks('progress', 'progress of a long call is told, step by step', async () => {
       const heard: unknown[] = []
       const options = { onProgress: (progress: unknown) => heard.push(progress) }
       const { content } = await client.call('trigger-long-running-operation', { duration: 0.15, steps: 3 }, options)
@@ -194,7 +198,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(content).toMatchObject([{ text: expect.stringContaining('completed') }])
     })
 
-    proves('cancel', 'a call we give up is never answered', async () => {
+    testWorks('cancel', 'a call we give up is never answered', async () => {
       const controller = new AbortController()
       const given = client.call('trigger-long-running-operation', { duration: 0.8, steps: 1 }, { signal: controller.signal })
       const failed = expect(given).rejects.toMatchObject({ name: 'AbortError' })
@@ -206,7 +210,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(connected.warnings).toEqual([])
     })
 
-    proves('logging', 'simulated log messages come once they are switched on', async () => {
+    testWorks('logging', 'simulated log messages come once they are switched on', async () => {
       await client.setLogLevel('debug')
       const told = connected.logs.next(({ data }) => /-level message|level-message/.test(String(data)))
       expect(await text('toggle-simulated-logging')).toContain('Started')
@@ -214,7 +218,8 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(await text('toggle-simulated-logging')).toContain('Stopped')
     })
 
-    proves('elicit', 'a form with every kind of field is answered, with its defaults [T-ELIC-035]', async () => {
+    testWorks('elicit', 'a form with every kind of field is answered, with its defaults', async () => {
+      proves('T-ELIC-035')
       connected.person.elicit = () => ({
         action: 'accept',
         content: { name: 'Ada', check: true, email: 'ada@example.org', birthdate: '1815-12-10' },
@@ -247,7 +252,8 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       }
     })
 
-    proves('url', 'a page is offered, by request and by error [T-ELIC-046]', async () => {
+    testWorks('url', 'a page is offered, by request and by error', async () => {
+      proves('T-ELIC-046')
       const url = 'https://example.com/flow'
       connected.person.elicitUrl = () => ({ action: 'accept' })
       expect(await text('trigger-url-elicitation', { url, elicitationId: 'one' })).toContain('User completed the URL elicitation flow')
@@ -265,14 +271,15 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       ])
     })
 
-    proves('sample', 'the server has our model answer', async () => {
+    testWorks('sample', 'the server has our model answer', async () => {
       expect(await text('trigger-sampling-request', { prompt: 'Say hello', maxTokens: 20 })).toContain('The model answers')
       expect(connected.asked.items).toMatchObject([
         { kind: 'model', request: { maxTokens: 20, temperature: 0.7, systemPrompt: 'You are a helpful test server.' } },
       ])
     })
 
-    proves('roots', 'the server sees our roots, and new ones once it is told [T-ROOT-007]', async () => {
+    testWorks('roots', 'the server sees our roots, and new ones once it is told', async () => {
+      proves('T-ROOT-007')
       expect(await text('get-roots-list')).toContain('file:///project/one')
       await client.setLogLevel('info')
       const told = connected.logs.next(({ data }) => String(data).startsWith('Roots updated: 2'))
@@ -281,7 +288,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(await text('get-roots-list')).toContain('1. Two\n   URI: file:///project/two')
     })
 
-    proves('list_changed', 'a resource made by a tool is announced, listed and read', async () => {
+    testWorks('list_changed', 'a resource made by a tool is announced, listed and read', async () => {
       const content = await changeOf(client, 'resources', () =>
         contentOf(client, 'gzip-file-as-resource', { name: 'hello.gz', data: 'data:text/plain,hello' }),
       )
@@ -292,7 +299,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(gunzipSync(Buffer.from(String(blob), 'base64')).toString()).toBe('hello')
     })
 
-    test('nothing the server sent was odd', () => {
+    test('the server sent nothing unexpected', () => {
       expect(connected.warnings).toEqual([])
     })
   })

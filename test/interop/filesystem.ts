@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
-import { provesCapabilityAbsent } from './absence.ts'
+import type { Client } from '../../src/client/client.ts'
+import { proves } from '../support/proves.ts'
+import { testCapabilityLacks } from './absence.ts'
 import type { Feature, Matrix } from './matrix.ts'
 import { type Connected, connectOurClient, contentOf, type ServerProcess, textOf } from './our-client.ts'
 
@@ -42,20 +43,20 @@ export function describeFilesystem(matrix: Matrix): void {
       await client.close()
       rmSync(folder, { recursive: true })
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(PEER, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(PEER, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
     const notes = join(one, 'notes.txt')
 
-    test('agree on the newest revision with a handshake', () => {
+    test('our client and the reference server filesystem agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info.name).toBe('secure-filesystem-server')
     })
 
-    proves('tools', 'its fourteen tools are listed', async () => {
+    testWorks('tools', 'its fourteen tools are listed', async () => {
       expect(await client.tools().all()).toHaveLength(14)
     })
 
-    proves('tools', 'files are read, written, edited and moved', async () => {
+    testWorks('tools', 'files are read, written, edited and moved', async () => {
       expect(await text('read_file', { path: notes })).toBe('first\nsecond\nthird')
       expect(await text('read_text_file', { path: notes, head: 1 })).toBe('first')
       expect(await text('read_multiple_files', { paths: [notes, join(one, 'missing')] })).toContain('missing: Error')
@@ -67,7 +68,7 @@ export function describeFilesystem(matrix: Matrix): void {
       expect(readFileSync(join(one, 'sub', 'new.txt'), 'utf8')).toBe('Grüße, 世界')
     })
 
-    proves('tools', 'directories are listed and searched', async () => {
+    testWorks('tools', 'directories are listed and searched', async () => {
       expect(await text('list_directory', { path: one })).toContain('[FILE] notes.txt')
       expect(await text('list_directory_with_sizes', { path: one, sortBy: 'size' })).toContain('Combined size')
       expect(JSON.parse(await text('directory_tree', { path: one }))).toContainEqual({ name: 'notes.txt', type: 'file' })
@@ -76,21 +77,21 @@ export function describeFilesystem(matrix: Matrix): void {
       expect(await text('list_allowed_directories')).toContain(one)
     })
 
-    proves('tools', 'a path outside the allowed directories is refused as a failure of the tool', async () => {
+    testWorks('tools', 'a path outside the allowed directories is refused as a failure of the tool', async () => {
       expect(await client.call('read_text_file', { path: '/etc/hostname' })).toMatchObject({
         isError: true,
         content: [{ text: expect.stringContaining('Access denied') }],
       })
     })
 
-    proves('structured', 'every result carries structured output that fits its schema', async () => {
+    testWorks('structured', 'every result carries structured output that fits its schema', async () => {
       const result = await client.call('read_text_file', { path: notes, tail: 1 })
       expect(result.structuredContent).toEqual({ content: 'third' })
       const media = await client.call('read_media_file', { path: join(one, 'pixel.png') })
       expect(media.structuredContent).toEqual({ content: media.content })
     })
 
-    proves('content kinds', 'media arrive as images, audio and embedded bytes', async () => {
+    testWorks('content kinds', 'media arrive as images, audio and embedded bytes', async () => {
       expect(await contentOf(client, 'read_media_file', { path: join(one, 'pixel.png') })).toEqual([
         { type: 'image', mimeType: 'image/png', data: PNG.toString('base64') },
       ])
@@ -102,7 +103,7 @@ export function describeFilesystem(matrix: Matrix): void {
       ])
     })
 
-    proves('cancel', 'a call given up at once is not answered, and the server lives on', async () => {
+    testWorks('cancel', 'a call given up at once is not answered, and the server lives on', async () => {
       const controller = new AbortController()
       const given = client.call('directory_tree', { path: one }, { signal: controller.signal })
       controller.abort()
@@ -111,7 +112,8 @@ export function describeFilesystem(matrix: Matrix): void {
       expect(connected.warnings).toEqual([])
     })
 
-    proves('roots', 'our roots are its allowed directories, also after they change [T-ROOT-007]', async () => {
+    testWorks('roots', 'our roots are its allowed directories, also after they change', async () => {
+      proves('T-ROOT-007')
       const other = join(two, 'other.txt')
       expect(await client.call('read_text_file', { path: other })).toMatchObject({ isError: true })
       const updated = connected.stderr.next((line) => line.includes('from MCP roots: 2 valid directories'))
@@ -121,9 +123,10 @@ export function describeFilesystem(matrix: Matrix): void {
     })
 
     for (const feature of ['resources', 'subscribe', 'prompts', 'completion', 'logging'] as const) {
-      provesCapabilityAbsent(matrix, PEER, feature, () => client)
+      testCapabilityLacks(matrix, PEER, feature, () => client)
     }
-    matrix.provesAbsent(PEER, 'progress', 'it reports no progress to a call that asks for it [T-PROG-015]', async () => {
+    matrix.testLacks(PEER, 'progress', 'it reports no progress to a call that asks for it', async () => {
+      proves('T-PROG-015')
       await client.call('directory_tree', { path: one }, { onProgress: () => progressHeard++ })
       expect(progressHeard).toBe(0)
     })
@@ -132,11 +135,11 @@ export function describeFilesystem(matrix: Matrix): void {
       ['url', 'page'],
       ['sample', 'model'],
     ] as const) {
-      matrix.provesAbsent(PEER, feature, `none of its tools has asked for a ${kind}`, async () => {
+      matrix.testLacks(PEER, feature, `none of its tools has asked for a ${kind}`, async () => {
         expect(connected.asked.items.filter((question) => question.kind === kind)).toEqual([])
       })
     }
-    matrix.provesAbsent(PEER, 'list_changed', 'its list of tools has not changed', async () => {
+    matrix.testLacks(PEER, 'list_changed', 'its list of tools has not changed', async () => {
       expect(listsChanged).toBe(0)
     })
   })

@@ -47,24 +47,27 @@ export function describeGivenUp(): void {
     })
     afterAll(() => listening.close())
 
-    test.each(['v1', 'v2'] as const)('is asked for once more by the %s client, and then no more', async (version) => {
-      const resumed: number[] = []
-      const controller = new AbortController()
-      const { call, close } = await CLIENTS[version]({
-        endpoint: new URL(listening.url),
-        fetch: async (url, init) => {
-          const response = await fetch(url, init)
-          if (new Headers(init?.headers).has('last-event-id')) resumed.push(response.status)
-          return response
-        },
-        signal: controller.signal,
-        onprogress: () => controller.abort('Enough'),
-      })
-      await expect(call).rejects.toThrow('Enough')
-      await expect.poll(() => resumed.length).toBeGreaterThan(0)
-      await new Promise((resolve) => setTimeout(resolve, 10 * RETRY_MS))
-      expect(resumed).toEqual([204])
-      await close()
-    })
+    test.each(['v1', 'v2'] as const)(
+      'a call cancelled after progress is requested once more by the %s client, and then no more',
+      async (version) => {
+        const resumed: number[] = []
+        const controller = new AbortController()
+        const { call, close } = await CLIENTS[version]({
+          endpoint: new URL(listening.url),
+          fetch: async (url, init) => {
+            const response = await fetch(url, init)
+            if (new Headers(init?.headers).has('last-event-id')) resumed.push(response.status)
+            return response
+          },
+          signal: controller.signal,
+          onprogress: () => controller.abort('Enough'),
+        })
+        await expect(call).rejects.toThrow('Enough')
+        await expect.poll(() => resumed.length).toBeGreaterThan(0)
+        await new Promise((resolve) => setTimeout(resolve, 10 * RETRY_MS))
+        expect(resumed).toEqual([204])
+        await close()
+      },
+    )
   })
 }

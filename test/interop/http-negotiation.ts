@@ -1,7 +1,9 @@
 /** Which transport and revision two sides come to speak when only a URL is known, and what happens when there is none. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Client, type ConnectAnywhereOptions, connect, verdictMemory } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { type ConnectAnywhereOptions, connect } from '../../src/index.ts'
 import type { ListeningProcess } from '../support/listening-process.ts'
 import { startEverything } from './everything.ts'
 import { startSdkServer } from './sdk-server.ts'
@@ -44,13 +46,13 @@ export function describeHttpNegotiation(revisions: readonly string[]): void {
       ['a server with stateless calls only', () => startSdkServer('v2', 'modern'), STATELESS],
       ['the reference server', () => startEverything('http'), NEWEST_SESSION],
       ['the reference server as of 2024', () => startEverything('sse'), NEWEST_SESSION],
-    ] as const)('finds out what %s speaks', async (_name, start, revision) => {
+    ] as const)('our client finds out which dialect %s speaks', async (_name, start, revision) => {
       const client = await reach(start())
       expect(client.revision).toBe(revision)
       expect((await client.tools().all()).map(({ name }) => name)).toContain('echo')
     })
 
-    test('speaks each older revision with the reference server if that is all it speaks', async () => {
+    test('our client speaks each older revision with the reference server if it offers no other', async () => {
       const server = await startEverything('http')
       endings.unshift(server.stop)
       for (const revision of revisions) {
@@ -63,31 +65,31 @@ export function describeHttpNegotiation(revisions: readonly string[]): void {
     test.each([
       ['a client of stateless calls and a server of sessions', () => startSdkServer('v1', 'sessions'), [STATELESS]],
       ['a client of sessions and a server of stateless calls', () => startSdkServer('v2', 'modern'), revisions],
-    ] as const)('says that there is no common revision: %s', async (_name, start, spoken) => {
+    ] as const)('our client reports that there is no common revision: %s', async (_name, start, spoken) => {
       await expect(reach(start(), { revisions: spoken })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_VERSION_UNSUPPORTED' })
     })
   })
 
   describe('our server, at its URL,', () => {
-    test('is found to have stateless calls by a client that looks for them', async () => {
+    test('our server offers stateless calls to a client that looks for them', async () => {
       const client = await theirs(connectV2Client({ mode: 'auto', over: 'http' }))
       expect(client.revision).toBe(STATELESS)
       expect((await client.call('echo', { text: 'Hello' })).content).toEqual([{ type: 'text', text: 'Hello' }])
     })
 
-    test('is found to have none by a client that looks for them, which then begins a session', async () => {
+    test('our server without stateless calls gets a session from a client that looks for them', async () => {
       const client = await theirs(connectV2Client({ mode: 'auto', over: 'http', server: { revisions: [...revisions] } }))
       expect(client.revision).toBe(NEWEST_SESSION)
       expect((await client.call('echo', { text: 'Hello' })).content).toEqual([{ type: 'text', text: 'Hello' }])
     })
 
-    test('tells a client of sessions what it speaks if it has none', async () => {
+    test('our stateless server tells a session client which revisions it speaks', async () => {
       const server = { revisions: [STATELESS] }
       await expect(connectV1Client(server, 'http')).rejects.toThrow(STATELESS)
       await expect(connectV2Client({ mode: 'legacy', over: 'http', server })).rejects.toThrow(STATELESS)
     })
 
-    test('refuses a client of stateless calls if it has sessions only', async () => {
+    test('our session server refuses a stateless client', async () => {
       const server = { revisions: [...revisions] }
       await expect(connectV2Client({ mode: { pin: STATELESS }, over: 'http', server })).rejects.toThrow()
     })

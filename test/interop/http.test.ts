@@ -76,7 +76,7 @@ describePaging('v2 client modern over http', (pageSize) =>
 describeHttpNegotiation(SESSION_REVISIONS)
 
 describe('the matrix of peers and features', () => {
-  test('has no failure and no blank', () => {
+  test('the matrix of peers and features has no failure and no blank', () => {
     console.log(`Interoperation over HTTP:\n\n${matrix}\n`)
     expect(matrix.failures).toEqual([])
   })

@@ -49,26 +49,26 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
       await server.stop()
       await rm(home, { recursive: true, force: true })
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
     const run = (method: string, ...args: string[]): Promise<Outcome> =>
       inspect(home, [endpointOf(server, over).href, '--protocol-era', era, '--format', 'json', '-q', '--method', method, ...args])
     const call = (tool: string, args: object = {}): Promise<Outcome> =>
       run('tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args))
 
-    test('agree on the revision and know each other', async () => {
+    test('our server and the inspector agree on the revision', async () => {
       expect(await run('initialize')).toMatchObject({
         exitCode: 0,
         result: { protocolVersion: revision, serverInfo: { name: 'everything' }, capabilities: { tools: { listChanged: true } } },
       })
     })
 
-    proves('tools', 'tools are listed with schemas it finds nothing wrong with', async () => {
+    testWorks('tools', 'tools are listed with schemas it finds nothing wrong with', async () => {
       const { exitCode, result } = await run('tools/list', '--strict')
       expect(exitCode).toBe(0)
       expect(result?.tools).toContainEqual(expect.objectContaining({ name: 'add', description: 'Adds two numbers' }))
     })
 
-    proves('tools', 'text comes back unchanged; a tool that fails and one that does not exist are told apart', async () => {
+    testWorks('tools', 'text comes back unchanged; a tool that fails and one that does not exist are told apart', async () => {
       const text = 'Grüße, 世界 🌍\nzweite Zeile'
       const [echoed, failed, unknown] = await Promise.all([call('echo', { text }), call('test_error_handling'), call('nowhere')])
       expect(echoed).toMatchObject({ exitCode: 0, result: { content: [{ type: 'text', text }] } })
@@ -77,18 +77,18 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
       expect(unknown.error).toMatchObject({ code: 'tool_not_found' })
     })
 
-    proves('structured', 'structured output passes its own check', async () => {
+    testWorks('structured', 'structured output passes its own check', async () => {
       expect(await call('add', { a: 1, b: 2 })).toMatchObject({ exitCode: 0, result: { structuredContent: { sum: 3 } } })
     })
 
-    proves('content kinds', 'images and resources arrive whole', async () => {
+    testWorks('content kinds', 'images and resources arrive whole', async () => {
       expect(await call('test_multiple_content_types')).toMatchObject({
         exitCode: 0,
         result: { content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'resource' }] },
       })
     })
 
-    proves('resources', 'resources and templates are listed and read', async () => {
+    testWorks('resources', 'resources and templates are listed and read', async () => {
       const [resources, templates, text] = await Promise.all([
         run('resources/list'),
         run('resources/templates/list'),
@@ -99,7 +99,7 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
       expect(text.result?.contents).toEqual([expect.objectContaining({ uri: 'test://template/123/data', mimeType: 'application/json' })])
     })
 
-    proves('prompts', 'prompts are listed and got', async () => {
+    testWorks('prompts', 'prompts are listed and got', async () => {
       const [prompts, prompt] = await Promise.all([
         run('prompts/list'),
         run('prompts/get', '--prompt-name', 'test_prompt_with_arguments', '--prompt-args', 'arg1=x', 'arg2=y'),
@@ -112,17 +112,17 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
     })
 
     if (revision < '2026-07-28') {
-      proves('logging', 'the level of log messages is set', async () => {
+      testWorks('logging', 'the level of log messages is set', async () => {
         expect(await run('logging/setLevel', '--log-level', 'warning')).toMatchObject({ exitCode: 0 })
       })
     } else {
-      matrix.provesAbsent(peer, 'logging', 'the level of log messages cannot be set where each request names its own', async () => {
+      matrix.testLacks(peer, 'logging', 'the level of log messages cannot be set where each request names its own', async () => {
         expect((await run('logging/setLevel', '--log-level', 'warning')).exitCode).toBe(FAILED)
       })
     }
 
     for (const feature of LACKING) {
-      matrix.provesAbsent(peer, feature, `its command line has no ${feature}`, async () => {
+      matrix.testLacks(peer, feature, `its command line has no ${feature}`, async () => {
         expect((await supported()).join()).not.toMatch(/complet|subscri|roots|sampling|elicit|ping/)
       })
     }

@@ -57,12 +57,12 @@ export class Matrix {
   }
 
   /** A test that shows the feature working with the peer. */
-  proves(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
+  testWorks(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
     this.#register(peer, feature, 'works', name, run)
   }
 
   /** A test that shows that the peer has no such thing, or that it does not work on its side. */
-  provesAbsent(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
+  testLacks(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
     this.#register(peer, feature, 'lacks', name, run)
   }
 

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
-import { provesCapabilityAbsent } from './absence.ts'
+import type { Client } from '../../src/client/client.ts'
+import { proves } from '../support/proves.ts'
+import { testCapabilityLacks } from './absence.ts'
 import type { Feature, Matrix } from './matrix.ts'
 import { type Connected, connectOurClient, type ServerProcess, textOf } from './our-client.ts'
 
@@ -44,20 +45,20 @@ export function describeMemory(matrix: Matrix): void {
       await client.close()
       rmSync(folder, { recursive: true })
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(PEER, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(PEER, feature, name, run)
     const graph = async (name: string, args: Record<string, unknown> = {}): Promise<Graph | undefined> =>
       (await client.call<Graph>(name, args)).structuredContent
 
-    test('agree on the newest revision with a handshake', () => {
+    test('our client and the reference server memory agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info.name).toBe('memory-server')
     })
 
-    proves('tools', 'its nine tools are listed', async () => {
+    testWorks('tools', 'its nine tools are listed', async () => {
       expect(await client.tools().all()).toHaveLength(9)
     })
 
-    proves('tools', 'what is created is kept in its file', async () => {
+    testWorks('tools', 'what is created is kept in its file', async () => {
       await client.call('create_entities', { entities: [ADA, ENGINE] })
       await client.call('create_relations', { relations: [RELATION] })
       expect(readFileSync(file, 'utf8')).toContain('"Engine"')
@@ -66,20 +67,20 @@ export function describeMemory(matrix: Matrix): void {
       })
     })
 
-    proves('structured', 'the graph is read, searched and opened as structured output', async () => {
+    testWorks('structured', 'the graph is read, searched and opened as structured output', async () => {
       expect(await graph('read_graph')).toEqual({ entities: [ADA, ENGINE], relations: [RELATION] })
       expect((await graph('search_nodes', { query: 'program' }))?.entities).toEqual([ADA])
       expect((await graph('open_nodes', { names: ['Engine'] }))?.entities).toEqual([ENGINE])
     })
 
-    proves('resources', 'the graph is a resource', async () => {
+    testWorks('resources', 'the graph is a resource', async () => {
       expect(await client.resources().all()).toMatchObject([{ uri: GRAPH, name: 'knowledge-graph' }])
       const { contents } = await client.read(GRAPH)
       expect(JSON.parse(contents[0] && 'text' in contents[0] ? String(contents[0].text) : '')).toMatchObject({ relations: [RELATION] })
       expect(await client.resourceTemplates().all()).toEqual([])
     })
 
-    proves('subscribe', 'whoever watches the graph hears of its changes, and reads them', async () => {
+    testWorks('subscribe', 'whoever watches the graph hears of its changes, and reads them', async () => {
       const watching = client.watch(GRAPH)
       const first = watching.next()
       await client.ping()
@@ -89,7 +90,7 @@ export function describeMemory(matrix: Matrix): void {
       await watching.return(undefined)
     })
 
-    proves('tools', 'observations, relations and entities are deleted', async () => {
+    testWorks('tools', 'observations, relations and entities are deleted', async () => {
       await client.call('delete_observations', { deletions: [{ entityName: 'Engine', observations: ['is made of brass'] }] })
       await client.call('delete_relations', { relations: [RELATION] })
       expect(await graph('read_graph')).toEqual({ entities: [ADA, ENGINE], relations: [] })
@@ -97,7 +98,7 @@ export function describeMemory(matrix: Matrix): void {
       expect(await graph('read_graph')).toEqual({ entities: [], relations: [] })
     })
 
-    proves('cancel', 'a call given up at once is not answered, and the server lives on', async () => {
+    testWorks('cancel', 'a call given up at once is not answered, and the server lives on', async () => {
       const controller = new AbortController()
       const given = client.call('read_graph', {}, { signal: controller.signal })
       controller.abort()
@@ -106,12 +107,13 @@ export function describeMemory(matrix: Matrix): void {
       expect(connected.warnings).toEqual([])
     })
 
-    matrix.provesAbsent(PEER, 'content kinds', 'its results are text and nothing else', async () => {
+    matrix.testLacks(PEER, 'content kinds', 'its results are text and nothing else', async () => {
       const { content } = await client.call('read_graph')
       expect(content).toEqual([{ type: 'text', text: expect.any(String) }])
     })
-    for (const feature of ['prompts', 'completion', 'logging'] as const) provesCapabilityAbsent(matrix, PEER, feature, () => client)
-    matrix.provesAbsent(PEER, 'progress', 'it reports no progress to a call that asks for it [T-PROG-015]', async () => {
+    for (const feature of ['prompts', 'completion', 'logging'] as const) testCapabilityLacks(matrix, PEER, feature, () => client)
+    matrix.testLacks(PEER, 'progress', 'it reports no progress to a call that asks for it', async () => {
+      proves('T-PROG-015')
       let heard = 0
       await client.call('read_graph', {}, { onProgress: () => heard++ })
       expect(heard).toBe(0)
@@ -122,11 +124,11 @@ export function describeMemory(matrix: Matrix): void {
       ['sample', 'model'],
       ['roots', 'root'],
     ] as const) {
-      matrix.provesAbsent(PEER, feature, `none of its tools has asked for a ${kind}`, async () => {
+      matrix.testLacks(PEER, feature, `none of its tools has asked for a ${kind}`, async () => {
         expect(connected.asked.items.filter((question) => question.kind === kind)).toEqual([])
       })
     }
-    matrix.provesAbsent(PEER, 'list_changed', 'none of its lists has changed', async () => {
+    matrix.testLacks(PEER, 'list_changed', 'none of its lists has changed', async () => {
       expect(listsChanged).toBe(0)
     })
   })

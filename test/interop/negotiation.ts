@@ -1,8 +1,13 @@
 /** Which revision two sides come to speak, and what happens when there is none. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Client, type ConnectOptions, connect, type Target, verdictMemory } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { connect } from '../../src/index.ts'
+import type { Target } from '../../src/protocol/seams/link.ts'
 import { processTarget } from '../../src/stdio/index.ts'
+import { proves } from '../support/proves.ts'
 import { everythingServer } from './everything.ts'
 import { filesystemServer } from './filesystem.ts'
 import { memoryServer } from './memory.ts'
@@ -60,7 +65,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
   })
 
   describe('our client finds out what a server speaks', () => {
-    test('a server without stateless calls refuses the probe, and a handshake for our newest revision follows [T-VER-007] [T-VER-008] [T-LIFE-010]', async () => {
+    test('a server without stateless calls refuses the probe, and a handshake follows', async () => {
+      proves('T-VER-007', 'T-VER-008', 'T-LIFE-010')
       const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { info: { name: 'interop', version: '1.0.0' } })
       expect(client.revision).toBe(NEWEST_SESSION)
@@ -80,7 +86,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
       expect(sent.map(({ method }) => method)).toEqual(['server/discover', 'server/discover'])
     })
 
-    test('what was found out spares the next connection the probe', async () => {
+    test('a remembered dialect saves the next connection the probe', async () => {
       const memory = verdictMemory()
       const first = tap(sdkServer('v1'))
       await reach(first.target, { memory })
@@ -89,7 +95,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
       expect(second.sent[0]?.method).toBe('initialize')
     })
 
-    test.each(revisions)('a client of %s alone opens with initialize and its three members [T-LIFE-004] [T-VER-007]', async (revision) => {
+    test.each(revisions)('a client of %s alone opens with initialize and its three members', async (revision) => {
+      proves('T-LIFE-004', 'T-VER-007')
       const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { revisions: [revision], answer: { elicit: () => ({ action: 'decline' }), roots: [] } })
       expect(client.revision).toBe(revision)
@@ -105,7 +112,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
       ['everything', everythingServer],
       ['filesystem', filesystemServer(process.cwd())],
       ['memory', memoryServer('/nowhere/memory.jsonl')],
-    ] as const)('the reference server %s takes each older revision and works in it [T-VER-004] [T-VER-005]', async (_name, server) => {
+    ] as const)('the reference server %s takes each older revision and works in it', async (_name, server) => {
+      proves('T-VER-004', 'T-VER-005')
       await Promise.all(
         revisions.map(async (revision) => {
           const { client } = await connectOurClient(server, { revision })
@@ -119,24 +127,26 @@ export function describeNegotiation(revisions: readonly string[]): void {
   })
 
   describe('our client hangs up when there is no common revision', () => {
-    test('a stateless client and a server that wants a handshake [T-VER-006] [T-LIFE-036]', async () => {
+    test('our client ends the connection when it is stateless and the server wants a handshake', async () => {
+      proves('T-VER-006', 'T-LIFE-036')
       const { target, sent, hasClosed } = tap(sdkServer('v1'))
       await expect(reach(target, { revisions: [STATELESS] })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_VERSION_UNSUPPORTED' })
       expect(sent.map(({ method }) => method)).toEqual(['server/discover'])
       expect(hasClosed()).toBe(true)
     })
 
-    test('an older client and a server that answers with a newer revision [T-VER-012] [T-VER-013] [T-LIFE-036]', async () => {
+    test('our client ends the connection when the server answers with a newer revision', async () => {
+      proves('T-VER-012', 'T-VER-013', 'T-LIFE-036')
       const { target, sent, hasClosed } = tap(sdkServer('v2', { supportedProtocolVersions: [NEWEST_SESSION] }))
       await expect(reach(target, { revisions: ['2024-11-05'] })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
-        message: expect.stringContaining(`The server speaks ${NEWEST_SESSION}`),
+        message: expect.stringContaining(`The server supports ${NEWEST_SESSION}`),
       })
       expect(sent.map(({ method }) => method)).toEqual(['initialize'])
       expect(hasClosed()).toBe(true)
     })
 
-    test('a client of sessions and a server that has none', async () => {
+    test('our client ends the connection when it needs a session and the server has none', async () => {
       const { target, hasClosed } = tap(sdkServer('v2', { legacy: 'reject' }))
       await expect(reach(target, { revisions })).rejects.toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
       expect(hasClosed()).toBe(true)
@@ -146,11 +156,13 @@ export function describeNegotiation(revisions: readonly string[]): void {
   describe('our server answers with a revision it speaks', () => {
     const v1 = async (served?: string[]): Promise<TheirClient> => closing(await connectV1Client(served ? { revisions: served } : {}))
 
-    test('the one that is asked for, if it speaks that [T-VER-009]', async () => {
+    test('our server answers with the requested revision if it speaks it', async () => {
+      proves('T-VER-009')
       expect((await v1()).revision).toBe(NEWEST_SESSION)
     })
 
-    test('else its newest [T-VER-010] [T-VER-011]', async () => {
+    test('our server answers with its newest revision if it does not speak the requested one', async () => {
+      proves('T-VER-010', 'T-VER-011')
       expect((await v1(['2024-11-05', '2025-03-26'])).revision).toBe('2025-03-26')
     })
 
@@ -166,14 +178,14 @@ export function describeNegotiation(revisions: readonly string[]): void {
       expect((await client.call('echo', { text: 'Hello' })).content).toEqual([{ type: 'text', text: 'Hello' }])
     })
 
-    test('a client of sessions is told what a server without them speaks', async () => {
+    test('a session client is told which revisions a stateless server speaks', async () => {
       const served = { revisions: [STATELESS] }
       const refusal = { data: { supported: [STATELESS], requested: NEWEST_SESSION } }
       await expect(connectV1Client(served)).rejects.toMatchObject(refusal)
       await expect(connectV2Client({ mode: 'legacy', server: served })).rejects.toMatchObject(refusal)
     })
 
-    test('a client of stateless calls only is refused by a server of sessions', async () => {
+    test('a stateless client is refused by a session server', async () => {
       await expect(connectV2Client({ mode: { pin: STATELESS }, server: { revisions: [...revisions] } })).rejects.toThrow()
     })
   })

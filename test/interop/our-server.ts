@@ -1,8 +1,9 @@
 /** What a client of another SDK gets from our everything server, in one revision. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { proves } from '../support/proves.ts'
 import type { Feature, Matrix, PeerName } from './matrix.ts'
-import { provesQuestions } from './questions.ts'
+import { testQuestions } from './questions.ts'
 import { newPerson, type Over, type TheirClient, type ToolResult } from './their-client.ts'
 
 export interface OurServerRun {
@@ -23,13 +24,18 @@ const STATELESS_SINCE = '2026-07-28'
 const PNG = /^iVBOR/
 
 /** The v1 client always asks for its newest revision; the v2 client asks for the one it is given. */
-const versionIds = (peer: PeerName): string =>
-  peer.startsWith('v1') ? ' [T-VER-004]' : peer === 'v2 client modern' ? '' : ' [T-VER-004] [T-VER-009]'
+const provesVersion = (peer: PeerName): void => {
+  if (peer === 'v2 client modern') return
+  proves('T-VER-004')
+  if (!peer.startsWith('v1')) proves('T-VER-009')
+}
 
 export function describeOurServer({ matrix, peer, revision, over = 'stdio', open }: OurServerRun): void {
   const hasSession = revision < STATELESS_SINCE
-  /** Requirement ids of the revisions that have sessions. */
-  const ids = (list: string): string => (hasSession ? ` ${list}` : '')
+  /** For requirements of the revisions that have sessions. */
+  const provesInSession = (...ids: string[]): void => {
+    if (hasSession) proves(...ids)
+  }
 
   const isV1 = peer.startsWith('v1')
 
@@ -43,7 +49,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       Object.assign(client.person, newPerson())
       for (const inbox of [client.asked, client.logs, client.updates, client.refreshed, client.completed]) inbox.clear()
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
     /** A call that only ends when it is cancelled, once our server is at it. */
     const hold = async (signal: AbortSignal): Promise<{ held: Promise<ToolResult> }> => {
       const held = client.call('hold', undefined, { signal })
@@ -54,7 +60,9 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
       (await client.call(name, args)).content[0]?.text
 
-    test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-007] [T-LIFE-008] [T-VER-005]')}${versionIds(peer)}`, () => {
+    test('our server and the client agree on the revision', () => {
+      provesInSession('T-LIFE-003', 'T-LIFE-007', 'T-LIFE-008', 'T-VER-005')
+      provesVersion(peer)
       expect(client.revision).toBe(revision)
       expect(client.server).toMatchObject({ name: 'everything', version: '1.0.0' })
       expect(client.server?.title).toBe(revision >= STRUCTURED_SINCE ? 'Everything' : undefined)
@@ -67,7 +75,8 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       })
     })
 
-    proves('tools', `tools are listed and called, with and without arguments${ids('[T-TOOL-001] [T-TOOL-013]')}`, async () => {
+    testWorks('tools', `tools are listed and called, with and without arguments`, async () => {
+      provesInSession('T-TOOL-001', 'T-TOOL-013')
       const tools = await client.listTools()
       expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'add', 'test_simple_text']))
       expect(tools.find(({ name }) => name === 'add')).toMatchObject({
@@ -79,16 +88,15 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       })
     })
 
-    proves(
-      'tools',
-      `text of any script, with line breaks, comes back unchanged${ids('[T-BASE-010]')}${over === 'stdio' ? ids('[T-STDIO-003]') : ''}`,
-      async () => {
-        const text = 'Grüße, 世界 🌍\r\nzweite Zeile\u2028dritte\u0000'
-        expect(await textOf('echo', { text })).toBe(text)
-      },
-    )
+    testWorks('tools', `text of any script, with line breaks, comes back unchanged`, async () => {
+      provesInSession('T-BASE-010')
+      if (over === 'stdio') provesInSession('T-STDIO-003')
+      const text = 'Grüße, 世界 🌍\r\nzweite Zeile\u2028dritte\u0000'
+      expect(await textOf('echo', { text })).toBe(text)
+    })
 
-    proves('tools', `a failing tool is a result, an unknown one an error${ids('[T-TOOL-037] [T-TOOL-040]')}`, async () => {
+    testWorks('tools', `a failing tool is a result, an unknown one an error`, async () => {
+      provesInSession('T-TOOL-037', 'T-TOOL-040')
       expect(await client.call('test_error_handling')).toMatchObject({
         isError: true,
         content: [{ type: 'text', text: 'This tool intentionally returns an error for testing' }],
@@ -100,14 +108,15 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     })
 
     if (revision >= BAD_ARGUMENTS_FOR_MODEL_SINCE) {
-      proves('tools', 'wrong arguments are explained to the model', async () => {
+      testWorks('tools', 'wrong arguments are explained to the model', async () => {
         expect(await client.call('add', { a: 'one', b: 2 })).toMatchObject({
           isError: true,
           content: [{ text: expect.stringContaining('argument "a": expected number') }],
         })
       })
     } else {
-      proves('tools', 'wrong arguments are an error of the protocol [T-TOOL-038]', async () => {
+      testWorks('tools', 'wrong arguments are an error of the protocol', async () => {
+        proves('T-TOOL-038')
         await expect(client.call('add', { a: 'one', b: 2 })).rejects.toMatchObject({
           code: -32602,
           message: expect.stringContaining('argument "a": expected number'),
@@ -116,24 +125,23 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     }
 
     // Whatever was agreed: a bridge may name an old revision for a newer client.
-    proves(
-      'structured',
-      `structured output passes the client's own check and is also there as text${ids('[T-TOOL-022] [T-TOOL-034]')}`,
-      async () => {
-        const tools = await client.listTools()
-        expect(tools.find(({ name }) => name === 'add')).toMatchObject({ outputSchema: { properties: { sum: { type: 'number' } } } })
-        const result = await client.call('add', { a: 1, b: 2 })
-        expect(result.structuredContent).toEqual({ sum: 3 })
-        expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ sum: 3 })
-      },
-    )
+    testWorks('structured', `structured output passes the client's own check and is also there as text`, async () => {
+      provesInSession('T-TOOL-022', 'T-TOOL-034')
+      const tools = await client.listTools()
+      expect(tools.find(({ name }) => name === 'add')).toMatchObject({ outputSchema: { properties: { sum: { type: 'number' } } } })
+      const result = await client.call('add', { a: 1, b: 2 })
+      expect(result.structuredContent).toEqual({ sum: 3 })
+      expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ sum: 3 })
+    })
 
-    proves('structured', `output that breaks its schema never reaches the client${ids('[T-TOOL-035]')}`, async () => {
+    testWorks('structured', `output that breaks its schema never reaches the client`, async () => {
+      provesInSession('T-TOOL-035')
       await client.listTools()
       await expect(client.call('break_word')).rejects.toMatchObject({ code: -32603 })
     })
 
-    proves('content kinds', `images, resources and mixtures arrive whole${ids('[T-TOOL-014] [T-TOOL-030]')}`, async () => {
+    testWorks('content kinds', `images, resources and mixtures arrive whole`, async () => {
+      provesInSession('T-TOOL-014', 'T-TOOL-030')
       const [image] = (await client.call('test_image_content')).content
       expect(image).toEqual({ type: 'image', mimeType: 'image/png', data: expect.stringMatching(PNG) })
       const [embedded] = (await client.call('test_embedded_resource')).content
@@ -145,9 +153,9 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       expect(mixture.map(({ type }) => type)).toEqual(['text', 'image', 'resource'])
     })
 
-    const audioName =
-      revision >= AUDIO_SINCE ? 'audio arrives as audio' : 'audio is lowered to an embedded resource that keeps the bytes [T-VER-019]'
-    proves('content kinds', audioName, async () => {
+    const audioName = revision >= AUDIO_SINCE ? 'audio arrives as audio' : 'audio is lowered to an embedded resource that keeps the bytes'
+    testWorks('content kinds', audioName, async () => {
+      if (revision < AUDIO_SINCE) proves('T-VER-019')
       const [block] = (await client.call('test_audio_content')).content
       if (revision >= AUDIO_SINCE)
         expect(block).toMatchObject({ type: 'audio', mimeType: 'audio/wav', data: expect.stringMatching(/^UklGR/) })
@@ -155,17 +163,18 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     })
 
     const linkName =
-      revision >= STRUCTURED_SINCE
-        ? `a resource link can be read${ids('[T-TOOL-026] [T-TOOL-027]')}`
-        : 'a resource link is lowered to text that names the resource [T-VER-015]'
-    proves('content kinds', linkName, async () => {
+      revision >= STRUCTURED_SINCE ? `a resource link can be read` : 'a resource link is lowered to text that names the resource'
+    testWorks('content kinds', linkName, async () => {
+      if (revision >= STRUCTURED_SINCE) provesInSession('T-TOOL-026', 'T-TOOL-027')
+      else proves('T-VER-015')
       const [block] = (await client.call('test_resource_link')).content
       if (revision < STRUCTURED_SINCE) return expect(block).toEqual({ type: 'text', text: 'static-text: test://static-text' })
       expect(block).toMatchObject({ type: 'resource_link', uri: 'test://static-text', name: 'static-text' })
       expect(await client.read(String(block?.uri))).toHaveLength(1)
     })
 
-    proves('resources', `resources are listed and read, as text and as bytes${ids('[T-RES-001] [T-RES-036] [T-RES-038]')}`, async () => {
+    testWorks('resources', `resources are listed and read, as text and as bytes`, async () => {
+      provesInSession('T-RES-001', 'T-RES-036', 'T-RES-038')
       const resources = await client.listResources()
       expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining(['test://static-text', 'test://static-binary']))
       expect(await client.read('test://static-text')).toEqual([
@@ -176,43 +185,40 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       ])
     })
 
-    proves('resources', `a template is listed and one of its resources read${ids('[T-RES-014]')}`, async () => {
+    testWorks('resources', `a template is listed and one of its resources read`, async () => {
+      provesInSession('T-RES-014')
       const templates = await client.listResourceTemplates()
       expect(templates).toContainEqual(expect.objectContaining({ uriTemplate: 'test://template/{id}/data', mimeType: 'application/json' }))
       const [contents] = await client.read('test://template/123/data')
       expect(JSON.parse(String(contents?.text))).toEqual({ id: '123', templateTest: true, data: 'Data for ID: 123' })
     })
 
-    proves(
-      'resources',
-      `an unknown resource and a failing one are told apart${ids(isV1 ? '[T-RES-052] [T-RES-053] [T-RES-054]' : '[T-RES-053] [T-RES-054]')}`,
-      async () => {
-        // The v2 client raises the code of older revisions to the newest one's.
-        const notFound = isV1 ? -32002 : -32602
-        await expect(client.read('test://nowhere')).rejects.toMatchObject({ code: notFound, data: { uri: 'test://nowhere' } })
-        const failure = client.read('test://failing')
-        await expect(failure).rejects.toMatchObject({ code: -32603 })
-        await expect(failure).rejects.not.toThrow('something internal')
-      },
-    )
+    testWorks('resources', `an unknown resource and a failing one are told apart`, async () => {
+      provesInSession('T-RES-053', 'T-RES-054')
+      if (isV1) provesInSession('T-RES-052')
+      // The v2 client raises the code of older revisions to the newest one's.
+      const notFound = isV1 ? -32002 : -32602
+      await expect(client.read('test://nowhere')).rejects.toMatchObject({ code: notFound, data: { uri: 'test://nowhere' } })
+      const failure = client.read('test://failing')
+      await expect(failure).rejects.toMatchObject({ code: -32603 })
+      await expect(failure).rejects.not.toThrow('something internal')
+    })
 
-    proves(
-      'subscribe',
-      `changes of a resource are told from subscription to its end${ids('[T-RES-023] [T-RES-024] [T-RES-025] [T-RES-026]')}`,
-      async () => {
-        await client.call('test_trigger_resource_update')
-        const told = client.updates.next()
-        const unsubscribe = await client.subscribe('test://watched-resource')
-        await client.call('test_trigger_resource_update')
-        expect(await told).toMatchObject({ uri: 'test://watched-resource' })
-        await unsubscribe()
-        await client.call('test_trigger_resource_update')
-        await client.ping()
-        expect(client.updates.items).toHaveLength(1)
-      },
-    )
+    testWorks('subscribe', `changes of a resource are told from subscription to its end`, async () => {
+      provesInSession('T-RES-023', 'T-RES-024', 'T-RES-025', 'T-RES-026')
+      await client.call('test_trigger_resource_update')
+      const told = client.updates.next()
+      const unsubscribe = await client.subscribe('test://watched-resource')
+      await client.call('test_trigger_resource_update')
+      expect(await told).toMatchObject({ uri: 'test://watched-resource' })
+      await unsubscribe()
+      await client.call('test_trigger_resource_update')
+      await client.ping()
+      expect(client.updates.items).toHaveLength(1)
+    })
 
-    proves('prompts', `prompts are listed and got, with and without arguments${ids('[T-PROM-001]')}`, async () => {
+    testWorks('prompts', `prompts are listed and got, with and without arguments`, async () => {
+      provesInSession('T-PROM-001')
       const prompts = await client.listPrompts()
       expect(prompts.find(({ name }) => name === 'test_prompt_with_arguments')).toMatchObject({
         arguments: [
@@ -228,26 +234,29 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       ])
     })
 
-    proves('prompts', `prompts carry images and resources`, async () => {
+    testWorks('prompts', `prompts carry images and resources`, async () => {
       const withImage = await client.prompt('test_prompt_with_image')
       expect(withImage.map(({ content }) => content.type)).toEqual(['image', 'text'])
       const [embedded] = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
       expect(embedded?.content).toMatchObject({ type: 'resource', resource: { uri: 'test://static-text' } })
     })
 
-    proves('prompts', `an unknown prompt and a missing argument are refused${ids('[T-PROM-035] [T-PROM-036]')}`, async () => {
+    testWorks('prompts', `an unknown prompt and a missing argument are refused`, async () => {
+      provesInSession('T-PROM-035', 'T-PROM-036')
       await expect(client.prompt('nowhere')).rejects.toMatchObject({ code: -32602 })
       await expect(client.prompt('test_prompt_with_arguments', { arg1: 'x' })).rejects.toMatchObject({ code: -32602 })
     })
 
-    proves('completion', `arguments of prompts and of templates are completed${ids('[T-COMP-001]')}`, async () => {
+    testWorks('completion', `arguments of prompts and of templates are completed`, async () => {
+      provesInSession('T-COMP-001')
       const ofPrompt = await client.complete({ type: 'ref/prompt', name: 'test_prompt_with_arguments' }, { name: 'arg1', value: 'test' })
       expect(ofPrompt.slice(0, 2)).toEqual(['test', 'testing'])
       const ofTemplate = await client.complete({ type: 'ref/resource', uri: 'test://template/{id}/data' }, { name: 'id', value: '12' })
       expect(ofTemplate).toEqual(['123', '124'])
     })
 
-    proves('progress', `progress reaches the call that asked for it${ids('[T-PROG-006]')}`, async () => {
+    testWorks('progress', `progress reaches the call that asked for it`, async () => {
+      provesInSession('T-PROG-006')
       const heard: unknown[] = []
       // Both SDKs lose progress that arrives together with the result, so the result waits until the last has arrived.
       const result = await client.call('test_steps', undefined, {
@@ -261,12 +270,13 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       expect(result.content[0]?.text).toBe('All steps done')
     })
 
-    proves('progress', `a call that did not ask hears of no progress`, async () => {
+    testWorks('progress', `a call that did not ask hears of no progress`, async () => {
       expect(await textOf('test_tool_with_progress')).toBe('Progress complete')
       expect(client.errors).toEqual([])
     })
 
-    proves('cancel', `a call the client gives up is stopped and not answered${ids('[T-CANC-008] [T-CANC-010]')}`, async () => {
+    testWorks('cancel', `a call the client gives up is stopped and not answered`, async () => {
+      provesInSession('T-CANC-008', 'T-CANC-010')
       const before = Number(await textOf('count_cancelled'))
       const controller = new AbortController()
       const { held } = await hold(controller.signal)
@@ -277,13 +287,14 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       expect(client.errors).toEqual([])
     })
 
-    proves('cancel', "a call that times out on the client's side is stopped", async () => {
+    testWorks('cancel', "a call that times out on the client's side is stopped", async () => {
       const before = Number(await textOf('count_cancelled'))
       await expect(client.call('hold', undefined, { timeout: 150 })).rejects.toThrow(/timed out/)
       await expect.poll(() => textOf('count_cancelled')).toBe(String(before + 1))
     })
 
-    proves('logging', `log messages come from the wanted level on${ids('[T-LOG-001] [T-LOG-006]')}`, async () => {
+    testWorks('logging', `log messages come from the wanted level on`, async () => {
+      provesInSession('T-LOG-001', 'T-LOG-006')
       await client.callLogged('error', 'log_at_every_level')
       await client.ping()
       expect(client.logs.items.map(({ level }) => level)).toEqual(['error', 'critical', 'alert', 'emergency'])
@@ -294,17 +305,18 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     })
 
     if (!hasSession) {
-      proves('logging', 'a request that names no level hears no log messages', async () => {
+      testWorks('logging', 'a request that names no level hears no log messages', async () => {
         await client.call('log_at_every_level')
         await client.ping()
         expect(client.logs.items).toEqual([])
       })
     }
 
-    provesQuestions({ proves, ids, revision, hasSession, client: () => client })
+    testQuestions({ testWorks, provesInSession, revision, hasSession, client: () => client })
 
-    const changes = `lists that change are read again at once${ids('[T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-PROM-004] [T-PROM-013] [T-PROM-014] [T-RES-007] [T-RES-021] [T-RES-022]')}`
-    proves('list_changed', changes, async () => {
+    testWorks('list_changed', 'lists that change are read again at once', async () => {
+      provesInSession('T-TOOL-008', 'T-TOOL-016', 'T-TOOL-017', 'T-PROM-004', 'T-PROM-013', 'T-PROM-014')
+      provesInSession('T-RES-007', 'T-RES-021', 'T-RES-022')
       for (const [kind, tool, known] of [
         ['tools', 'test_trigger_tool_change', 'echo'],
         ['prompts', 'test_trigger_prompt_change', 'test_simple_prompt'],
@@ -316,7 +328,8 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       }
     })
 
-    test(`a sign of life is answered while a long call runs${ids('[T-BASE-004] [T-PING-001] [T-PING-003]')}`, async () => {
+    test('a ping is answered while a long call runs', async () => {
+      provesInSession('T-BASE-004', 'T-PING-001', 'T-PING-003')
       const controller = new AbortController()
       const { held } = await hold(controller.signal)
       const answer = await client.ping()
@@ -326,7 +339,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       await expect(held).rejects.toThrow()
     })
 
-    test('the client found nothing wrong with what our server sent, and nothing is left when it leaves', async () => {
+    test('the client reports no error about our server, and nothing is left at the end', async () => {
       expect(client.errors).toEqual([])
       await client.leave()
     })

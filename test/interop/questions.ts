@@ -1,13 +1,14 @@
 /** What our server asks through a client of another SDK: forms, pages, the model, the roots. */
 
 import { expect } from 'vitest'
+import { proves } from '../support/proves.ts'
 import type { Feature } from './matrix.ts'
 import type { ElicitAnswer, TheirClient } from './their-client.ts'
 
 export interface QuestionsRun {
-  proves(feature: Feature, name: string, run: () => Promise<void>): void
-  /** Requirement ids of the revisions that have sessions. */
-  ids(list: string): string
+  testWorks(feature: Feature, name: string, run: () => Promise<void>): void
+  /** For requirements of the revisions that have sessions. */
+  provesInSession(...ids: string[]): void
   revision: string
   hasSession: boolean
   client(): TheirClient
@@ -16,12 +17,13 @@ export interface QuestionsRun {
 const FORM_SINCE = '2025-06-18'
 const PAGES_SINCE = '2025-11-25'
 
-export function provesQuestions({ proves, ids, revision, hasSession, client }: QuestionsRun): void {
+export function testQuestions({ testWorks, provesInSession, revision, hasSession, client }: QuestionsRun): void {
   const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
     (await client().call(name, args)).content[0]?.text
 
   if (revision >= FORM_SINCE) {
-    proves('elicit', `a form is shown, and its answer reaches the tool${ids('[T-ELIC-001] [T-ELIC-058]')}`, async () => {
+    testWorks('elicit', `a form is shown, and its answer reaches the tool`, async () => {
+      provesInSession('T-ELIC-001', 'T-ELIC-058')
       client().person.elicit = () => ({ action: 'accept', content: { username: 'ada', email: 'ada@example.org' } })
       expect(await textOf('test_elicitation', { message: 'Who are you?' })).toBe(
         'User response: action=accept, content={"username":"ada","email":"ada@example.org"}',
@@ -34,14 +36,15 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
       ])
     })
 
-    proves('elicit', `declining and cancelling a form are told apart${ids('[T-ELIC-059] [T-ELIC-060]')}`, async () => {
+    testWorks('elicit', `declining and cancelling a form are told apart`, async () => {
+      provesInSession('T-ELIC-059', 'T-ELIC-060')
       for (const action of ['decline', 'cancel'] as const) {
         client().person.elicit = () => ({ action })
         expect(await textOf('test_elicitation', { message: 'Who are you?' })).toContain(`action=${action}`)
       }
     })
 
-    proves('elicit', 'choices and defaults of every form are understood', async () => {
+    testWorks('elicit', 'choices and defaults of every form are understood', async () => {
       client().person.elicit = () => ({ action: 'accept', content: {} })
       const withDefaults = await textOf('test_elicitation_sep1034_defaults')
       const all = { name: 'John Doe', age: 30, score: 95.5, status: 'active', verified: true }
@@ -60,7 +63,7 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
       })
     })
 
-    proves('elicit', 'questions of three kinds at once, and one after another, come to one result', async () => {
+    testWorks('elicit', 'questions of three kinds at once, and one after another, come to one result', async () => {
       client().person.elicit = ({ message }): ElicitAnswer =>
         String(message).includes('colour')
           ? { action: 'accept', content: { color: 'red' } }
@@ -74,12 +77,13 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
       expect(await textOf('test_input_required_result_multi_round')).toBe('Ada likes red')
     })
 
-    proves('elicit', 'a prompt may ask as well', async () => {
+    testWorks('elicit', 'a prompt may ask as well', async () => {
       client().person.elicit = () => ({ action: 'accept', content: { context: 'a test' } })
       expect(await client().prompt('test_input_required_result_prompt')).toMatchObject([{ content: { text: 'Use this context: a test' } }])
     })
   } else {
-    proves('elicit', 'a form is never sent where the revision has none, and the tool says why it fails [T-VER-016]', async () => {
+    testWorks('elicit', 'a form is never sent where the revision has none, and the tool says why it fails', async () => {
+      proves('T-VER-016')
       await expect(client().call('test_elicitation', { message: 'Who are you?' })).rejects.toMatchObject({
         message: expect.stringContaining('has not declared elicitation'),
       })
@@ -89,7 +93,7 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
 
   const url = 'https://example.com/connect?id=1'
   if (revision >= PAGES_SINCE) {
-    proves('url', 'a page is offered to the person, and the tool learns of the answer', async () => {
+    testWorks('url', 'a page is offered to the person, and the tool learns of the answer', async () => {
       client().person.elicit = () => ({ action: 'accept' })
       expect(await textOf('test_url_elicitation', { url })).toBe('The person agreed')
       expect(client().asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page' } }])
@@ -97,7 +101,8 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
       expect(await client().call('test_url_elicitation', { url })).toMatchObject({ isError: true })
     })
   } else {
-    proves('url', 'a page is never sent where the revision has none [T-VER-016]', async () => {
+    testWorks('url', 'a page is never sent where the revision has none', async () => {
+      proves('T-VER-016')
       await expect(client().call('test_url_elicitation', { url })).rejects.toMatchObject({
         message: expect.stringContaining('has not declared elicitation.url'),
       })
@@ -109,34 +114,32 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
     })
   }
   if (revision === PAGES_SINCE) {
-    proves(
-      'url',
-      'a page that must come first is an error, its end is told, and the call then works [T-ELIC-042] [T-ELIC-044] [T-ELIC-048] [T-ELIC-050] [T-ELIC-051]',
-      async () => {
-        const failure = await client()
-          .call('test_url_required', { url })
-          .catch((error: unknown) => error)
-        expect(failure).toMatchObject({
-          code: -32042,
-          data: { elicitations: [{ mode: 'url', url, message: 'Please visit this page first', elicitationId: expect.any(String) }] },
-        })
-        const { elicitationId } = (failure as { data: { elicitations: [{ elicitationId: string }] } }).data.elicitations[0]
-        const told = client().completed.next()
-        await client().call('complete_page', { elicitationId })
-        expect(await told).toBe(elicitationId)
-        expect(await textOf('test_url_required', { url })).toBe('The page was visited')
-      },
-    )
+    testWorks('url', 'a page that must come first is an error, its end is told, and the call then works', async () => {
+      proves('T-ELIC-042', 'T-ELIC-044', 'T-ELIC-048', 'T-ELIC-050', 'T-ELIC-051')
+      const failure = await client()
+        .call('test_url_required', { url })
+        .catch((error: unknown) => error)
+      expect(failure).toMatchObject({
+        code: -32042,
+        data: { elicitations: [{ mode: 'url', url, message: 'Please visit this page first', elicitationId: expect.any(String) }] },
+      })
+      const { elicitationId } = (failure as { data: { elicitations: [{ elicitationId: string }] } }).data.elicitations[0]
+      const told = client().completed.next()
+      await client().call('complete_page', { elicitationId })
+      expect(await told).toBe(elicitationId)
+      expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+    })
   }
   if (!hasSession) {
-    proves('url', 'a page that must come first is asked for in the answer, and the call then works', async () => {
+    testWorks('url', 'a page that must come first is asked for in the answer, and the call then works', async () => {
       client().person.elicit = () => ({ action: 'accept' })
       expect(await textOf('test_url_required', { url })).toBe('The page was visited')
       expect(client().asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page first' } }])
     })
   }
 
-  proves('sample', `a tool has the client's model answer${ids('[T-SAMP-001]')}`, async () => {
+  testWorks('sample', `a tool has the client's model answer`, async () => {
+    provesInSession('T-SAMP-001')
     expect(await textOf('test_sampling', { prompt: 'Say hello' })).toBe('LLM response: The model answers')
     expect(client().asked.items).toMatchObject([
       {
@@ -147,9 +150,10 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
   })
 
   const rootsName = hasSession
-    ? "a tool sees the client's roots, and new ones once it is told of them [T-ROOT-009] [T-ROOT-029]"
+    ? "a tool sees the client's roots, and new ones once it is told of them"
     : "a tool sees the client's roots as they are at each call"
-  proves('roots', rootsName, async () => {
+  testWorks('roots', rootsName, async () => {
+    provesInSession('T-ROOT-009', 'T-ROOT-029')
     const rootsSeen = async (): Promise<unknown> => JSON.parse((await textOf('test_roots')) ?? '')
     await client().setRoots([{ uri: 'file:///project/one', name: 'One' }])
     expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///project/one', name: 'One' }] })

@@ -1,7 +1,7 @@
 /** Our client and servers of the official SDKs that keep no sessions: each request meets a server that has just been made. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { ListeningProcess } from '../support/listening-process.ts'
 import type { Feature, Matrix, PeerName } from './matrix.ts'
 import { type Connected, connectOurClient, contentOf, textOf } from './our-client.ts'
@@ -35,47 +35,47 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       connected.asked.clear()
       connected.logs.clear()
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
-    const provesAbsent = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.provesAbsent(peer, feature, name, run)
+    const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
+    const testLacks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testLacks(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test('agree on the revision and know each other', async () => {
+    test('our client and the server agree on the revision', async () => {
       expect(client.revision).toBe(revision)
       expect(client.server.info).toMatchObject({ name: `${version}-server` })
       await client.ping()
     })
 
-    proves('tools', 'tools are listed and called, and failures are results', async () => {
+    testWorks('tools', 'tools are listed and called, and failures are results', async () => {
       expect((await client.tools().all()).map(({ name }) => name)).toContain('echo')
       expect(await text('echo', { text: 'Grüße, 世界 🌍' })).toBe('Grüße, 世界 🌍')
       expect(await client.call('fail')).toMatchObject({ isError: true, content: [{ text: 'This tool always fails' }] })
     })
 
-    proves('structured', 'structured output is given out, whatever the revision', async () => {
+    testWorks('structured', 'structured output is given out, whatever the revision', async () => {
       const { structuredContent } = await client.call('add', { a: 1, b: 2 })
       expect(structuredContent).toEqual({ sum: 3 })
     })
 
-    proves('content kinds', 'every kind of content arrives', async () => {
+    testWorks('content kinds', 'every kind of content arrives', async () => {
       expect(await contentOf(client, 'kinds')).toHaveLength(6)
     })
 
-    proves('resources', 'resources are listed through all pages and read', async () => {
+    testWorks('resources', 'resources are listed through all pages and read', async () => {
       expect(await client.resources().all()).toHaveLength(7)
       expect(await client.read('test://city/Bern')).toMatchObject({ contents: [{ text: 'The city of Bern' }] })
     })
 
-    proves('prompts', 'prompts are listed and got', async () => {
+    testWorks('prompts', 'prompts are listed and got', async () => {
       expect((await client.prompts().all()).map(({ name }) => name)).toEqual(['hello', 'greet'])
       expect(await client.prompt('hello')).toMatchObject({ messages: [{ content: { text: 'Hello' } }] })
     })
 
-    proves('completion', 'arguments are completed', async () => {
+    testWorks('completion', 'arguments are completed', async () => {
       const ref = { type: 'ref/prompt', name: 'greet' } as const
       expect((await client.complete({ ref, argument: { name: 'tone', value: 'wa' } })).values).toEqual(['warm', 'wary'])
     })
 
-    proves('progress', 'progress comes on the stream of the call', async () => {
+    testWorks('progress', 'progress comes on the stream of the call', async () => {
       const heard: number[] = []
       const onProgress = ({ progress }: { progress: number }): void => {
         heard.push(progress)
@@ -85,7 +85,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       expect(heard).toEqual([1, 2, 3])
     })
 
-    proves('cancel', 'a call we give up is stopped: no session could carry the message, so the connection says it', async () => {
+    testWorks('cancel', 'a call we give up is stopped: no session could carry the message, so the connection says it', async () => {
       const controller = new AbortController()
       const held = client.call('hold', {}, { signal: controller.signal })
       const failed = expect(held).rejects.toMatchObject({ name: 'AbortError' })
@@ -96,7 +96,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
     })
 
     // Which level is wanted was told to a server that is gone. The v1 server logs to the stream that there is none of.
-    provesAbsent('logging', 'the wanted level is accepted and forgotten', async () => {
+    testLacks('logging', 'the wanted level is accepted and forgotten', async () => {
       await client.setLogLevel('emergency')
       await client.call('log_at_every_level')
       expect(connected.logs.items.length).toBe(version === 'v1' ? 0 : 8)
@@ -107,14 +107,14 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
     const refuses: Feature[] = version === 'v1' ? ['elicit', 'url'] : ['elicit', 'url', 'sample', 'roots']
     const TOOLS = { elicit: 'ask_form', url: 'ask_page', sample: 'ask_model', roots: 'ask_roots' } as const
     for (const [feature, tool] of Object.entries(TOOLS) as [keyof typeof TOOLS, string][]) {
-      provesAbsent(feature, `its question of ${tool} cannot be answered`, async () => {
+      testLacks(feature, `its question of ${tool} cannot be answered`, async () => {
         const asking = client.call(tool, { prompt: 'Hello?', url: 'https://example.com/' }, { timeoutMs: SOON_MS })
         if (refuses.includes(feature)) expect(await asking).toMatchObject({ isError: true })
         else await expect(asking).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
       })
     }
 
-    provesAbsent('list_changed', 'there is no stream that changes could be told on', async () => {
+    testLacks('list_changed', 'there is no stream that changes could be told on', async () => {
       const heard: unknown[] = []
       const stop = await client.onChange('tools', () => heard.push('tools'))
       expect(await text('change_tools')).toBe('Changed')
@@ -123,7 +123,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       expect(heard).toEqual([])
     })
 
-    provesAbsent('subscribe', 'a subscription is accepted and leads to nothing', async () => {
+    testLacks('subscribe', 'a subscription is accepted and leads to nothing', async () => {
       await client.request('resources/subscribe', { uri: 'test://text' })
       const heard: unknown[] = []
       const watching = client.watch('test://text')
@@ -135,7 +135,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       await client.request('resources/unsubscribe', { uri: 'test://text' })
     })
 
-    test('nothing the server sent was odd', () => {
+    test('the server sent nothing unexpected', () => {
       expect(connected.warnings).toEqual([])
       expect(client.isClosed).toBe(false)
     })

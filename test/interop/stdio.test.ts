@@ -53,7 +53,7 @@ describePaging('v2 client modern', (pageSize) => connectV2Client({ mode: { pin: 
 describeNegotiation(SESSION_REVISIONS)
 
 describe('the matrix of peers and features', () => {
-  test('has no failure and no blank', () => {
+  test('the matrix of peers and features has no failure and no blank', () => {
     console.log(`Interoperation over stdio:\n\n${matrix}\n`)
     expect(matrix.failures).toEqual([])
   })

@@ -5,7 +5,9 @@
 
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Client, connect, verdictMemory } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { connect } from '../../src/index.ts'
 import { startListening } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'
 import { sdkServer } from './sdk-server.ts'
@@ -67,7 +69,7 @@ const ROWS: [mistake: string, expected: Expected][] = [
   ['list: an error of null', { lists: INVALID }],
   ['list: not a number', { lists: INVALID }],
   ['list: a key that reaches a prototype', { lists: INVALID }],
-  ['list: an empty cursor', { warns: 'gave the cursor "" again' }],
+  ['list: an empty cursor', { warns: 'returned the cursor "" that it was called with' }],
   ['list: a cursor of null', {}],
   ['list: a schema 40 levels deep', {}],
   ['list: 12,000 tools', { lists: 'ERR_LIMIT' }],
@@ -143,28 +145,31 @@ describe('the official server of both eras, when it is slow to start', () => {
   const server = { command: process.execPath, args: [...sdkServer('v2').args] }
 
   // It cannot have started by then, so that it finds both the probe and the handshake in its input.
-  test.each([1, 20, 50])('is talked to in the era that it means, with a probe of %i ms', async (probeTimeoutMs) => {
-    proves('R-DISC-021')
-    const asked: string[] = []
-    const client = await connect(server, {
-      memory: verdictMemory(),
-      limits: { probeTimeoutMs },
-      answer: {
-        elicit: ({ message }) => {
-          asked.push(message)
-          return { action: 'decline' }
+  test.each([1, 20, 50])(
+    'the official server, when slow to start, is spoken to in its own dialect, with a probe of %i ms',
+    async (probeTimeoutMs) => {
+      proves('R-DISC-021')
+      const asked: string[] = []
+      const client = await connect(server, {
+        memory: verdictMemory(),
+        limits: { probeTimeoutMs },
+        answer: {
+          elicit: ({ message }) => {
+            asked.push(message)
+            return { action: 'decline' }
+          },
         },
-      },
-    })
-    onTestFinished(() => client.close())
-    await client.ping()
-    const stop = await client.onChange('tools', () => {})
-    stop()
-    await client.call('ask_form')
-    expect(asked).toHaveLength(1)
-  })
+      })
+      onTestFinished(() => client.close())
+      await client.ping()
+      const stop = await client.onChange('tools', () => {})
+      stop()
+      await client.call('ask_form')
+      expect(asked).toHaveLength(1)
+    },
+  )
 
-  test('is talked to in its newest revision when it is known to have that', async () => {
+  test('the official server, when slow to start, is spoken to in its newest revision when that is known', async () => {
     const memory = verdictMemory()
     const first = await connect(server, { memory, limits: { probeTimeoutMs: 30_000 } })
     expect(first.revision).toBe('2026-07-28')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BatchOutlet } from '../../src/jsonrpc/batch.ts'
 import { recordingOutlet } from '../support/recording-outlet.ts'
 
-test('the answers are written as one array when the last of them is in', () => {
+test('the answers to a batch are written as one array after the last answer', () => {
   const outlet = recordingOutlet()
   const batch = new BatchOutlet(outlet, 2)
   batch.answer('{"id":2}')
@@ -11,7 +11,7 @@ test('the answers are written as one array when the last of them is in', () => {
   expect(outlet.answers).toEqual([[{ id: 2 }, { id: 1 }]])
 })
 
-test('what was cancelled is left out', () => {
+test('a cancelled request is left out of the answers to a batch', () => {
   const outlet = recordingOutlet()
   const batch = new BatchOutlet(outlet, 3)
   batch.drop()
@@ -21,7 +21,7 @@ test('what was cancelled is left out', () => {
   expect(outlet.dropped).toBe(0)
 })
 
-test('a batch of which everything was cancelled is dropped', () => {
+test('a batch is dropped when all of its requests are cancelled', () => {
   const outlet = recordingOutlet()
   const batch = new BatchOutlet(outlet, 2)
   batch.drop()
@@ -29,7 +29,7 @@ test('a batch of which everything was cancelled is dropped', () => {
   expect(outlet).toMatchObject({ answers: [], dropped: 1 })
 })
 
-test('what belongs to one of its requests is not held back', () => {
+test('notifications about a request of a batch are not held back', () => {
   const outlet = recordingOutlet()
   void new BatchOutlet(outlet, 2).push('{"method":"x"}')
   expect(outlet.pushed).toEqual([{ method: 'x' }])

@@ -17,7 +17,7 @@ test.each([
   ['[{"id":7,"method":"x"}]', 'unknown', undefined],
   ['"id"', 'unknown', undefined],
   ['', 'unknown', undefined],
-])('of %s it tells a %s with the id %s', (text, kind, id) => {
+])('the envelope of %s is a %s with the id %s', (text, kind, id) => {
   expect(envelopeOf(text)).toEqual({ kind, id })
 })
 
@@ -28,22 +28,22 @@ test.each(['null', '1.5', '1e3', '07', 'true', '[7]', '{"id":7}', '"\\q"', '"\t"
   },
 )
 
-test('of a response with two ids it tells both: whoever waits for either is told', () => {
+test('the envelope of a response with two ids has both, so that both waiting requests end', () => {
   expect(envelopeOf('{"id":1,"result":{},"id":2}')).toEqual({ kind: 'response', id: 1, otherId: 2 })
   expect(envelopeOf('{"id":1,"result":{},"id":1}')).toEqual({ kind: 'response', id: 1 })
   expect(envelopeOf('{"id":1,"result":{},"id":2,"id":3}')).toEqual({ kind: 'response', id: 1, otherId: 2 })
 })
 
-test('of the two ids of a request neither is the id', () => {
+test('a request with two ids has no usable id', () => {
   expect(envelopeOf('{"id":1,"method":"x","id":2}')).toEqual({ kind: 'request', id: undefined })
 })
 
-test('a text that breaks off is a request if it got as far as its id, and never a notification', () => {
+test('truncated text is a request if its id was complete, and never a notification', () => {
   expect(envelopeOf('{"id":7,"method":"x","params":{"a":"')).toEqual({ kind: 'request', id: 7 })
   expect(envelopeOf('{"method":"x","params":[[[')).toEqual({ kind: 'unknown', id: undefined })
 })
 
-test('it agrees with the parser about every message', () => {
+test('the envelope reader agrees with the parser about every message', () => {
   const member = fc.jsonValue({ maxDepth: 4 })
   const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' }))
   fc.assert(
@@ -55,7 +55,7 @@ test('it agrees with the parser about every message', () => {
   )
 })
 
-test('the time taken grows no faster than the text', () => {
+test('reading an envelope takes time in proportion to the text', () => {
   expectLinear(150_000, (size) => {
     const text = `{"params":[${Array.from({ length: size / 12 }, () => '{"abcdef":1}').join(',')}],"method":"x","id":"last"}`
     return () => expect(envelopeOf(text).id).toBe('last')

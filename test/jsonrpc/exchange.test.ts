@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id } from '../../src/jsonrpc/message.ts'
+import { proves } from '../support/proves.ts'
 import { type RecordingOutlet, recordingOutlet } from '../support/recording-outlet.ts'
 
 function begin(id: Id = 1): { exchange: Exchange; outlet: RecordingOutlet; over: Exchange[] } {
@@ -10,13 +11,15 @@ function begin(id: Id = 1): { exchange: Exchange; outlet: RecordingOutlet; over:
   return { exchange, outlet, over }
 }
 
-test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, same type and value [T-BASE-017]', (id) => {
+test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, same type and value', (id) => {
+  proves('T-BASE-017')
   const { exchange, outlet } = begin(id)
   exchange.answer({ b: 2 })
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id, result: { b: 2 } }])
 })
 
-test('it is answered once: what is written after that goes nowhere [T-CANC-017]', () => {
+test('an exchange is answered once, and later writes go nowhere', () => {
+  proves('T-CANC-017')
   const { exchange, outlet, over } = begin()
   exchange.push('{"n":1}')
   exchange.answer({})
@@ -31,20 +34,22 @@ test('it is answered once: what is written after that goes nowhere [T-CANC-017]'
   expect(exchange.signal.aborted).toBe(false)
 })
 
-test('a failure is answered with its code, which the outlet is told', () => {
+test('a failure is answered with its code, and the outlet gets the code', () => {
   const { exchange, outlet } = begin('q')
   exchange.fail({ code: -32602, message: 'no', data: { why: [1] } })
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 'q', error: { code: -32602, message: 'no', data: { why: [1] } } }])
   expect(outlet.codes).toEqual([-32602])
 })
 
-test('a failure that nobody foresaw is an internal error without a word about it [T-BASE-034]', () => {
+test('an unexpected failure is answered as an internal error without details', () => {
+  proves('T-BASE-034')
   const { exchange, outlet } = begin()
   exchange.failUnexpectedly()
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }])
 })
 
-test('a cancelled one aborts with the reason and is never answered [T-CANC-008] [T-CANC-010]', () => {
+test('a cancelled exchange aborts with the reason and is never answered', () => {
+  proves('T-CANC-008', 'T-CANC-010')
   const { exchange, outlet, over } = begin()
   const { signal } = exchange
   const reason = new Error('enough')
@@ -57,7 +62,7 @@ test('a cancelled one aborts with the reason and is never answered [T-CANC-008] 
   expect(over).toEqual([exchange])
 })
 
-test('what was asked for a cancelled one can still be called off, and nothing else follows', () => {
+test('a cancelled exchange can still cancel its own requests, and sends nothing else', () => {
   const { exchange, outlet } = begin()
   exchange.signal.addEventListener('abort', () => exchange.push('{"called":"off"}'))
   exchange.cancel('enough')
@@ -65,7 +70,7 @@ test('what was asked for a cancelled one can still be called off, and nothing el
   expect(outlet).toMatchObject({ answers: [], pushed: [{ called: 'off' }], dropped: 1 })
 })
 
-test('a cancellation that causes another is one cancellation', () => {
+test('a cancellation that causes another one happens once', () => {
   const { exchange, outlet, over } = begin()
   exchange.signal.addEventListener('abort', () => exchange.cancel('again'))
   exchange.cancel('enough')
@@ -73,14 +78,14 @@ test('a cancellation that causes another is one cancellation', () => {
   expect(over).toEqual([exchange])
 })
 
-test('who first looks at the signal after the cancellation finds it aborted', () => {
+test('a signal that is first read after the cancellation is already aborted', () => {
   const { exchange } = begin()
   exchange.cancel('enough')
   expect(exchange.signal.aborted).toBe(true)
   expect(exchange.signal.reason).toBe('enough')
 })
 
-test('one that is only aborted still expects its answer', () => {
+test('an exchange that is aborted but not cancelled still expects its answer', () => {
   const { exchange, outlet, over } = begin()
   const { signal } = exchange
   exchange.abort(undefined)
@@ -90,7 +95,7 @@ test('one that is only aborted still expects its answer', () => {
   expect(outlet.answers).toHaveLength(1)
 })
 
-test('the first reason to abort is the one that stays', () => {
+test('the first reason for an abort is kept', () => {
   const { exchange } = begin()
   exchange.abort('first')
   exchange.cancel('second')

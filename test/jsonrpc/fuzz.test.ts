@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { isId } from '../../src/jsonrpc/message.ts'
 import { createServer } from '../../src/server/index.ts'
 import { counted, proofRuns } from '../support/proof.ts'
+import { proves } from '../support/proves.ts'
 import { type Message, rawChannel } from '../support/raw-channel.ts'
 
 const BUDGET = { numRuns: proofRuns(1500), interruptAfterTimeLimit: proofRuns(3000), markInterruptAsFailure: false }
@@ -56,7 +57,8 @@ async function provoke(text: string): Promise<Message[]> {
   return out.filter(({ id: answered }) => answered !== 'still there?')
 }
 
-test('whatever the members of a message are, a usable id gets one answer and a notification none [T-BASE-028]', async () => {
+test('any message with a usable id gets one answer, and a notification gets none', async () => {
+  proves('T-BASE-028')
   await fc.assert(
     fc.asyncProperty(message, async (made) => {
       const text = JSON.stringify(made)
@@ -72,7 +74,7 @@ test('whatever the members of a message are, a usable id gets one answer and a n
   )
 })
 
-test('whatever is cut out of a message, doubled or put into it, nothing throws and at most one answer comes', async () => {
+test('a message with parts removed, repeated or inserted never throws and gets at most one answer', async () => {
   const mutation = fc.record({
     at: fc.nat(),
     length: fc.nat(20),

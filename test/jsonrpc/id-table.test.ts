@@ -14,7 +14,7 @@ class Entry {
 
 const ids = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.maxSafeInteger(), fc.integer({ min: 0, max: 300 }).map(String), fc.string())
 
-test('it holds what a Map holds, whatever is added and removed in whatever order', () => {
+test('an id table behaves like a Map for any sequence of changes', () => {
   fc.assert(
     fc.property(fc.array(ids, { maxLength: 400 }), (steps) => {
       const table = new IdTable<Entry>()
@@ -46,7 +46,7 @@ test('a number and the string of its digits are two ids', () => {
   expect(table.get(1)).toBe(number)
 })
 
-test('what was taken out holds on to nothing', () => {
+test('a removed entry is no longer referenced', () => {
   const table = new IdTable<Entry>()
   const [first, second] = [new Entry(1), new Entry(65)]
   table.add(first)

@@ -5,13 +5,13 @@ import type { Outlet } from '../../src/jsonrpc/outlet.ts'
 
 const request = { kind: 'request', id: 'ü', method: 'x', params: undefined } as const
 
-test('text that is kept is encoded once, and only when bytes are wanted', () => {
+test('prepared text is encoded once, and only when bytes are needed', () => {
   const kept = new KeptText('{"a":"ü"}')
   expect(new TextDecoder().decode(kept.bytes)).toBe(kept.text)
   expect(kept.bytes).toBe(kept.bytes)
 })
 
-test('an outlet that takes parts is given them, any other the whole; either is the one answer', () => {
+test('an outlet that accepts parts gets parts, any other gets the whole text, as one answer', () => {
   const written: string[] = []
   const whole: Outlet = { push: () => undefined, answer: (json) => void written.push(json), drop: () => {} }
   const inParts: Outlet = { ...whole, answerKept: (head, kept, tail) => void written.push(head + kept.text + tail) }

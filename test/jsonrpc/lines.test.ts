@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LineReader } from '../../src/jsonrpc/lines.ts'
 import { expectLinear } from '../support/linear.ts'
+import { proves } from '../support/proves.ts'
 
 type Event = string | { tooLong: true } | { notUtf8: true }
 
@@ -37,7 +38,8 @@ const aLine = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => `"${te
 const cuts = fc.array(fc.nat(), { maxLength: 20 })
 
 describe('any chunking of any lines gives the same lines', () => {
-  test('cut anywhere, inside characters too [T-STDIO-005]', () => {
+  test('lines cut anywhere, also inside a character, are read the same', () => {
+    proves('T-STDIO-005')
     fc.assert(
       fc.property(fc.array(aLine), cuts, (texts, where) => {
         expect(readAll(utf8(texts.map((text) => `${text}\n`).join('')), where)).toEqual(texts)
@@ -45,7 +47,7 @@ describe('any chunking of any lines gives the same lines', () => {
     )
   })
 
-  test('one byte at a time', () => {
+  test('lines that arrive one byte at a time are read the same', () => {
     fc.assert(
       fc.property(fc.array(aLine, { maxLength: 5 }), (texts) => {
         const bytes = utf8(texts.map((text) => `${text}\n`).join(''))
@@ -54,7 +56,7 @@ describe('any chunking of any lines gives the same lines', () => {
     )
   })
 
-  test('with carriage returns, which JSON takes for space', () => {
+  test('lines with carriage returns are read the same in any chunks', () => {
     fc.assert(
       fc.property(fc.array(aLine), cuts, (texts, where) => {
         expect(readAll(utf8(texts.map((text) => `${text}\r\n`).join('')), where)).toEqual(texts.map((text) => `${text}\r`))
@@ -62,7 +64,7 @@ describe('any chunking of any lines gives the same lines', () => {
     )
   })
 
-  test('with lines among them that are not UTF-8, and that are too long', () => {
+  test('lines that are not UTF-8 or too long are reported the same in any chunks', () => {
     const bad = fc.constantFrom<[Uint8Array, Event]>(
       [Uint8Array.of(0xff, 0xfe), NOT_UTF8],
       [Uint8Array.of(0x61, 0xc3), NOT_UTF8],
@@ -87,11 +89,11 @@ test('10,000 lines in one chunk are all read', () => {
   expect(readAll(utf8(`${texts.join('\n')}\n`), [])).toEqual(texts)
 })
 
-test('what stands after the last newline is a line when the stream ends', () => {
+test('text after the last newline is a line when the stream ends', () => {
   expect(readAll(utf8('one\ntwo'), [5])).toEqual(['one', 'two'])
 })
 
-test('blank lines are no messages, but what JSON does not count as space is', () => {
+test('blank lines are not messages, unless they have characters that JSON does not count as space', () => {
   expect(readAll(utf8('\n  \n\t\r\n\none\n\n'), [3])).toEqual(['one'])
   expect(readAll(utf8('\ufeff\n\u00a0\n'), [])).toEqual(['\ufeff', '\u00a0'])
 })
@@ -100,19 +102,19 @@ test('a byte order mark is kept for the parser to refuse', () => {
   expect(readAll(utf8('\ufeff{}\n'), [1])).toEqual(['\ufeff{}'])
 })
 
-test('the end of a stream without a line is silent', () => {
+test('the end of a stream without an open line is silent', () => {
   expect(readAll(utf8(''), [])).toEqual([])
   expect(readAll(utf8('one\n'), [])).toEqual(['one'])
 })
 
-describe('a line against its limit', () => {
+describe('the limit for a line', () => {
   const LIMIT = 64
 
   test.each([
     [LIMIT - 1, false],
     [LIMIT, false],
     [LIMIT + 1, true],
-  ])('of %i bytes with a limit of 64 is too long: %s', (length, isTooLong) => {
+  ])('a line of %i bytes against a limit of 64 is too long: %s', (length, isTooLong) => {
     const line = 'x'.repeat(length)
     const bytes = utf8(`first\n${line}\nlast\n`)
     const expected = ['first', isTooLong ? TOO_LONG : line, 'last']
@@ -120,12 +122,12 @@ describe('a line against its limit', () => {
       expect(readAll(bytes, where, LIMIT)).toEqual(expected)
   })
 
-  test('is measured in bytes, not in characters', () => {
+  test('the limit for a line counts bytes, not characters', () => {
     expect(readAll(utf8(`${'é'.repeat(32)}\n`), [], LIMIT)).toEqual(['é'.repeat(32)])
     expect(readAll(utf8(`${'é'.repeat(33)}\n`), [], LIMIT)).toEqual([TOO_LONG])
   })
 
-  test('is told once, as soon as it is passed, and nothing of the line is kept', () => {
+  test('a line over its limit is reported once, as soon as it is over, and none of it is kept', () => {
     const { events, lines } = reader(LIMIT)
     lines.push(utf8('x'.repeat(65)))
     expect(events).toEqual([TOO_LONG])
@@ -135,17 +137,17 @@ describe('a line against its limit', () => {
     expect(events).toEqual([TOO_LONG, 'next'])
   })
 
-  test('is told of a last line without a newline too', () => {
+  test('a last line without a newline is reported when it is over its limit', () => {
     expect(readAll(utf8('x'.repeat(65)), [], LIMIT)).toEqual([TOO_LONG])
   })
 
-  test('bounds a line, not a chunk', () => {
+  test('the limit applies to a line, not to a chunk', () => {
     const texts = Array.from({ length: 100 }, (_, i) => `line ${i}`)
     expect(readAll(utf8(`${texts.join('\n')}\n`), [], LIMIT)).toEqual(texts)
   })
 })
 
-test('the bytes of a chunk may be used again by who sent them', () => {
+test('the sender may reuse the bytes of a chunk', () => {
   const { events, lines } = reader()
   const chunk = Buffer.from('he')
   lines.push(chunk)
@@ -154,7 +156,7 @@ test('the bytes of a chunk may be used again by who sent them', () => {
   expect(events).toEqual(['hello'])
 })
 
-describe('the time taken grows no faster than the input', () => {
+describe('time to read lines', () => {
   const feed = (bytes: Uint8Array, chunkSize: number, expected: number) => () => {
     let count = 0
     const seen = (): void => void count++
@@ -163,13 +165,16 @@ describe('the time taken grows no faster than the input', () => {
     expect(count).toBe(expected)
   }
 
-  test('for one line in chunks of a pipe', () => expectLinear(2_000_000, (size) => feed(utf8(`${'x'.repeat(size)}\n`), 65_536, 1)))
+  test('reading one line in chunks of a pipe takes linear time', () =>
+    expectLinear(2_000_000, (size) => feed(utf8(`${'x'.repeat(size)}\n`), 65_536, 1)))
 
-  test('for one line, one byte at a time', () => expectLinear(50_000, (size) => feed(utf8(`${'x'.repeat(size)}\n`), 1, 1)))
+  test('reading one line, one byte at a time, takes linear time', () =>
+    expectLinear(50_000, (size) => feed(utf8(`${'x'.repeat(size)}\n`), 1, 1)))
 
-  test('for many short lines', () => expectLinear(200_000, (size) => feed(utf8('{"a":1}\n'.repeat(size / 8)), 65_536, size / 8)))
+  test('reading many short lines takes linear time', () =>
+    expectLinear(200_000, (size) => feed(utf8('{"a":1}\n'.repeat(size / 8)), 65_536, size / 8)))
 
-  test('for many lines that are not UTF-8', () =>
+  test('reading many lines that are not UTF-8 takes linear time', () =>
     expectLinear(8_000, (size) => {
       const bytes = Buffer.concat(Array.from({ length: size / 4 }, () => Uint8Array.of(0xff, 0xfe, 0x61, 0x0a)))
       return feed(bytes, bytes.length, size / 4)

@@ -13,7 +13,7 @@ beforeEach(() => {
   server.tool('echo', { input: { type: 'object' } }, (args) => JSON.stringify(args))
 })
 
-test('the corpus is large enough to mean something', () => {
+test('the corpus of malformed messages is large enough', () => {
   expect(MALFORMED.length).toBeGreaterThanOrEqual(65)
   expect(new Set(MALFORMED.map(({ name }) => name)).size).toBe(MALFORMED.length)
 })
@@ -22,7 +22,7 @@ describe.each(SESSION_REVISIONS)('in a session of %s', (revision) => {
   // Where batches exist, an array of messages is one.
   const cases = asText.filter(({ text }) => revision !== '2025-03-26' || !text.startsWith('['))
 
-  test.each(cases)('$name gets what it is owed, and the next ping its answer', async ({ text, owed }) => {
+  test.each(cases)('$name gets the expected answer, and the next ping is answered', async ({ text, owed }) => {
     proves('R-BASE-005')
     const raw = rawChannel(server)
     await raw.initialize(revision)

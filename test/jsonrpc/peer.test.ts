@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import type { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id, NotificationMessage, Params } from '../../src/jsonrpc/message.ts'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { Peer, type PeerOptions, type RequestOptions } from '../../src/jsonrpc/peer.ts'
+import { Peer, type PeerHandler, type RequestOptions } from '../../src/jsonrpc/peer.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { notificationJson, requestJson } from '../../src/jsonrpc/write.ts'
@@ -31,7 +31,7 @@ interface Bench {
   ask(method?: string, options?: Partial<RequestOptions>): Promise<Params>
 }
 
-function bench(options: Partial<PeerOptions> = {}): Bench {
+function bench(options: Partial<PeerHandler> = {}): Bench {
   const clock = fakeClock()
   const it: Omit<Bench, 'peer'> = {
     clock,
@@ -115,7 +115,8 @@ function conversation(): {
 }
 
 describe('our requests', () => {
-  test('go both ways, and ids that coincide do not cross [T-BASE-012] [T-BASE-015]', async () => {
+  test('our requests go both ways, and ids that coincide do not cross', async () => {
+    proves('T-BASE-012', 'T-BASE-015')
     const { ask, wire } = conversation()
     const [one, two, three] = await Promise.all([ask('a', 'ping'), ask('b', 'ping'), ask('b', 'roots/list')])
     expect(one).toEqual({ by: 'b', method: 'ping' })
@@ -124,7 +125,8 @@ describe('our requests', () => {
     expect(wire.filter(({ method }) => method === 'ping').map(({ id }) => id)).toEqual([1, 1])
   })
 
-  test('have ids that are never used again, answered or not [T-BASE-015]', async () => {
+  test('our requests never reuse an id, answered or not', async () => {
+    proves('T-BASE-015')
     const { ask, sent, receive, givenUp, clock } = bench()
     const all: Promise<unknown>[] = []
     for (let i = 0; i < 10_000; i++) {
@@ -138,18 +140,19 @@ describe('our requests', () => {
     expect(sent.every(({ id }) => Number.isInteger(id))).toBe(true)
   })
 
-  test('are answered by the same id, and by nothing that only looks like it [T-BASE-017]', async () => {
+  test('our requests are answered by the same id only, not by one that looks similar', async () => {
+    proves('T-BASE-017')
     const { ask, receive, ignored } = bench()
     const reply = ask()
     const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
     for (const id of others) receive(answer(id, { wrong: 'id' }))
     expect(await outcome(reply)).toBe('open')
-    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not waited for`))
+    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not an open request`))
     receive(answer(1, { right: true }))
     expect(await reply).toEqual({ right: true })
   })
 
-  test('are answered by the text of their number as well, when nobody waits for that text', async () => {
+  test('our requests are answered by their number as text, unless that text is an id itself', async () => {
     const { ask, receive, peer, ignored } = bench()
     const first = ask()
     receive(answer('1', { as: 'text' }))
@@ -167,7 +170,7 @@ describe('our requests', () => {
     expect(ignored).toEqual([])
   })
 
-  test('that are answered inside an array fail at once where arrays are not messages, and nothing is sent back', async () => {
+  test('our requests answered inside an array fail at once where the revision has no batches', async () => {
     const { ask, receive, outlet } = bench()
     const replies = [ask('tools/list'), ask('ping'), ask('x')]
     receive([
@@ -187,7 +190,7 @@ describe('our requests', () => {
     expect(outlet).toMatchObject({ answers: [], dropped: 1 })
   })
 
-  test('that are answered beside something else in an array fail, and the rest is refused', async () => {
+  test('our requests fail when their answer shares an array with something else, and the rest is refused', async () => {
     const { ask, receive, outlet } = bench()
     const reply = ask()
     receive([answer(1), { jsonrpc: '2.0', id: 9, method: 'ping' }])
@@ -195,7 +198,7 @@ describe('our requests', () => {
     expect(outlet.answers).toMatchObject([{ error: { code: -32600 } }])
   })
 
-  test('that are answered by an object with nothing but their id fail at once', async () => {
+  test('our requests fail at once when the answer is an object with only their id', async () => {
     const { ask, receive, outlet } = bench()
     const reply = ask('tools/list')
     receive({ jsonrpc: '2.0', id: 1 })
@@ -206,7 +209,7 @@ describe('our requests', () => {
     expect(outlet.answers).toEqual([])
   })
 
-  test('that one answer with two ids may be for all fail at once', async () => {
+  test('our requests all fail at once when one answer with two ids may be for each of them', async () => {
     const { ask, peer } = bench()
     const replies = [ask('a'), ask('b'), ask('c')]
     peer.receive(read('{"jsonrpc":"2.0","id":1,"result":{},"id":2}', BOUNDS), { push: () => undefined, answer: () => {}, drop: () => {} })
@@ -215,7 +218,8 @@ describe('our requests', () => {
     expect(c).toBe('open')
   })
 
-  test('get a result with every member it came with [T-BASE-020]', async () => {
+  test('our requests get a result with every member it came with', async () => {
+    proves('T-BASE-020')
     const { ask, receive } = bench()
     const reply = ask()
     const result = { known: 1, 'com.example/extra': { deep: [null, 'x'] }, _meta: {} }
@@ -223,7 +227,8 @@ describe('our requests', () => {
     expect(await reply).toEqual(result)
   })
 
-  test('get an error with its code, message and data unchanged [T-BASE-023]', async () => {
+  test('our requests get an error with its code, message and data unchanged', async () => {
+    proves('T-BASE-023')
     const { ask, receive } = bench()
     const reply = ask()
     const data = { any: ['json', null, { a: 1.5 }] }
@@ -238,7 +243,8 @@ describe('our requests', () => {
     ['an error without a message', { error: { code: 1 } }],
     ['an error code that is no integer', { error: { code: 1.5, message: 'no' } }],
     ['a result that is no object', { result: 'done' }],
-  ])('fail at once when the answer has %s [T-BASE-018] [T-BASE-019] [T-BASE-021] [T-BASE-022]', async (_what, members) => {
+  ])('our requests fail at once when the answer has %s', async (_what, members) => {
+    proves('T-BASE-018', 'T-BASE-019', 'T-BASE-021', 'T-BASE-022')
     const { ask, receive, outlet, givenUp } = bench()
     const reply = ask('tools/list')
     receive({ jsonrpc: '2.0', id: 1, ...members })
@@ -250,7 +256,7 @@ describe('our requests', () => {
     expect(givenUp).toEqual([])
   })
 
-  test('fail when the answer is refused unparsed, and nobody is answered: the id is ours, not theirs', async () => {
+  test('our requests fail when the answer is refused unparsed, and no error is sent back', async () => {
     const { ask, receive, outlet } = bench()
     const reply = ask()
     receive('{"jsonrpc":"2.0","id":1,"result":{"a":{"__proto__":{}}}}')
@@ -258,7 +264,7 @@ describe('our requests', () => {
     expect(outlet.answers).toEqual([])
   })
 
-  test('fail when they cannot be written, and leave nothing behind', async () => {
+  test('our requests fail when they cannot be written, and leave nothing behind', async () => {
     const { ask, clock, givenUp } = bench()
     const failure = new Error('no pipe')
     const reply = ask('x', {
@@ -271,7 +277,7 @@ describe('our requests', () => {
     expect(givenUp).toEqual([])
   })
 
-  test('end when the transport says that no answer will come', async () => {
+  test('our requests end when the transport reports that no answer will come', async () => {
     const { ask, peer, receive, ignored } = bench()
     const reply = ask()
     const error = new Error('the stream ended')
@@ -282,7 +288,8 @@ describe('our requests', () => {
     expect(ignored).toHaveLength(1)
   })
 
-  test('are settled once: answers to nobody are ignored [T-CANC-017]', async () => {
+  test('our requests are settled once, and answers to unknown requests are ignored', async () => {
+    proves('T-CANC-017')
     const { ask, receive, ignored } = bench()
     const reply = ask()
     receive(answer(1, { first: true }))
@@ -292,16 +299,17 @@ describe('our requests', () => {
     receive({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'what?' } })
     expect(await reply).toEqual({ first: true })
     expect(ignored).toEqual([
-      'an answer to 1, which is not waited for',
-      'an answer to 1, which is not waited for: no',
-      'an answer to 12, which is not waited for',
+      'an answer to 1, which is not an open request',
+      'an answer to 1, which is not an open request: no',
+      'an answer to 12, which is not an open request',
       'an error without an id: what?',
     ])
   })
 })
 
 describe('notifications', () => {
-  test('go both ways and are never answered [T-BASE-027] [T-BASE-028] [T-CANC-023]', async () => {
+  test('notifications go both ways and are never answered', async () => {
+    proves('T-BASE-027', 'T-BASE-028', 'T-CANC-023')
     const { notify, heard, wire } = conversation()
     notify('a', 'notifications/one')
     notify('b', 'notifications/two')
@@ -313,7 +321,8 @@ describe('notifications', () => {
     ])
   })
 
-  test('that make their handler throw are told of and never answered [T-BASE-028]', () => {
+  test('notifications whose handler throws are reported and never answered', () => {
+    proves('T-BASE-028')
     const { receive, ignored, outlet } = bench({
       onNotification: () => {
         throw new Error('boom')
@@ -325,8 +334,9 @@ describe('notifications', () => {
   })
 })
 
-describe('the time a request may take', () => {
-  test('is bounded: it fails with a typed error and is given up [T-LIFE-031] [T-LIFE-038]', async () => {
+describe('the timeout of a request', () => {
+  test('the timeout of a request fails it with a typed error and cancels it', async () => {
+    proves('T-LIFE-031', 'T-LIFE-038')
     const { ask, clock, givenUp } = bench()
     const reply = ask('tools/call')
     await clock.advance(999)
@@ -336,7 +346,8 @@ describe('the time a request may take', () => {
     expect(givenUp).toEqual([[1, 'No answer to tools/call within 1000 ms (timeoutMs)']])
   })
 
-  test('is set for each request by itself [T-LIFE-033]', async () => {
+  test('the timeout of a request can be set for each request', async () => {
+    proves('T-LIFE-033')
     const { ask, clock } = bench()
     const short = ask('short', { timeoutMs: 10 })
     const long = ask('long', { timeoutMs: 5000 })
@@ -348,7 +359,8 @@ describe('the time a request may take', () => {
     expect(await outcome(long)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('starts anew with each sign of life [T-LIFE-034]', async () => {
+  test('the timeout of a request restarts with each progress notification', async () => {
+    proves('T-LIFE-034')
     const { ask, peer, clock } = bench()
     const reply = ask()
     for (let i = 0; i < 5; i++) {
@@ -362,7 +374,7 @@ describe('the time a request may take', () => {
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('starts anew at most once a second', async () => {
+  test('the timeout of a request restarts at most once a second', async () => {
     const { ask, peer, clock } = bench()
     const reply = ask('x', { timeoutMs: 3000 })
     await clock.advance(2000)
@@ -375,7 +387,8 @@ describe('the time a request may take', () => {
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('never passes its maximum, whatever the signs of life [T-LIFE-035]', async () => {
+  test('the timeout of a request never passes its maximum, whatever progress arrives', async () => {
+    proves('T-LIFE-035')
     const { ask, peer, clock, givenUp } = bench()
     const reply = ask('x', { timeoutMs: 1000, maxTotalMs: 4500 })
     for (let ms = 500; ms < 4500; ms += 500) {
@@ -389,14 +402,15 @@ describe('the time a request may take', () => {
     expect(peer.touch(1)).toBe(false)
   })
 
-  test('is its maximum when that is the shorter one', async () => {
+  test('the timeout of a request is its maximum if the maximum is shorter', async () => {
     const { ask, clock } = bench()
     const reply = ask('x', { timeoutMs: 1000, maxTotalMs: 100 })
     await clock.advance(100)
     expect(await outcome(reply)).toMatchObject({ message: 'No answer to x within 100 ms in all (maxTotalMs)' })
   })
 
-  test('is over with the answer: nothing is given up after it [T-CANC-006] [T-CANC-015]', async () => {
+  test('the timeout of a request ends with the answer, and nothing is cancelled after it', async () => {
+    proves('T-CANC-006', 'T-CANC-015')
     const { ask, receive, clock, givenUp } = bench()
     const controller = new AbortController()
     const reply = ask('x', { signal: controller.signal })
@@ -407,16 +421,17 @@ describe('the time a request may take', () => {
     expect(givenUp).toEqual([])
   })
 
-  test('makes an answer that comes later count for nothing [T-CANC-014]', async () => {
+  test('an answer after the timeout of a request is ignored', async () => {
+    proves('T-CANC-014')
     const { ask, receive, clock, ignored } = bench()
     const reply = ask()
     await clock.advance(1000)
     receive(answer(1, { late: true }))
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['an answer to 1, which is not waited for'])
+    expect(ignored).toEqual(['an answer to 1, which is not an open request'])
   })
 
-  test('runs out even when the other side cannot be told', async () => {
+  test('the timeout of a request fires even when the cancellation cannot be sent', async () => {
     const { ask, clock, ignored } = bench()
     const reply = ask('x', {
       onGiveUp: () => {
@@ -427,12 +442,13 @@ describe('the time a request may take', () => {
     await clock.advance(1000)
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
     expect(await outcome(other)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['The other side could not be told that x was given up: Error: no pipe'])
+    expect(ignored).toEqual(['The cancellation of x could not be sent: Error: no pipe'])
   })
 })
 
 describe('a caller that cancels its own request', () => {
-  test('gets its reason back, and the other side is told the id [T-CANC-001] [T-CANC-002]', async () => {
+  test('a caller that cancels its own request gets its reason back, and the peer gets the id', async () => {
+    proves('T-CANC-001', 'T-CANC-002')
     const { ask, givenUp, sent } = bench()
     const controller = new AbortController()
     const reply = ask('x', { signal: controller.signal })
@@ -442,7 +458,7 @@ describe('a caller that cancels its own request', () => {
     expect(givenUp).toEqual([[sent[0]?.id, 'The caller cancelled the request']])
   })
 
-  test('sends nothing when it had cancelled before', async () => {
+  test('a caller that cancelled before sending sends nothing', async () => {
     const { ask, sent, givenUp } = bench()
     const reason = new Error('never mind')
     expect(await outcome(ask('x', { signal: AbortSignal.abort(reason) }))).toBe(reason)
@@ -450,7 +466,7 @@ describe('a caller that cancels its own request', () => {
     expect(givenUp).toEqual([])
   })
 
-  test('is no longer acted on once the request is over', async () => {
+  test('a caller that cancels after the end of its request changes nothing', async () => {
     const { ask, receive, givenUp } = bench()
     const controller = new AbortController()
     const replies = Array.from({ length: 20 }, () => ask('x', { signal: controller.signal }))
@@ -461,8 +477,8 @@ describe('a caller that cancels its own request', () => {
   })
 })
 
-describe('their requests', () => {
-  test('are answered on the outlet that each came with', () => {
+describe('incoming requests', () => {
+  test('incoming requests are answered on the outlet that each came with', () => {
     const { receive, started } = bench()
     const [one, two] = [recordingOutlet(), recordingOutlet()]
     receive(request(1), one)
@@ -473,7 +489,8 @@ describe('their requests', () => {
     expect(two.answers).toEqual([answer(2)])
   })
 
-  test('that make their handler throw are answered -32603 without a word about it [T-BASE-034]', () => {
+  test('incoming requests whose handler throws are answered -32603 without details', () => {
+    proves('T-BASE-034')
     const { receive, outlet, peer } = bench({
       onRequest: () => {
         throw new Error('the database password is hunter2')
@@ -487,14 +504,14 @@ describe('their requests', () => {
   test.each([
     [null, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The message is not valid JSON' } }],
     [undefined, { jsonrpc: '2.0', error: { code: -32700, message: 'The message is not valid JSON' } }],
-  ])('whose id cannot be read are answered with %s for it, as the revision wants', (unreadable, expected) => {
+  ])('incoming requests whose id cannot be read are answered with %s for it, as the revision says', (unreadable, expected) => {
     const { receive, outlet } = bench({ unreadableId: () => unreadable })
     receive('{')
     expect(outlet.answers).toEqual([expected])
     expect(outlet.codes).toEqual([-32700])
   })
 
-  test('with an id that is in use are refused, and the first is answered all the same', () => {
+  test('incoming requests with an id in use are refused, and the first is still answered', () => {
     proves('R-BASE-034')
     const { receive, outlet, started, peer } = bench()
     receive(request(7, 'first'))
@@ -510,7 +527,7 @@ describe('their requests', () => {
     expect(peer.load).toBe(0)
   })
 
-  test('may use an id again when it is free, and a late answer of the first run does not reach the second', () => {
+  test('incoming requests may reuse a free id, and a late answer of the first does not reach the second', () => {
     proves('R-BASE-034')
     const { receive, outlet, started, peer } = bench()
     receive(request(7, 'first'))
@@ -523,7 +540,7 @@ describe('their requests', () => {
     expect(outlet.answers).toEqual([answer(7, { by: 'second' })])
   })
 
-  test('each get exactly one answer however ids repeat and whoever is first to answer', () => {
+  test('incoming requests get exactly one answer each, however ids repeat', () => {
     const step = fc.oneof(
       fc.record({ act: fc.constant('request' as const), id: fc.nat(4) }),
       fc.record({ act: fc.constant('answer' as const), id: fc.nat(50) }),
@@ -550,8 +567,9 @@ describe('their requests', () => {
   })
 })
 
-describe('a cancellation of theirs', () => {
-  test('aborts the handler with the reason, and nothing is answered [T-CANC-003] [T-CANC-008] [T-CANC-010]', () => {
+describe('a cancellation by the peer', () => {
+  test('a cancellation by the peer aborts the handler with the reason, and nothing is answered', () => {
+    proves('T-CANC-003', 'T-CANC-008', 'T-CANC-010')
     const { receive, started, peer, outlet } = bench()
     receive(request(7))
     const reason = new Error('the person closed the window')
@@ -561,7 +579,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet).toMatchObject({ answers: [], dropped: 1 })
   })
 
-  test('frees what the request held [T-CANC-009]', () => {
+  test('a cancellation by the peer frees the slot of the request', () => {
+    proves('T-CANC-009')
     const { receive, started, peer } = bench({ maxActive: 1 })
     receive(request(1))
     receive(request(2))
@@ -572,7 +591,8 @@ describe('a cancellation of theirs', () => {
     expect(peer.load).toBe(0)
   })
 
-  test('of a request that waits its turn keeps it from starting [T-CANC-008] [T-CANC-009]', () => {
+  test('a cancellation by the peer keeps a queued request from starting', () => {
+    proves('T-CANC-008', 'T-CANC-009')
     const { receive, started, peer, outlet } = bench({ maxActive: 1 })
     receive(request(1))
     receive(request(2))
@@ -583,7 +603,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet.answers).toEqual([answer(1)])
   })
 
-  test('of nothing, or of what is over, does nothing [T-CANC-011] [T-CANC-012] [T-CANC-016] [T-CANC-020] [T-CANC-021]', () => {
+  test('a cancellation by the peer of an unknown or finished request does nothing', () => {
+    proves('T-CANC-011', 'T-CANC-012', 'T-CANC-016', 'T-CANC-020', 'T-CANC-021')
     const { receive, started, peer, outlet } = bench()
     receive(request(7))
     expect(peer.cancel(99, 'who?')).toBe(false)
@@ -593,7 +614,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet).toMatchObject({ answers: [answer(7)], dropped: 0 })
   })
 
-  test('does not reach a request of ours, whatever its id [T-CANC-005]', async () => {
+  test('a cancellation by the peer never reaches one of our requests, whatever its id', async () => {
+    proves('T-CANC-005')
     const { ask, peer, receive, givenUp } = bench()
     const reply = ask()
     expect(peer.cancel(1, 'mine now')).toBe(false)
@@ -603,7 +625,7 @@ describe('a cancellation of theirs', () => {
   })
 })
 
-describe('how many requests are taken', () => {
+describe('the queue of incoming requests', () => {
   const REFUSED = {
     code: -32603,
     message: 'Too many requests in progress',
@@ -614,7 +636,7 @@ describe('how many requests are taken', () => {
     [4, []],
     [5, []],
     [6, [{ jsonrpc: '2.0', id: 6, error: REFUSED }]],
-  ])('with 3 worked on and 2 waiting at most, %i give the refusals %j', (count, refusals) => {
+  ])('with 3 running and 2 queued at most, %i requests give the refusals %j', (count, refusals) => {
     const { receive, started, outlet, peer } = bench({ maxActive: 3, maxWaiting: 2 })
     for (let id = 1; id <= count; id++) receive(request(id))
     expect(started.map(({ id }) => id)).toEqual([1, 2, 3])
@@ -622,14 +644,14 @@ describe('how many requests are taken', () => {
     expect(peer.load).toBe(Math.min(count, 5))
   })
 
-  test('those that wait are started in order as others end', () => {
+  test('queued requests are started in order as others end', () => {
     const { receive, started, outlet } = bench({ maxActive: 1, maxWaiting: 5 })
     for (let id = 1; id <= 4; id++) receive(request(id))
     for (let i = 0; i < 4; i++) started[i]?.answer({})
     expect(outlet.answers.map(({ id }) => id)).toEqual([1, 2, 3, 4])
   })
 
-  test('any number of waiting requests that are answered at once are answered in a loop, not one inside the other', () => {
+  test('any number of queued requests that are answered at once are handled in a loop, not recursively', () => {
     const held: Exchange[] = []
     let depth = 0
     let deepest = 0
@@ -650,7 +672,7 @@ describe('how many requests are taken', () => {
     expect(deepest).toBe(1)
   })
 
-  test('a transport is told to stop reading when half of the waiting line is full, and when to go on', () => {
+  test('a transport is told to pause when half of the queue is full, and when to resume', () => {
     const { receive, started, peer } = bench({ maxActive: 1, maxWaiting: 4 })
     let relieved = 0
     peer.onRelief = () => relieved++
@@ -664,7 +686,7 @@ describe('how many requests are taken', () => {
     expect(relieved).toBe(1)
   })
 
-  test('a cancellation relieves as well', () => {
+  test('a cancellation also lets the transport resume', () => {
     const { receive, peer } = bench({ maxActive: 1, maxWaiting: 4 })
     let relieved = 0
     peer.onRelief = () => relieved++
@@ -674,7 +696,7 @@ describe('how many requests are taken', () => {
     expect(relieved).toBe(1)
   })
 
-  test('without a waiting line reading never has to stop', () => {
+  test('without a queue the transport never has to pause', () => {
     const { receive, peer, outlet } = bench({ maxActive: 1, maxWaiting: 0 })
     expect(peer.isSaturated).toBe(false)
     receive(request(1))
@@ -683,7 +705,7 @@ describe('how many requests are taken', () => {
     expect(outlet.codes).toEqual([-32603])
   })
 
-  test('reading goes on while we wait for an answer ourselves: it may stand behind the requests', async () => {
+  test('reading continues while we wait for an answer, which may be behind other requests', async () => {
     const { receive, peer, ask } = bench({ maxActive: 1, maxWaiting: 2 })
     let relieved = 0
     peer.onRelief = () => relieved++
@@ -699,7 +721,8 @@ describe('how many requests are taken', () => {
 })
 
 describe('the end of a conversation', () => {
-  test('says nothing on the wire, rejects what we wait for and aborts what they wait for [T-LIFE-029]', async () => {
+  test('the end of a conversation sends nothing, rejects our requests and aborts theirs', async () => {
+    proves('T-LIFE-029')
     const { receive, ask, started, peer, outlet, sent, givenUp, clock } = bench({ maxActive: 1 })
     const replies = [ask(), ask()]
     receive(request(1))
@@ -717,7 +740,7 @@ describe('the end of a conversation', () => {
     expect(peer.isClosed).toBe(true)
   })
 
-  test('is final: we ask nothing more, and what they ask is refused', async () => {
+  test('the end of a conversation is final: nothing more is sent, and incoming requests are refused', async () => {
     const { receive, ask, peer, outlet, sent } = bench()
     const cause = new Error('the pipe broke')
     peer.close(cause)
@@ -728,7 +751,7 @@ describe('the end of a conversation', () => {
     expect(sent).toEqual([])
   })
 
-  test('waits, when it may, for the last request in hand', async () => {
+  test('the end of a conversation can wait for the last running request', async () => {
     const { receive, started, peer, outlet } = bench({ maxActive: 1 })
     receive(request(1))
     receive(request(2))
@@ -742,11 +765,11 @@ describe('the end of a conversation', () => {
     expect(outlet.answers.slice(1)).toEqual([answer(1), answer(2)])
   })
 
-  test('has nothing to wait for when nothing is in hand', async () => {
+  test('the end of a conversation does not wait when no request is running', async () => {
     expect(await outcome(bench().peer.drain())).toBeUndefined()
   })
 
-  test('stops waiting when it is closed', async () => {
+  test('the end of a conversation stops waiting when the conversation is closed', async () => {
     const { receive, peer } = bench()
     receive(request(1))
     const drained = peer.drain()
@@ -759,7 +782,8 @@ describe('the end of a conversation', () => {
 describe('a batch', () => {
   const accepting = (): Bench => bench({ acceptsBatch: () => true })
 
-  test('is refused as a whole where batches do not exist [T-BASE-036]', () => {
+  test('a batch is refused as a whole in revisions without batches', () => {
+    proves('T-BASE-036')
     const { receive, outlet, started, notices } = bench()
     receive([request(1), request(2), { jsonrpc: '2.0', method: 'x' }])
     expect(outlet.answers).toEqual([
@@ -769,7 +793,7 @@ describe('a batch', () => {
     expect(notices).toEqual([])
   })
 
-  test('is answered by one array, when the last answer is in', () => {
+  test('a batch is answered by one array after the last answer', () => {
     const { receive, outlet, started, notices } = accepting()
     receive([request(1), { jsonrpc: '2.0', method: 'x' }, request('two'), { jsonrpc: '2.0', id: 3 }])
     expect(notices).toHaveLength(1)
@@ -784,7 +808,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('of what needs no answer gets none', async () => {
+  test('a batch of notifications gets no answer', async () => {
     const { receive, outlet, ask } = accepting()
     const reply = ask()
     receive([{ jsonrpc: '2.0', method: 'x' }, answer(1, { in: 'a batch' }), { jsonrpc: '2.0', method: 'x', params: 5 }])
@@ -792,7 +816,7 @@ describe('a batch', () => {
     expect(outlet).toMatchObject({ answers: [], pushed: [], dropped: 0 })
   })
 
-  test('with one id twice answers both', () => {
+  test('a batch with the same id twice answers both', () => {
     const { receive, outlet, started } = accepting()
     receive([request(1), request(1)])
     started[0]?.answer({})
@@ -802,7 +826,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('leaves out what was cancelled, and says nothing when nothing is left', () => {
+  test('a batch leaves out cancelled requests, and sends nothing when none is left', () => {
     const { receive, outlet, started, peer } = accepting()
     receive([request(1), request(2)])
     peer.cancel(1, 'enough')

@@ -15,23 +15,23 @@ describe('depth', () => {
     [63, undefined],
     [64, undefined],
     [65, -32600],
-  ])('of %i levels against a bound of 64 gives %s', (levels, code) => {
+  ])('depth of %i levels against a bound of 64 gives %s', (levels, code) => {
     expect(scan(nested(levels), BOUNDS)?.code).toBe(code)
     expect(scan('{"a":'.repeat(levels), BOUNDS)?.code).toBe(code)
     expect(scan(request(nested(levels - 1)), BOUNDS)?.code).toBe(code)
   })
 
-  test('counts levels, not brackets', () => {
+  test('depth counts levels, not brackets', () => {
     expect(scan(`[${'[],{},'.repeat(1000)}[]]`, { maxDepth: 2, maxKeys: 10, maxValues: 100_000 })).toBeUndefined()
   })
 
-  test('does not count brackets inside strings', () => {
+  test('depth does not count brackets inside strings', () => {
     expect(
       scan(JSON.stringify({ a: '[{'.repeat(100), '[[["{': '\\"[[[[' }), { maxDepth: 1, maxKeys: 2, maxValues: 100_000 }),
     ).toBeUndefined()
   })
 
-  test('is told with the name of the bound', () => {
+  test('too much depth is reported with the name of the bound', () => {
     expect(scan(nested(65), BOUNDS)?.message).toBe('The message nests deeper than 64 levels (maxDepth)')
   })
 })
@@ -41,12 +41,12 @@ describe('keys of one object', () => {
     [9_999, undefined],
     [10_000, undefined],
     [10_001, -32600],
-  ])('%i against a bound of 10,000 give %s', (count, code) => {
+  ])('%i keys of one object against a bound of 10,000 give %s', (count, code) => {
     expect(scan(object(count), BOUNDS)?.code).toBe(code)
     expect(scan(request(`{"arguments":${object(count)}}`), BOUNDS)?.code).toBe(code)
   })
 
-  test('are counted for each object by itself', () => {
+  test('keys are counted for each object separately', () => {
     expect(
       scan(`[${object(3)},${object(3)},{"a":${object(3)},"b":${object(3)}}]`, { maxDepth: 9, maxKeys: 3, maxValues: 100_000 }),
     ).toBeUndefined()
@@ -55,7 +55,7 @@ describe('keys of one object', () => {
     )
   })
 
-  test('are not items of an array', () => {
+  test('items of an array do not count as keys', () => {
     expect(scan(JSON.stringify(Array.from({ length: 50 }, () => 'item')), { maxDepth: 9, maxKeys: 3, maxValues: 100_000 })).toBeUndefined()
   })
 })
@@ -71,12 +71,12 @@ describe('the values of a message', () => {
     ['empty arrays, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('[]')}]`],
     ['empty objects, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('{}')}]`],
     ['objects in objects', (count: number) => `{"a":{"b":1,"c":2},"d":${JSON.stringify(Array(count - 4).fill(1))}}`],
-  ])('%s: so many as the bound pass, one more does not', (_, make) => {
+  ])('values of a message (%s) pass up to the bound, and one more is refused', (_, make) => {
     for (const count of [9, 10]) expect(scan(make(count), small)).toBeUndefined()
     expect(scan(make(11), small)).toEqual(tooMany)
   })
 
-  test('are told to whoever asks, and are those of the last message', () => {
+  test('the number of values is available for the last message', () => {
     const tally = { values: 0 }
     scan('[1,2,3]', small, 0, 7, tally)
     expect(tally.values).toBe(3)
@@ -84,7 +84,7 @@ describe('the values of a message', () => {
     expect(tally.values).toBe(2)
   })
 
-  test('one more than 100,000 make a request malformed, with its id', () => {
+  test('one value more than 100,000 makes a request malformed, with its id', () => {
     const call = (count: number): string => `{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":[${Array(count).fill(1)}]}}`
     // The members of the message and of params count too.
     expect(read(call(100_000 - 5), DEFAULT_READ_BOUNDS).kind).toBe('request')
@@ -97,12 +97,15 @@ describe('the values of a message', () => {
 })
 
 describe('a key given twice', () => {
-  test.each(['id', 'params', 'method', 'jsonrpc', 'result', 'error'])('is refused when it is %s of the message', (key) => {
-    expect(scan(`{"${key}":1,"x":{"${key}":1},"${key}":1}`, BOUNDS)).toEqual({ code: -32600, message: `The key "${key}" occurs twice` })
-  })
+  test.each(['id', 'params', 'method', 'jsonrpc', 'result', 'error'])(
+    'a key given twice is refused when it is %s of the message',
+    (key) => {
+      expect(scan(`{"${key}":1,"x":{"${key}":1},"${key}":1}`, BOUNDS)).toEqual({ code: -32600, message: `The key "${key}" occurs twice` })
+    },
+  )
 
   test.each(['name', 'uri', 'arguments', '_meta', 'requestState', 'inputResponses', 'taskId'])(
-    'is refused when it is %s of params',
+    'a key given twice is refused when it is %s of params',
     (key) => {
       expect(scan(request(`{"${key}":1,"other":{"${key}":1},"${key}":1}`), BOUNDS)).toEqual({
         code: -32600,
@@ -111,20 +114,20 @@ describe('a key given twice', () => {
     },
   )
 
-  test('is found behind escapes', () => {
+  test('a repeated key is found behind escapes', () => {
     expect(scan('{"method":"a","\\u006dethod":"b"}', BOUNDS)?.code).toBe(-32600)
     expect(scan('{"\\u006D\\u0065thod":"a","method":"b"}', BOUNDS)?.code).toBe(-32600)
     expect(scan(request('{"name":"a","nam\\u0065":"b"}'), BOUNDS)?.code).toBe(-32600)
   })
 
-  test('is found in every message of a batch, and not across them', () => {
+  test('a repeated key is found in every message of a batch, and not across messages', () => {
     const one = request('{"name":"a"}')
     expect(scan(`[${one},${one}]`, BOUNDS)).toBeUndefined()
     expect(scan(`[${one},{"id":1,"id":2}]`, BOUNDS)?.code).toBe(-32600)
     expect(scan(`[${one},${request('{"name":"a","name":"b"}')}]`, BOUNDS)?.code).toBe(-32600)
   })
 
-  test('is nobody’s business elsewhere', () => {
+  test('a repeated key elsewhere in a message is accepted', () => {
     expect(scan(request('{"arguments":{"id":1,"id":2,"name":1,"name":2},"a":1,"a":2}'), BOUNDS)).toBeUndefined()
     expect(scan('{"result":{"name":1,"name":2},"x":1,"x":2}', BOUNDS)).toBeUndefined()
   })
@@ -140,7 +143,7 @@ describe('a key that reaches a prototype', () => {
     ['a batch', (json) => `[${json}]`],
   ]
 
-  test.each(places)('is refused in %s', (_where, inside) => {
+  test.each(places)('a key that reaches a prototype is refused in %s', (_where, inside) => {
     for (const key of ['__proto__', '\\u005f_proto__', '__proto_\\u005F', '\\u005f\\u005fproto\\u005f\\u005f']) {
       expect(scan(inside(`{"${key}":{"polluted":1}}`), BOUNDS)?.code, key).toBe(-32602)
       expect(scan(inside(`{"a":1, "${key}" : null}`), BOUNDS)?.code, key).toBe(-32602)
@@ -154,7 +157,7 @@ describe('a key that reaches a prototype', () => {
     }
   })
 
-  test('is refused wherever it stands in any JSON', () => {
+  test('a key that reaches a prototype is refused wherever it stands in any JSON', () => {
     const json = fc.jsonValue({ maxDepth: 6 })
     fc.assert(
       fc.property(json, json, (before, after) => {
@@ -164,7 +167,7 @@ describe('a key that reaches a prototype', () => {
     )
   })
 
-  test('leaves alone what only looks like one', () => {
+  test('a key that only looks like a prototype key is accepted', () => {
     const harmless = { constructor: 'x', prototype: { a: 1 }, a: '__proto__', b: ['__proto__'], proto: 1, __proto: 2, x__proto__: 3 }
     expect(scan(request(JSON.stringify(harmless)), BOUNDS)).toBeUndefined()
     expect(scan(request('{"constructor":{"a":{"prototype":1}},"b":{"prototype":1}}'), BOUNDS)).toBeUndefined()
@@ -173,7 +176,7 @@ describe('a key that reaches a prototype', () => {
   })
 })
 
-test('whatever JSON holds, what has no flaw passes', () => {
+test('any JSON without a flaw passes the scan', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 8 }).map((key) => `k${key}`)
   const clean = fc.letrec((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, fc.string({ unit: 'binary' }), fc.double(), fc.constant(null), tie('list'), tie('object')),
@@ -187,7 +190,7 @@ test('whatever JSON holds, what has no flaw passes', () => {
   )
 })
 
-test('text that is not JSON is left to the parser and never throws', () => {
+test('text that is not JSON is left to the parser, and the scan never throws', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', 'a', ' ', '1') }),
@@ -209,21 +212,21 @@ describe('the time taken grows no faster than the text', () => {
     ['strings full of backslashes', `"${'\\\\'.repeat(50)}"`],
     ['strings full of quotes', `"${'\\"'.repeat(50)}"`],
     ['numbers', '1234567890'],
-  ])('of %s', (_what, part) => expectLinear(100_000, repeat(part)))
+  ])('scanning a text of %s takes linear time', (_what, part) => expectLinear(100_000, repeat(part)))
 
-  test('of one long string', () =>
+  test('scanning a text of one long string takes linear time', () =>
     expectLinear(2_000_000, (size) => {
       const text = JSON.stringify({ a: 'x\\'.repeat(size / 3) })
       return () => expect(scan(text, BOUNDS)).toBeUndefined()
     }))
 
-  test('of one long key', () =>
+  test('scanning a text of one long key takes linear time', () =>
     expectLinear(1_000_000, (size) => {
       const text = `{"${'k'.repeat(size)}":1}`
       return () => expect(scan(text, BOUNDS)).toBeUndefined()
     }))
 
-  test('and too deep a text is refused without reading the rest of it', () => {
+  test('a text that is too deep is refused without reading the rest of it', () => {
     const text = '['.repeat(4_000_000)
     const started = performance.now()
     expect(scan(text, BOUNDS)?.code).toBe(-32600)

@@ -18,12 +18,14 @@ const params = fc.option(
 )
 const again = <T>(value: T): T => (value === undefined ? value : JSON.parse(JSON.stringify(value)))
 
-test('every message says "jsonrpc": "2.0" [T-BASE-008]', () => {
+test('every message says "jsonrpc": "2.0"', () => {
+  proves('T-BASE-008')
   const written = [requestJson(1, 'x', undefined), notificationJson('x', {}), resultJson(1, {}), errorJson(1, { code: 1, message: 'no' })]
   for (const message of written) expect(JSON.parse(message)).toHaveProperty('jsonrpc', '2.0')
 })
 
-test('a request is read as it was written, with the same type of id [T-BASE-011] [T-BASE-013]', () => {
+test('a request is read as it was written, with the same type of id', () => {
+  proves('T-BASE-011', 'T-BASE-013')
   fc.assert(
     fc.property(id, text, params, (anId, method, some) => {
       const written = requestJson(anId, method, some)
@@ -32,7 +34,8 @@ test('a request is read as it was written, with the same type of id [T-BASE-011]
   )
 })
 
-test('a notification is read as it was written and has no id [T-BASE-026] [T-BASE-029]', () => {
+test('a notification is read as it was written and has no id', () => {
+  proves('T-BASE-026', 'T-BASE-029')
   fc.assert(
     fc.property(text, params, (method, some) => {
       const written = notificationJson(method, some)
@@ -42,8 +45,8 @@ test('a notification is read as it was written and has no id [T-BASE-026] [T-BAS
   )
 })
 
-test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
-  proves('R-BASE-006')
+test('a result is read as it was written', () => {
+  proves('T-BASE-016', 'T-BASE-025', 'R-BASE-006')
   fc.assert(
     fc.property(id, params, (anId, some = {}) => {
       const expected = { kind: 'result', id: anId, result: again(some) }
@@ -53,8 +56,8 @@ test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
   )
 })
 
-test('an error is read as it was written, with its data unchanged [T-BASE-021] [T-BASE-023]', () => {
-  proves('R-BASE-006', 'R-BASE-055')
+test('an error is read as it was written, with its data unchanged', () => {
+  proves('T-BASE-021', 'T-BASE-023', 'R-BASE-006', 'R-BASE-055')
   fc.assert(
     fc.property(id, fc.integer(), text, json, (anId, code, message, data) => {
       expect(read(errorJson(anId, { code, message, data }), BOUNDS)).toEqual({
@@ -66,13 +69,14 @@ test('an error is read as it was written, with its data unchanged [T-BASE-021] [
   )
 })
 
-test('the error of an id that could not be read has null for it, or nothing', () => {
+test('the error for an unreadable id has null as its id, or none', () => {
   const error = { code: -32700, message: 'no' }
   expect(JSON.parse(errorJson(null, error))).toEqual({ jsonrpc: '2.0', id: null, error })
   expect(JSON.parse(errorJson(undefined, error))).toEqual({ jsonrpc: '2.0', error })
 })
 
-test('whatever it holds, a message is one line [T-STDIO-005]', () => {
+test('a written message is always one line', () => {
+  proves('T-STDIO-005')
   const lines = 'a\nb\r\nc\u2028d\u0085'
   const written = [
     requestJson(lines, lines, { [lines]: lines }),
@@ -83,12 +87,12 @@ test('whatever it holds, a message is one line [T-STDIO-005]', () => {
   for (const message of written) expect(message).not.toMatch(/[\n\r]/)
 })
 
-test('what has no JSON text is not written', () => {
+test('a value without a JSON form is not written', () => {
   expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON text')
   expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON text')
 })
 
-test('a number that JSON cannot write is an error, wherever it stands, and null is none', () => {
+test('a number that JSON cannot express is an error anywhere, and null is accepted', () => {
   const bad = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const number of bad) {
     const holders: [Record<string, unknown>, string][] = [
@@ -97,7 +101,7 @@ test('a number that JSON cannot write is an error, wherever it stands, and null 
       [{ a: { toJSON: () => ({ c: number }) } }, 'a.c'],
     ]
     for (const [holder, where] of holders) {
-      const message = `JSON cannot write the number ${number} at ${where}`
+      const message = `JSON cannot represent the number ${number} at ${where}`
       expect(() => requestJson(1, 'x', holder)).toThrow(message)
       expect(() => resultJson(1, holder)).toThrow(message)
       expect(() => notificationJson('x', holder)).toThrow(message)
@@ -106,7 +110,7 @@ test('a number that JSON cannot write is an error, wherever it stands, and null 
   expect(resultJson(1, { a: null, b: 'null', c: [undefined] })).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":null,"b":"null","c":[null]}}')
 })
 
-test('an error is told even when what was put beside it cannot be written', () => {
+test('an error is sent even when its data cannot be written', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   for (const data of [1n, circle])

@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
+import { proves } from '../support/proves.ts'
 
 const text = readFileSync(`${root}/ARCHITECTURE.md`, 'utf8')
 
-test('every file and folder that ARCHITECTURE.md names exists', () => {
-  const named = [...text.matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)].map(([, path]) => path as string)
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('every file and folder that %s names exists', (page) => {
+  const names = readFileSync(`${root}/${page}`, 'utf8').matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)
+  const named = [...names].map(([, path]) => path as string).filter((path) => !path.includes('NAME'))
   expect(named.length).toBeGreaterThan(30)
   for (const path of named) expect(existsSync(`${root}/${path}`), path).toBe(true)
 })
@@ -28,15 +30,16 @@ test.each([
   expect(sources.filter((file) => pattern.test(readFileSync(`${root}/src/${file}`, 'utf8')))).toEqual([])
 })
 
-test('every part of the protocol has its place: base, lifecycle, authorization, features of servers and clients, utilities [T-BASE-006]', () => {
+test('every part of the protocol has its place in ARCHITECTURE.md', () => {
+  proves('T-BASE-006')
   const places = [
     'src/jsonrpc/peer.ts',
-    'src/protocol/lifecycle.ts',
+    'src/protocol/model/lifecycle.ts',
     'src/auth/client/oauth.ts',
     'src/auth/server/resource-server.ts',
     'src/server/features/tools.ts',
     'src/client/answers.ts',
-    ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/${utility}.ts`),
+    ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/model/${utility}.ts`),
   ]
   for (const path of places) expect(existsSync(`${root}/${path}`), path).toBe(true)
 })

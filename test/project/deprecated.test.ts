@@ -1,4 +1,4 @@
-/** What the specification calls deprecated is said to be so where people look: in the documentation and in the types. */
+/** The documentation and the types mark the deprecated features of the specification. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -32,9 +32,9 @@ test.each([
   ['src/server/context.ts', '  sample('],
   ['src/server/context.ts', '  roots()'],
   ['src/server/server.ts', '  readonly log:'],
-  ['src/server/core.ts', '  logging?:'],
-  ['src/server/ask/question.ts', 'export function sampling('],
-  ['src/server/ask/question.ts', 'export function rootList('],
+  ['src/server/options.ts', '  logging?:'],
+  ['src/server/input/question.ts', 'export function sampling('],
+  ['src/server/input/question.ts', 'export function rootList('],
   ['src/client/answers.ts', '  sample?:'],
   ['src/client/answers.ts', '  roots?:'],
   ['src/client/options.ts', '  logLevel?:'],
@@ -44,6 +44,6 @@ test.each([
 
 test('options that turn a deprecated transport or registration on say that it is deprecated', () => {
   expect(commentOf('src/http/server/options.ts', '  legacySse?:')).toContain('deprecated')
-  expect(commentOf('src/auth/client/options.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
-  expect(commentOf('src/protocol/sampling.ts', '  includeContext?:')).toContain('deprecated')
+  expect(commentOf('src/auth/client/registration/client-registration.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
+  expect(commentOf('src/protocol/model/sampling.ts', '  includeContext?:')).toContain('deprecated')
 })

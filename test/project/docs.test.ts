@@ -4,42 +4,38 @@ import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
-import {
-  DEFAULT_FILE_STORE_LIMITS,
-  DEFAULT_OAUTH_LIMITS,
-  DEFAULT_RESOURCE_SERVER_LIMITS,
-  DEFAULT_SAFE_FETCH_LIMITS,
-} from '../../src/auth/index.ts'
+import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/http.ts'
+import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../../src/auth/server/limits.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
-import { DEFAULT_QUEUE_LIMITS } from '../../src/host/ask/askers.ts'
-import { DEFAULT_INBOX_LIMITS } from '../../src/host/ask/inbox-files.ts'
-import { DEFAULT_AUDIT_LIMITS } from '../../src/host/audit/log.ts'
+import { DEFAULT_FILES_LIMITS } from '../../src/demo/files/limits.ts'
+import { DEFAULT_PIN_LIMITS } from '../../src/host/approval/pin-store.ts'
 import { DEFAULT_CATALOG_LIMITS } from '../../src/host/catalog/catalog.ts'
 import { DEFAULT_SEARCH_LIMITS } from '../../src/host/catalog/search.ts'
-import { DEFAULT_CHAT_LIMITS } from '../../src/host/chat/limits.ts'
 import { DEFAULT_CONFIG_LIMITS } from '../../src/host/config/limits.ts'
-import { DEFAULT_POLICY_LIMITS } from '../../src/host/consent/policy-schema.ts'
+import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
+import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
+import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
-import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/entry-file.ts'
-import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/flow/provenance.ts'
-import { DEFAULT_GATE_LIMITS } from '../../src/host/gate/gate.ts'
-import { DEFAULT_GRANT_LIMITS } from '../../src/host/grants/grant-store.ts'
+import { DEFAULT_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
+import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/launch/launch-context.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/models/ai-sdk.ts'
 import { DEFAULT_HOST_LIMITS } from '../../src/host/options.ts'
-import { DEFAULT_PIN_LIMITS } from '../../src/host/pins/pin-store.ts'
-import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/granted-roots.ts'
+import { DEFAULT_POLICY_LIMITS } from '../../src/host/policy/policy-schema.ts'
+import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/root-registry.ts'
 import { DEFAULT_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
 import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
-import { DEFAULT_SERVER_LIMITS } from '../../src/host/servers/limits.ts'
-import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/vault/redactor.ts'
+import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/secrets/redactor.ts'
+import { DEFAULT_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
+import { DEFAULT_AUDIT_LIMITS } from '../../src/host/storage/audit/log.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
-import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
-import { DEFAULT_FILES_LIMITS } from '../../src/reference/files/limits.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import { proves } from '../support/proves.ts'
+import { ERROR_MEANINGS } from './error-meanings.ts'
 
 const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
 const folder = `${root}/.cache/docs`
@@ -63,19 +59,20 @@ const snippets: Snippet[] = pages.flatMap((page) => {
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  // What has a name runs as it stands: somebody copies it into a file of that name.
+  // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
   for (const { file, code } of snippets)
     writeFileSync(`${folder}/${file}`, code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code)
 }, 120_000)
 
 describe.concurrent('every example of the documentation runs', () => {
-  test.each(snippets)('$page line $line', async ({ file }: Snippet) => {
+  test.each(snippets)('the example in $page line $line runs', async ({ file }: Snippet) => {
     const { code, output } = await run(file)
     expect(code, output).toBe(0)
   })
 })
 
-test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines [T-ARCH-014]', async () => {
+test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines', async () => {
+  proves('T-ARCH-014')
   const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
   const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
   expect(lines.length).toBeGreaterThan(5)
@@ -86,7 +83,8 @@ test('the examples of the README do what it says, and a server with a tool that 
   expect((await run('test.mjs')).output).toBe("[ { type: 'text', text: 'Hello, Anna!' } ]\n[ { type: 'text', text: 'Hello, Anna!' } ]\n")
 })
 
-test('the same server can be a process of this machine or a service at a URL [T-ARCH-013]', async () => {
+test('the same server can be a process of this machine or a service at a URL', async () => {
+  proves('T-ARCH-013')
   expect((await run('http.mjs')).output).toBe("2026-07-28 [ { type: 'text', text: 'Hello!' } ]\n")
 })
 
@@ -96,7 +94,8 @@ test('the first screen of the README says what Portico is and gives the two comm
   for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
 })
 
-test('the README leads to what the library does for security and to what it leaves to the application [T-HOST-023]', () => {
+test('the README leads to what the library does for security and to what it leaves to the application', () => {
+  proves('T-HOST-023')
   expect(readFileSync(`${root}/README.md`, 'utf8')).toContain('(SECURITY.md)')
   const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)
   expect(own.match(/^- /gm)?.length).toBeGreaterThan(5)
@@ -123,7 +122,6 @@ test('every limit is documented with its option', () => {
     DEFAULT_FILE_STORE_LIMITS,
     DEFAULT_SAFE_FETCH_LIMITS,
     DEFAULT_INBOX_LIMITS,
-    DEFAULT_QUEUE_LIMITS,
     DEFAULT_ENTRY_FILE_LIMITS,
     DEFAULT_AUDIT_LIMITS,
     DEFAULT_CATALOG_LIMITS,
@@ -141,7 +139,7 @@ test('every limit is documented with its option', () => {
     DEFAULT_ROOT_LIMITS,
     DEFAULT_BROKER_LIMITS,
     DEFAULT_BUDGET_LIMITS,
-    DEFAULT_SERVER_LIMITS,
+    DEFAULT_SUPERVISION_LIMITS,
     DEFAULT_REDACTOR_LIMITS,
     DEFAULT_FILES_LIMITS,
   ]
@@ -153,8 +151,8 @@ test('the table of errors in the documentation is the table in the code', () => 
   const page = [
     '# Errors',
     '',
-    'What went wrong on this side is a `McpError` with one of these codes. A server answers with the JSON-RPC code beside it.',
-    'What the other side reported is a `RemoteError` with its JSON-RPC code.',
+    'An error on your side of the connection is an `McpError` with one of these codes. A server sends the JSON-RPC code of the same row to',
+    "its client. An error that the peer reports is a `RemoteError` with the peer's JSON-RPC code.",
     '',
     '| code | JSON-RPC | when |',
     '|---|---|---|',
@@ -165,7 +163,7 @@ test('the table of errors in the documentation is the table in the code', () => 
   expect(readFileSync(`${root}/docs/errors.md`, 'utf8')).toBe(page)
 })
 
-test('links between the pages lead somewhere', () => {
+test('links between the pages are valid', () => {
   for (const page of [...pages, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'ROUGH-EDGES.md']) {
     const text = readFileSync(`${root}/${page}`, 'utf8')
     const base = page.includes('/') ? 'docs/' : ''

@@ -6,7 +6,7 @@ import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 
 const block = /```nginx\n(.*?)```/s.exec(readFileSync(`${root}/docs/http.md`, 'utf8'))?.[1] as string
 
-test('the nginx block of the page lets through what the server takes, as it comes', () => {
+test('the nginx block of the page passes everything that the server accepts', () => {
   expect(block).toContain(`client_max_body_size ${DEFAULT_HTTP_LIMITS.maxBodyBytes / 1024 / 1024}m;`)
   for (const line of ['proxy_buffering off;', 'proxy_request_buffering off;', 'proxy_set_header Host $host;']) expect(block).toContain(line)
   const place = new RegExp(/location ~ (\S+) \{/.exec(block)?.[1] as string)

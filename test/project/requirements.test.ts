@@ -13,7 +13,7 @@ const table = (file: string): string[][] =>
 const known = [...table('requirements.tsv'), ...table('requirements-2.tsv')].map(([id]) => id as string)
 const unproved = table('unproved.tsv')
 
-/** Ids in the sources of the tests, by file: in quotes as arguments of `proves()`, or in brackets in titles and lists that titles are made of. */
+/** Ids in the sources of the tests, by file: in quotes as arguments of `proves()`, or in brackets in the first line of a transcript. */
 const claims = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') || file.endsWith('.mjs') || file.endsWith('.txt'))
   .flatMap((file) => {
@@ -21,13 +21,13 @@ const claims = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' }
     return [...text.matchAll(/[['"]([TR]-[A-Z0-9]+-\d+)[\]'"]/g)].map(([, id]) => ({ file, id: id as string }))
   })
 
-test('every requirement is listed once, in the form that the titles of tests are searched for', () => {
+test('every requirement is listed once, with an id of the known form', () => {
   expect(known.length).toBeGreaterThan(1600)
   expect(known.filter((id) => !/^[TR]-[A-Z0-9]+-\d{3}$/.test(id))).toEqual([])
   expect(known.filter((id, i) => known.indexOf(id) !== i)).toEqual([])
 })
 
-test('every row that no test proves is a requirement, has a reason, and is listed once', () => {
+test('every unproved row is a requirement, has a reason, and is listed once', () => {
   const ids = unproved.map(([id]) => id as string)
   expect(ids.filter((id) => !known.includes(id))).toEqual([])
   expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
@@ -42,7 +42,7 @@ test('every requirement that a test names exists', () => {
   expect(claims.filter(({ id }) => !known.includes(id))).toEqual([])
 })
 
-test('no requirement is named by a test and listed as unproved: take it out of unproved.tsv when a test proves it', () => {
+test('no requirement is both named by a test and listed as unproved', () => {
   const listed = new Set(unproved.map(([id]) => id))
   expect(claims.filter(({ id }) => listed.has(id))).toEqual([])
 })

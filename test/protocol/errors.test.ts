@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { Cancelled, Declined, ERRORS, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../../src/protocol/errors.ts'
+import { ERROR_MEANINGS } from '../project/error-meanings.ts'
+import { proves } from '../support/proves.ts'
 
 const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; isForPeer?: true }][]
 
@@ -13,7 +14,7 @@ describe('the table of errors', () => {
     expect(ERROR_MEANINGS[code]).toMatch(/^[A-Z][^\n|]{10,160}\.$/)
   })
 
-  test('no two say the same', () => {
+  test('no two errors have the same sentence', () => {
     expect(new Set(Object.values(ERROR_MEANINGS)).size).toBe(rows.length)
   })
 
@@ -28,7 +29,7 @@ describe('the table of errors', () => {
       expect(ERRORS[code].rpc).toBe(-32602)
   })
 
-  test('what happened on this side only is not told to the peer', () => {
+  test('local errors are not sent to the peer', () => {
     const kept = rows.filter(([, { isForPeer }]) => !isForPeer).map(([code]) => code)
     expect(kept).toEqual([
       'ERR_SCHEMA',
@@ -59,7 +60,7 @@ describe('the table of errors', () => {
 })
 
 describe('an error', () => {
-  test('has its fixed string, its message, and what it was given', () => {
+  test('an error has its fixed string, its message, and what it was given', () => {
     const cause = new Error('below')
     const error = new McpError('ERR_LIMIT', 'Too many', { data: { max: 3 }, cause })
     expect(error).toMatchObject({ name: 'McpError', code: 'ERR_LIMIT', message: 'Too many', data: { max: 3 }, cause })
@@ -67,7 +68,8 @@ describe('an error', () => {
     expect('cause' in new McpError('ERR_LIMIT', 'x')).toBe(false)
   })
 
-  test('about pages to visit lists each as an elicitation by URL with its id [T-ELIC-050] [T-ELIC-051]', () => {
+  test('an error about pages lists each as an elicitation by URL with its id', () => {
+    proves('T-ELIC-050', 'T-ELIC-051')
     const pages = [
       { message: 'Sign in', url: 'https://example.com/1', elicitationId: 'a' },
       { message: 'Agree', url: 'https://example.com/2', elicitationId: 'b' },
@@ -80,7 +82,7 @@ describe('an error', () => {
     expect(error.pages).toEqual(pages)
   })
 
-  test('that a handler throws on purpose is told apart by its name', () => {
+  test('an error that a handler throws on purpose is recognised by its name', () => {
     expect([new ToolError('x'), new Declined('x'), new Cancelled('x')].map(({ name }) => name)).toEqual([
       'ToolError',
       'Declined',

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { METHODS } from '../../src/protocol/methods.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { definitionsOf, hasPublishedSchemas } from '../support/published-schemas.ts'
 
 const sentBy = (from: 'client' | 'server', kind: 'request' | 'notification'): string[] =>
   [...METHODS.values()].filter((row) => row.kind === kind && (row.from === from || row.from === 'either')).map(({ method }) => method)
 
 describe('the table of methods', () => {
-  test('has what a client asks [T-BASE-039]', () => {
+  test('the table of methods has the requests of a client', () => {
+    proves('T-BASE-039')
     expect(sentBy('client', 'request').toSorted()).toEqual(
       [
         'completion/complete',
@@ -29,7 +31,8 @@ describe('the table of methods', () => {
     )
   })
 
-  test('has what a client tells [T-BASE-040]', () => {
+  test('the table of methods has the notifications of a client', () => {
+    proves('T-BASE-040')
     expect(sentBy('client', 'notification').toSorted()).toEqual([
       'notifications/cancelled',
       'notifications/initialized',
@@ -38,11 +41,13 @@ describe('the table of methods', () => {
     ])
   })
 
-  test('has what a server asks [T-BASE-042] [T-SAMP-009] [T-ELIC-015]', () => {
+  test('the table of methods has the requests of a server', () => {
+    proves('T-BASE-042', 'T-SAMP-009', 'T-ELIC-015')
     expect(sentBy('server', 'request').toSorted()).toEqual(['elicitation/create', 'ping', 'roots/list', 'sampling/createMessage'])
   })
 
-  test('has what a server tells [T-BASE-043] [T-LOG-008]', () => {
+  test('the table of methods has the notifications of a server', () => {
+    proves('T-BASE-043', 'T-LOG-008')
     expect(sentBy('server', 'notification').toSorted()).toEqual([
       'notifications/cancelled',
       'notifications/elicitation/complete',
@@ -67,7 +72,7 @@ describe('the table of methods', () => {
     expect(REVISIONS.some((revision) => revision.has(method))).toBe(true)
   })
 
-  test('says which capability each needs', () => {
+  test('the table of methods names the capability that each needs', () => {
     const needing = (capability: string): string[] =>
       [...METHODS.values()].filter((row) => row.capability === capability).map(({ method }) => method)
     expect(needing('resources.subscribe')).toEqual(['resources/subscribe', 'resources/unsubscribe', 'notifications/resources/updated'])

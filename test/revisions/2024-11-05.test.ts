@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { METHODS } from '../../src/protocol/methods.ts'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { PARAMS, RESULTS } from './rich-messages.ts'
 
 const oldest = revisionOf('2024-11-05') as Revision
@@ -23,24 +24,21 @@ const NEWER = [
   'websiteUrl',
 ]
 
-test.each(Object.keys(PARAMS).filter((method) => oldest.has(method)))(
-  'the parameters of %s have no member that came later [T-VER-015] [T-VER-017] [T-VER-018]',
-  (method) => {
-    expect(membersOf(oldest.fitParams(method, PARAMS[method] as never)).filter((member) => NEWER.includes(member))).toEqual([])
-  },
-)
+test.each(Object.keys(PARAMS).filter((method) => oldest.has(method)))('the parameters of %s have no member that came later', (method) => {
+  proves('T-VER-015', 'T-VER-017', 'T-VER-018')
+  expect(membersOf(oldest.downgradeParams(method, PARAMS[method] as never)).filter((member) => NEWER.includes(member))).toEqual([])
+})
 
-test.each(Object.keys(RESULTS).filter((method) => oldest.has(method)))(
-  'the result of %s has no member that came later [T-VER-015] [T-VER-018] [T-VER-019]',
-  (method) => {
-    const fitted = oldest.fitResult(method, RESULTS[method] as never)
-    expect(membersOf(fitted).filter((member) => NEWER.includes(member))).toEqual([])
-    // No audio, no links: an older client refuses a block whose type it does not know.
-    expect(JSON.stringify(fitted)).not.toMatch(/"type":"(?:audio|resource_link|tool_use|tool_result)"/)
-  },
-)
+test.each(Object.keys(RESULTS).filter((method) => oldest.has(method)))('the result of %s has no member that came later', (method) => {
+  proves('T-VER-015', 'T-VER-018', 'T-VER-019')
+  const fitted = oldest.downgradeResult(method, RESULTS[method] as never)
+  expect(membersOf(fitted).filter((member) => NEWER.includes(member))).toEqual([])
+  // No audio, no links: an older client refuses a block whose type it does not know.
+  expect(JSON.stringify(fitted)).not.toMatch(/"type":"(?:audio|resource_link|tool_use|tool_result)"/)
+})
 
-test('its methods are those of its requests and notifications [T-BASE-039] [T-BASE-040] [T-BASE-042]', () => {
+test('the methods of 2024-11-05 are those of its requests and notifications', () => {
+  proves('T-BASE-039', 'T-BASE-040', 'T-BASE-042')
   const spoken = (from: string, kind: string): string[] =>
     [...METHODS.values()]
       .filter((row) => row.kind === kind && [from, 'either'].includes(row.from) && oldest.has(row.method))

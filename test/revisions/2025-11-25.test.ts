@@ -11,21 +11,23 @@ const before = revisionOf('2025-06-18') as Revision
 const own = revisionOf('2025-11-25') as Revision
 
 describe('capabilities of a client', () => {
-  const fitted = (capabilities: Json): unknown => before.fitParams('initialize', { capabilities }).capabilities
+  const fitted = (capabilities: Json): unknown => before.downgradeParams('initialize', { capabilities }).capabilities
 
-  test('elicitation by form, in whatever words, is the empty object [T-ELIC-011] [T-ELIC-012]', () => {
+  test('elicitation by form is declared as an empty object', () => {
+    proves('T-ELIC-011', 'T-ELIC-012')
     for (const elicitation of [{}, { form: {} }, { form: {}, url: {} }]) expect(fitted({ elicitation })).toEqual({ elicitation: {} })
     for (const elicitation of [{}, { form: {} }, { form: {}, url: {} }, { url: {} }]) {
-      expect(own.fitParams('initialize', { capabilities: { elicitation } })).toEqual({ capabilities: { elicitation } })
+      expect(own.downgradeParams('initialize', { capabilities: { elicitation } })).toEqual({ capabilities: { elicitation } })
     }
   })
 
-  test('elicitation by URL alone is not declared at all [T-VER-016] [T-ELIC-002]', () => {
+  test('elicitation by URL alone is not declared', () => {
+    proves('T-VER-016', 'T-ELIC-002')
     expect(fitted({ elicitation: { url: {} }, roots: {} })).toEqual({ roots: {} })
   })
 
-  test('sampling has no parts, and what is experimental or unknown stays [T-LIFE-017] [T-LIFE-026]', () => {
-    proves('R-LIFE-003')
+  test('sampling has no sub-capabilities, and experimental or unknown capabilities stay', () => {
+    proves('T-LIFE-017', 'T-LIFE-026', 'R-LIFE-003')
     expect(fitted({ sampling: { context: {}, tools: {} }, experimental: { x: { y: 1 } }, 'x-own': {} })).toEqual({
       sampling: {},
       experimental: { x: { y: 1 } },
@@ -34,11 +36,11 @@ describe('capabilities of a client', () => {
   })
 })
 
-test('an implementation has a name, a version and a title [T-LIFE-006]', () => {
-  proves('R-LIFE-002')
+test('an implementation has a name, a version and a title', () => {
+  proves('T-LIFE-006', 'R-LIFE-002')
   const plain = { name: 'rich', version: '1.0.0', title: 'Rich' }
-  expect(before.fitParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: plain })
-  expect(before.fitResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: plain })
+  expect(before.downgradeParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: plain })
+  expect(before.downgradeResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: plain })
 })
 
 test.each<[string, string]>([
@@ -46,27 +48,27 @@ test.each<[string, string]>([
   ['resources/list', 'resources'],
   ['resources/templates/list', 'resourceTemplates'],
   ['prompts/list', 'prompts'],
-])('what %s lists has no icons, and keeps all else', (method, member) => {
-  const listed = own.fitResult(method, RESULTS[method] as Json)
+])('the list of %s has no icons, and keeps all else', (method, member) => {
+  const listed = own.downgradeResult(method, RESULTS[method] as Json)
   const expected = (listed[member] as Json[]).map(({ icons: _, ...rest }) => rest)
   expect(JSON.stringify(listed)).toContain('"icons"')
-  expect(before.fitResult(method, RESULTS[method] as Json)).toEqual({ ...listed, [member]: expected })
+  expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual({ ...listed, [member]: expected })
 })
 
-test('nor have links in results and prompts', () => {
+test('links in results and prompts have no icons', () => {
   for (const method of ['tools/call', 'prompts/get']) {
     const expected = JSON.parse(
-      JSON.stringify(own.fitResult(method, RESULTS[method] as Json)).replace(/"icons":\[[^\]]*\][^\]]*\],/, ''),
+      JSON.stringify(own.downgradeResult(method, RESULTS[method] as Json)).replace(/"icons":\[[^\]]*\][^\]]*\],/, ''),
     ) as Json
     expect(JSON.stringify(expected)).not.toContain('icons')
-    expect(before.fitResult(method, RESULTS[method] as Json)).toEqual(expected)
+    expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual(expected)
   }
 })
 
 describe('sampling', () => {
-  test('has no tools, one block a message, and what was said with tools as text', () => {
+  test('sampling has no tools, one block a message, and what was said with tools as text', () => {
     const params = PARAMS['sampling/createMessage'] as Json
-    const { messages, ...rest } = before.fitParams('sampling/createMessage', params)
+    const { messages, ...rest } = before.downgradeParams('sampling/createMessage', params)
     const { messages: _, tools: _tools, toolChoice: _choice, ...kept } = params
     expect(rest).toEqual(kept)
     const call = { type: 'text', text: '[call of tool add: {"a":1}]' }
@@ -94,8 +96,8 @@ describe('sampling', () => {
     ],
     ['a text and an image', [TEXT, IMAGE], TEXT],
     ['nothing', [], { type: 'text', text: '' }],
-  ])('is answered with one block: %s', (_name, content, expected) => {
-    expect(before.fitResult('sampling/createMessage', { role: 'assistant', content, model: 'm' })).toEqual({
+  ])('sampling is answered with one block: %s', (_name, content, expected) => {
+    expect(before.downgradeResult('sampling/createMessage', { role: 'assistant', content, model: 'm' })).toEqual({
       role: 'assistant',
       content: expected,
       model: 'm',
@@ -104,9 +106,10 @@ describe('sampling', () => {
 })
 
 describe('a form', () => {
-  const fitted = before.fitParams('elicitation/create', { mode: 'form', message: 'Please', requestedSchema: FORM })
+  const fitted = before.downgradeParams('elicitation/create', { mode: 'form', message: 'Please', requestedSchema: FORM })
 
-  test('has no mode and no dialect, and each field only what there was [T-ELIC-024] [T-ELIC-028] [T-ELIC-034]', () => {
+  test('a form has no mode and no dialect, and each field only what there was', () => {
+    proves('T-ELIC-024', 'T-ELIC-028', 'T-ELIC-034')
     expect(fitted).toEqual({
       message: 'Please',
       requestedSchema: {
@@ -126,7 +129,7 @@ describe('a form', () => {
       },
     })
     expect(
-      before.fitParams('elicitation/create', {
+      before.downgradeParams('elicitation/create', {
         message: 'm',
         requestedSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^a' } } },
       }),
@@ -136,18 +139,19 @@ describe('a form', () => {
     })
   })
 
-  test('is sent as it is to a peer that has all of it [T-ELIC-003]', () => {
+  test('a form is sent as it is to a peer that has all of it', () => {
+    proves('T-ELIC-003')
     const params = { mode: 'form', message: 'Please', requestedSchema: FORM }
-    expect(own.fitParams('elicitation/create', params)).toBe(params)
+    expect(own.downgradeParams('elicitation/create', params)).toBe(params)
     const page = { mode: 'url', message: 'Please', url: 'https://example.com', elicitationId: 'e' }
-    expect(own.fitParams('elicitation/create', page)).toBe(page)
+    expect(own.downgradeParams('elicitation/create', page)).toBe(page)
   })
 
-  test('is answered without lists', () => {
-    expect(before.fitResult('elicitation/create', RESULTS['elicitation/create'] as Json)).toEqual({
+  test('a form is answered without lists', () => {
+    expect(before.downgradeResult('elicitation/create', RESULTS['elicitation/create'] as Json)).toEqual({
       action: 'accept',
       content: { text: 'a@b', number: 1.5, sure: true, many: 'a' },
     })
-    expect(own.fitResult('elicitation/create', RESULTS['elicitation/create'] as Json)).toBe(RESULTS['elicitation/create'])
+    expect(own.downgradeResult('elicitation/create', RESULTS['elicitation/create'] as Json)).toBe(RESULTS['elicitation/create'])
   })
 })

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { PARAMS, RESULTS, TOOL, TOOL_RESULT } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -15,28 +16,29 @@ const PLAIN_TOOL = { ...TOOL, inputSchema: PLAIN_INPUT, outputSchema: PLAIN_OUTP
 
 describe('results', () => {
   test.each(['resources/list', 'resources/templates/list', 'resources/read', 'prompts/list'])(
-    'of %s do not say how long they may be kept, nor that they are complete',
+    'results of %s have no cache hints and no type before 2026-07-28',
     (method) => {
-      expect(before.fitResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType', 'ttlMs', 'cacheScope'))
+      expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType', 'ttlMs', 'cacheScope'))
     },
   )
 
-  test.each(['prompts/get', 'completion/complete', 'tools/call'])('of %s do not say that they are complete', (method) => {
-    expect(before.fitResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType'))
+  test.each(['prompts/get', 'completion/complete', 'tools/call'])('results of %s have no type before 2026-07-28', (method) => {
+    expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType'))
   })
 
-  test.each([[[1, 2]], ['text'], [5], [true], [null]])('of a tool have no structured content that is %j', (structuredContent) => {
-    expect(before.fitResult('tools/call', { content: [], structuredContent })).toEqual({ content: [] })
+  test.each([[[1, 2]], ['text'], [5], [true], [null]])('results of a tool have no structured content that is %j', (structuredContent) => {
+    expect(before.downgradeResult('tools/call', { content: [], structuredContent })).toEqual({ content: [] })
   })
 
-  test('of a tool keep structured content that is an object [T-TOOL-033]', () => {
+  test('results of a tool keep structured content that is an object', () => {
+    proves('T-TOOL-033')
     const result = { content: [], structuredContent: { sum: 2 } }
-    expect(before.fitResult('tools/call', result)).toBe(result)
+    expect(before.downgradeResult('tools/call', result)).toBe(result)
   })
 
-  test('of initialize name no extensions', () => {
+  test('results of initialize name no extensions', () => {
     const { capabilities, ...rest } = RESULTS.initialize as { capabilities: Json }
-    expect(before.fitResult('initialize', RESULTS.initialize as Json)).toEqual({
+    expect(before.downgradeResult('initialize', RESULTS.initialize as Json)).toEqual({
       ...rest,
       capabilities: without(capabilities, 'extensions'),
     })
@@ -45,7 +47,7 @@ describe('results', () => {
 
 describe('tools', () => {
   test('describe their output only if it is an object, and every property by a schema that is one', () => {
-    expect(before.fitResult('tools/list', RESULTS['tools/list'] as Json)).toEqual({
+    expect(before.downgradeResult('tools/list', RESULTS['tools/list'] as Json)).toEqual({
       ...without(RESULTS['tools/list'], 'resultType', 'ttlMs', 'cacheScope'),
       tools: [PLAIN_TOOL, { name: 'list', inputSchema: { type: 'object' } }],
     })
@@ -58,28 +60,28 @@ describe('tools', () => {
     [{ type: ['object', 'null'] }, false],
     [{ anyOf: [{ type: 'object' }] }, false],
     [{}, false],
-  ])('with the output schema %j keep it: %s', (outputSchema, isKept) => {
+  ])('tools with the output schema %j keep it: %s', (outputSchema, isKept) => {
     const tool = { name: 'x', inputSchema: { type: 'object' }, outputSchema }
-    expect(before.fitResult('tools/list', { tools: [tool] })).toEqual({ tools: [isKept ? tool : without(tool, 'outputSchema')] })
+    expect(before.downgradeResult('tools/list', { tools: [tool] })).toEqual({ tools: [isKept ? tool : without(tool, 'outputSchema')] })
   })
 })
 
 describe('parameters', () => {
-  test.each(['tools/call', 'prompts/get', 'resources/read'])('of %s have no answers of an earlier round', (method) => {
-    expect(before.fitParams(method, PARAMS[method] as Json)).toEqual(without(PARAMS[method], 'inputResponses', 'requestState'))
+  test.each(['tools/call', 'prompts/get', 'resources/read'])('parameters of %s have no answers of an earlier round', (method) => {
+    expect(before.downgradeParams(method, PARAMS[method] as Json)).toEqual(without(PARAMS[method], 'inputResponses', 'requestState'))
   })
 
-  test('of initialize name no extensions', () => {
+  test('parameters of initialize name no extensions', () => {
     const { capabilities, ...rest } = PARAMS.initialize as { capabilities: Json }
-    expect(before.fitParams('initialize', PARAMS.initialize as Json)).toEqual({
+    expect(before.downgradeParams('initialize', PARAMS.initialize as Json)).toEqual({
       ...rest,
       capabilities: without(capabilities, 'extensions'),
     })
   })
 
-  test('of sampling have tools and their results in the shapes of tools and results', () => {
+  test('parameters of sampling have tools and their results in their own shapes', () => {
     const params = PARAMS['sampling/createMessage'] as { messages: Json[] }
-    const fitted = before.fitParams('sampling/createMessage', params)
+    const fitted = before.downgradeParams('sampling/createMessage', params)
     expect(fitted.tools).toEqual([PLAIN_TOOL, without(PLAIN_TOOL, 'outputSchema')])
     const plainResult = without(TOOL_RESULT, 'structuredContent')
     const messages = structuredClone(params.messages) as [Json, Json, { content: Json[] }, { content: Json }]
@@ -93,7 +95,7 @@ describe('parameters', () => {
     Object.keys(PARAMS).filter(
       (method) => !['tools/call', 'prompts/get', 'resources/read', 'initialize', 'sampling/createMessage'].includes(method),
     ),
-  )('of %s are unchanged', (method) => {
-    expect(before.fitParams(method, PARAMS[method] as Json)).toBe(PARAMS[method])
+  )('parameters of %s are unchanged', (method) => {
+    expect(before.downgradeParams(method, PARAMS[method] as Json)).toBe(PARAMS[method])
   })
 })

@@ -67,18 +67,20 @@ const METHODS_BY_VERSION: Record<string, string[]> = {
 }
 
 describe('the revisions', () => {
-  test('are five, oldest first, each named by its date [T-VER-001] [T-VER-003] [T-VER-004]', () => {
+  test('the revisions are five, oldest first, each named by its date', () => {
+    proves('T-VER-001', 'T-VER-003', 'T-VER-004')
     expect(REVISIONS.map(({ version }) => version)).toEqual(VERSIONS)
     for (const { version } of REVISIONS) expect(version).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     expect(describeRevisions(REVISIONS)).toBe('2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28')
   })
 
-  test.each(VERSIONS)('%s has exactly its methods [T-VER-016] [T-ELIC-002]', (version) => {
-    proves('R-BASE-068', 'R-BASE-069', 'R-BASE-070', 'R-VER-003')
+  test.each(VERSIONS)('%s has exactly its methods', (version) => {
+    proves('T-VER-016', 'T-ELIC-002', 'R-BASE-068', 'R-BASE-069', 'R-BASE-070', 'R-VER-003')
     expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
   })
 
-  test('differ in what no table of methods can say [T-VER-014] [T-LIFE-022]', () => {
+  test('the revisions differ in what no table of methods can say', () => {
+    proves('T-VER-014', 'T-LIFE-022')
     const factsOf = ({
       dialect,
       hasBatches,
@@ -107,13 +109,13 @@ describe('the revisions', () => {
 describe('error codes', () => {
   const byVersion = (code: ErrorCode): number[] => REVISIONS.map((revision) => revision.errorCode(code))
 
-  test('a resource that is not found is -32002 up to 2025-11-25 and then -32602 [T-RES-052] [T-BASE-035]', () => {
-    proves('R-BASE-051')
+  test('a resource that is not found is -32002 up to 2025-11-25 and then -32602', () => {
+    proves('T-RES-052', 'T-BASE-035', 'R-BASE-051')
     expect(byVersion('ERR_RESOURCE_NOT_FOUND')).toEqual([-32002, -32002, -32002, -32002, -32602])
   })
 
-  test('a page to be visited first is -32042 in 2025-11-25 only [T-ELIC-048] [T-BASE-035]', () => {
-    proves('R-BASE-051')
+  test('a page to be visited first is -32042 in 2025-11-25 only', () => {
+    proves('T-ELIC-048', 'T-BASE-035', 'R-BASE-051')
     expect(byVersion('ERR_URL_ELICITATION_REQUIRED')).toEqual([-32603, -32603, -32603, -32042, -32603])
   })
 
@@ -122,11 +124,13 @@ describe('error codes', () => {
     expect(byVersion('ERR_VERSION_UNSUPPORTED')).toEqual([-32602, -32602, -32602, -32602, -32022])
   })
 
-  test('headers that say something else are -32001 where there are sessions and -32020 in 2026-07-28 [T-HDR-013]', () => {
+  test('mismatching headers are -32001 in revisions with sessions and -32020 in 2026-07-28', () => {
+    proves('T-HDR-013')
     expect(byVersion('ERR_HEADER_MISMATCH')).toEqual([-32001, -32001, -32001, -32001, -32020])
   })
 
-  test('all others are the same everywhere, as the table says [T-BASE-033]', () => {
+  test('all other error codes are the same everywhere, as in the table', () => {
+    proves('T-BASE-033')
     const special = [
       'ERR_RESOURCE_NOT_FOUND',
       'ERR_URL_ELICITATION_REQUIRED',
@@ -138,8 +142,8 @@ describe('error codes', () => {
     for (const code of codes) expect(new Set(byVersion(code)), code).toEqual(new Set([ERRORS[code].rpc]))
   })
 
-  test('no code that one revision has for itself is used for anything else [T-ELIC-049] [T-BASE-035]', () => {
-    proves('R-BASE-049', 'R-BASE-050')
+  test('no code that one revision has for itself is used for anything else', () => {
+    proves('T-ELIC-049', 'T-BASE-035', 'R-BASE-049', 'R-BASE-050')
     const all = Object.keys(ERRORS) as ErrorCode[]
     const users = (rpc: number): string[] =>
       REVISIONS.flatMap((revision) => all.filter((code) => revision.errorCode(code) === rpc).map((code) => `${revision.version} ${code}`))
@@ -157,13 +161,13 @@ describe('codes of 2026-07-28', () => {
   const DEFINED = [-32020, -32021, -32022]
   const used = new Set((Object.keys(ERRORS) as ErrorCode[]).map((code) => of('2026-07-28').errorCode(code)))
 
-  test('are those of JSON-RPC and the three that the revision defines, and none of our own', () => {
+  test('the codes of 2026-07-28 are those of JSON-RPC and the three that the revision defines', () => {
     proves('R-BASE-044', 'R-BASE-045', 'R-BASE-046', 'R-BASE-048', 'R-BASE-050', 'R-BASE-051', 'R-BASE-054')
     for (const code of used) expect([...STANDARD, ...DEFINED]).toContain(code)
     for (const code of DEFINED) expect(used.has(code)).toBe(true)
   })
 
-  test('between -32000 and -32019 stand in the source only where older revisions are written down', () => {
+  test('codes from -32000 to -32019 are in the source only for older revisions', () => {
     proves('R-BASE-045', 'R-BASE-046')
     const source = fileURLToPath(new URL('../../src/', import.meta.url))
     const holding = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -177,17 +181,20 @@ describe('codes of 2026-07-28', () => {
 })
 
 describe('a revision', () => {
-  test('is found by its version', () => {
+  test('a revision is found by its version', () => {
     for (const revision of REVISIONS) expect(revisionOf(revision.version)).toBe(revision)
   })
 
-  test.each(['2025-01-01', '', '1.0.0', null, undefined, 20241105, ['2024-11-05'], 'toString'])('is not found by %j', (version) => {
-    expect(revisionOf(version)).toBeUndefined()
-  })
+  test.each(['2025-01-01', '', '1.0.0', null, undefined, 20241105, ['2024-11-05'], 'toString'])(
+    'a revision is not found by %j',
+    (version) => {
+      expect(revisionOf(version)).toBeUndefined()
+    },
+  )
 })
 
 describe('a selection', () => {
-  test('is all, or those that are named, oldest first whatever the order', () => {
+  test('a selection is all, or those that are named, oldest first whatever the order', () => {
     expect(selectRevisions(undefined)).toBe(REVISIONS)
     expect(selectRevisions(['2025-11-25', '2024-11-05', '2025-11-25']).map(({ version }) => version)).toEqual(['2024-11-05', '2025-11-25'])
   })
@@ -196,9 +203,9 @@ describe('a selection', () => {
     [['2023-01-01'], '"2023-01-01"'],
     [['2025-06-18', 'latest'], '"latest"'],
     [[], '[]'],
-  ])('of %j is refused, with what could be named', (versions, shown) => {
+  ])('a selection of %j is refused, with the possible names', (versions, shown) => {
     expect(() => selectRevisions(versions)).toThrow(
-      expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Portico speaks ${VERSIONS.join(', ')}, not ${shown}` }),
+      expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Unknown revision ${shown}; supported: ${VERSIONS.join(', ')}` }),
     )
   })
 })

@@ -16,36 +16,38 @@ const OLD = selectRevisions(['2024-11-05', '2025-03-26'])
 const STATELESS = selectRevisions(['2026-07-28'])
 
 describe('a server answers initialize', () => {
-  test.each(SESSION)('with %s when asked for it [T-VER-004] [T-VER-009]', (version) => {
-    proves('R-VER-001', 'R-VER-006')
+  test.each(SESSION)('a server answers initialize with %s when asked for it', (version) => {
+    proves('T-VER-004', 'T-VER-009', 'R-VER-001', 'R-VER-006')
     expect(versionOf(answerHandshake(version, REVISIONS))).toBe(version)
   })
 
   test.each(['1.0.0', '2099-01-01', '2024-10-07', '', 'latest', '2026-07-28'])(
-    'with its newest that has a handshake when asked for %j [T-VER-010] [T-VER-011]',
+    'a server answers initialize with its newest session revision when asked for %j',
     (version) => {
+      proves('T-VER-010', 'T-VER-011')
       expect(versionOf(answerHandshake(version, REVISIONS))).toBe('2025-11-25')
       expect(versionOf(answerHandshake(version, OLD))).toBe('2025-03-26')
     },
   )
 
-  test('with one that it speaks, even if the client asked for one that it could', () => {
+  test('a server answers initialize with a revision that it speaks', () => {
     expect(versionOf(answerHandshake('2025-06-18', OLD))).toBe('2025-03-26')
   })
 
-  test('with none when it has no handshake at all', () => {
+  test('a server without a handshake answers initialize with no revision', () => {
     expect(answerHandshake('2025-06-18', STATELESS)).toBeUndefined()
   })
 })
 
 describe('a client offers', () => {
-  test('the newest with a handshake in initialize [T-VER-008]', () => {
+  test('a client offers its newest session revision in initialize', () => {
+    proves('T-VER-008')
     expect(versionOf(offerHandshake(REVISIONS))).toBe('2025-11-25')
     expect(versionOf(offerHandshake(OLD))).toBe('2025-03-26')
     expect(offerHandshake(STATELESS)).toBeUndefined()
   })
 
-  test('the newest stateless one in its first call', () => {
+  test('a client offers its newest stateless revision in its first call', () => {
     expect(versionOf(offerStateless(REVISIONS))).toBe('2026-07-28')
     expect(offerStateless(OLD)).toBeUndefined()
   })
@@ -61,12 +63,12 @@ describe('by list', () => {
     ['2026-07-28', undefined],
     [undefined, undefined],
     [{ 0: '2026-07-28' }, undefined],
-  ])('%j leads to %s', (theirs, chosen) => {
+  ])('the list %j leads to %s', (theirs, chosen) => {
     proves('R-DISC-011', 'R-DISC-024')
     expect(versionOf(chooseStateless(theirs, REVISIONS))).toBe(chosen)
   })
 
-  test('nothing is chosen that this side does not speak', () => {
+  test('no revision is chosen that this side does not speak', () => {
     expect(chooseStateless(['2026-07-28'], OLD)).toBeUndefined()
   })
 })
@@ -81,11 +83,12 @@ describe('an error about versions', () => {
     [null, undefined],
     ['2024-11-05', undefined],
     [undefined, undefined],
-  ])('%j lists %j [T-LIFE-041]', (data, versions) => {
+  ])('the version error %j lists %j', (data, versions) => {
+    proves('T-LIFE-041')
     expect(versionsIn(data)).toEqual(versions)
   })
 
-  test('tells by its code whether the server reads what each request says about itself', () => {
+  test('a version error shows by its code whether the server reads request metadata', () => {
     expect([-32020, -32021, -32022].map(isModernError)).toEqual([true, true, true])
     expect([-32601, -32602, -32603, -32600, -32000, -32001, -32002, -32042, 0].some(isModernError)).toBe(false)
   })

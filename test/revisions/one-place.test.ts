@@ -26,11 +26,11 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.startsWith('revisions/'))
 
 describe('no file outside src/revisions names a revision or compares two', () => {
-  test.each(files)('%s', (file) => {
+  test.each(files)('no version comparison or name is in %s', (file) => {
     expect(faultsIn(readFileSync(`${source}${file}`, 'utf8'))).toEqual([])
   })
 
-  test('all of the source is looked at', () => {
+  test('all source files are checked', () => {
     expect(files.length).toBeGreaterThan(80)
     for (const folder of ['jsonrpc', 'protocol', 'server', 'client', 'stdio', 'testing'])
       expect(files.some((file) => file.startsWith(`${folder}/`))).toBe(true)
@@ -44,7 +44,7 @@ describe('no file outside src/revisions names a revision or compares two', () =>
     "when: 'since 2025-11-25'",
     'return REVISIONS[2]',
     'REVISIONS.indexOf(revision) > 1',
-  ])('and would be found: %s', (line) => {
+  ])('the check finds: %s', (line) => {
     expect(faultsIn(line)).not.toEqual([])
   })
 
@@ -53,7 +53,7 @@ describe('no file outside src/revisions names a revision or compares two', () =>
     "if (typeof version !== 'string') return",
     'versions.map(({ version }) => version)',
     "const tag = { name, version: '1.0.0' }",
-  ])('but not this: %s', (line) => {
+  ])('the check allows: %s', (line) => {
     expect(faultsIn(line)).toEqual([])
   })
 })

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { META } from '../../src/protocol/base.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
+import { META } from '../../src/protocol/model/base.ts'
 import { REVISIONS, type Revision } from '../../src/revisions/index.ts'
 import { proves } from '../support/proves.ts'
 import { definitionsOf, hasPublishedSchemas } from '../support/published-schemas.ts'
@@ -14,7 +14,7 @@ type Json = Record<string, unknown>
 const newest = REVISIONS.at(-1) as Revision
 const EMPTY_RESULTS = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'subscriptions/listen'])
 const lower = (revision: Revision, kind: 'params' | 'result', method: string, value: Json): Json =>
-  kind === 'params' ? revision.fitParams(method, value) : revision.fitResult(method, value)
+  kind === 'params' ? revision.downgradeParams(method, value) : revision.downgradeResult(method, value)
 
 const KINDS: ['params' | 'result', string, Json][] = [
   ...Object.entries(PARAMS).map(([method, value]): ['params', string, Json] => ['params', method, value]),
@@ -30,52 +30,48 @@ test('the rich messages are of every kind there is', () => {
 describe.each(REVISIONS.map((revision) => [revision.version, revision] as const))('in %s', (version, revision) => {
   const spoken = KINDS.filter(([, method]) => revision.has(method))
 
-  test.each(spoken)(
-    'the %s of %s have nothing that the published schema does not know [T-BASE-003] [T-LIFE-027]',
-    (kind, method, value) => {
-      if (!hasPublishedSchemas) return console.warn('NOTE: not judged by the published schema, which is not here')
-      const published = definitionsOf(version)
-      const request = published.definitionOf(method) as string
-      const fitted = lower(revision, kind, method, value)
-      const [definition, message] =
-        kind === 'params' ? [request, messageOf(revision, method, fitted)] : [request.replace(/Request$/, 'Result'), fitted]
-      const validate = published.validate(definition)
-      expect(validate(message), JSON.stringify(validate.errors?.slice(0, 4), null, 1)).toBe(true)
-    },
-  )
+  test.each(spoken)('the %s of %s have nothing that the published schema does not know', (kind, method, value) => {
+    proves('T-BASE-003', 'T-LIFE-027')
+    if (!hasPublishedSchemas) return console.warn('NOTE: not judged by the published schema, which is not here')
+    const published = definitionsOf(version)
+    const request = published.definitionOf(method) as string
+    const fitted = lower(revision, kind, method, value)
+    const [definition, message] =
+      kind === 'params' ? [request, messageOf(revision, method, fitted)] : [request.replace(/Request$/, 'Result'), fitted]
+    const validate = published.validate(definition)
+    expect(validate(message), JSON.stringify(validate.errors?.slice(0, 4), null, 1)).toBe(true)
+  })
 
-  test.each(KINDS)(
-    'fitting the %s of %s changes nothing that it was given, and doing so twice changes nothing more',
-    (kind, method, value) => {
-      const before = JSON.stringify(value)
-      const once = deepFreeze(lower(revision, kind, method, value))
-      expect(JSON.stringify(value)).toBe(before)
-      expect(lower(revision, kind, method, once)).toEqual(once)
-    },
-  )
+  test.each(KINDS)('downgrading the %s of %s does not change its input, and is idempotent', (kind, method, value) => {
+    const before = JSON.stringify(value)
+    const once = deepFreeze(lower(revision, kind, method, value))
+    expect(JSON.stringify(value)).toBe(before)
+    expect(lower(revision, kind, method, once)).toEqual(once)
+  })
 
-  test.each(KINDS)('the %s of %s keep members that no revision knows [T-VER-002]', (kind, method, value) => {
+  test.each(KINDS)('the %s of %s keep unknown members', (kind, method, value) => {
+    proves('T-VER-002')
     expect(lower(revision, kind, method, { ...value, 'x-unknown': [1] })).toMatchObject({ 'x-unknown': [1] })
   })
 
-  test.each(KINDS)('the %s of %s keep their metadata untouched [T-META-001] [T-META-003]', (kind, method, value) => {
-    proves('R-META-017')
+  test.each(KINDS)('the %s of %s keep their metadata untouched', (kind, method, value) => {
+    proves('T-META-001', 'T-META-003', 'R-META-017')
     const _meta = { progressToken: 7, 'io.modelcontextprotocol/odd': [null], 'com.example/x': { icons: [], title: 'x', _meta: {} } }
     expect(lower(revision, kind, method, { ...value, _meta })._meta).toBe(_meta)
   })
 
-  test('a method that is not known is left alone', () => {
+  test('an unknown method is left unchanged', () => {
     const value = deepFreeze({ title: 'x', _meta: {}, icons: [] })
-    expect(revision.fitParams('x/unknown', value)).toBe(value)
-    expect(revision.fitResult('x/unknown', value)).toBe(value)
-    expect(revision.mendResult('x/unknown', value, {})).toBe(value)
+    expect(revision.downgradeParams('x/unknown', value)).toBe(value)
+    expect(revision.downgradeResult('x/unknown', value)).toBe(value)
+    expect(revision.upgradeResult('x/unknown', value, {})).toBe(value)
     expect(revision.has('x/unknown')).toBe(false)
     expect(revision.has('toString')).toBe(false)
   })
 })
 
 describe('the newest revision', () => {
-  test.each(KINDS)('takes the %s of %s as they are, without a copy', (kind, method, value) => {
+  test.each(KINDS)('the newest revision takes the %s of %s as they are, without a copy', (kind, method, value) => {
     expect(lower(newest, kind, method, value)).toBe(value)
   })
 })
@@ -94,7 +90,7 @@ describe('with parts left out, of the wrong type or out of place', () => {
     )
   }
 
-  test.each(KINDS)('fitting the %s of %s neither fails, nor changes its input, nor is different the second time', (kind, method, value) => {
+  test.each(KINDS)('downgrading the malformed %s of %s does not fail, is idempotent, and keeps its input', (kind, method, value) => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat({ max: 99 })), fc.constantFrom(...REVISIONS), (stream, revision) => {
         const choose = (): number => stream.next().value as number
@@ -110,7 +106,7 @@ describe('with parts left out, of the wrong type or out of place', () => {
 })
 
 describe('a chain of revisions', () => {
-  test.each(KINDS)('the %s of %s come out the same, whether fitted at once or by way of the revisions between', (kind, method, value) => {
+  test.each(KINDS)('the %s of %s are the same, whether downgraded at once or step by step', (kind, method, value) => {
     for (const [i, revision] of REVISIONS.entries()) {
       const stepwise = REVISIONS.slice(i)
         .toReversed()
@@ -119,10 +115,10 @@ describe('a chain of revisions', () => {
     }
   })
 
-  test('a result of a tool in a conversation is fitted wherever it stands', () => {
+  test('a tool result in a conversation is downgraded wherever it is', () => {
     const audio = { role: 'user', content: { ...TOOL_RESULT, content: [AUDIO] } }
     for (const revision of REVISIONS.slice(0, 3)) {
-      const [message] = revision.fitParams('sampling/createMessage', { messages: [audio] }).messages as Json[]
+      const [message] = revision.downgradeParams('sampling/createMessage', { messages: [audio] }).messages as Json[]
       expect(message).toEqual({ role: 'user', content: { type: 'text', text: '[result of tool call: [audio]]' } })
     }
   })

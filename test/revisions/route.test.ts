@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { META } from '../../src/protocol/base.ts'
+import { META } from '../../src/protocol/model/base.ts'
 import { REVISIONS, type Revision, revisionOf, selectRevisions } from '../../src/revisions/index.ts'
 import { type Route, route } from '../../src/revisions/route.ts'
 import { proves } from '../support/proves.ts'
@@ -16,7 +16,7 @@ const decide = (method: string, params: Params | undefined, agreed?: Revision, s
   outcome(route({ method, params }, agreed, supported))
 
 describe('a request that names its version', () => {
-  test('speaks it, with or without a session', () => {
+  test('a request that names its version speaks it, with or without a session', () => {
     expect(decide('tools/list', metaOf())).toEqual(['2026-07-28'])
     expect(decide('tools/list', metaOf(), session)).toEqual(['2026-07-28'])
     expect(decide('server/discover', metaOf({ [META.clientInfo]: { name: 'c', version: '1' }, [META.logLevel]: 'debug' }))).toEqual([
@@ -25,7 +25,7 @@ describe('a request that names its version', () => {
   })
 
   test.each(['2025-11-25', '2099-01-01', '', 7, null])(
-    'of which %j is none that goes without a session is told what is spoken',
+    'a request with the version %j, which is not stateless, gets the list of versions',
     (version) => {
       proves('R-DISC-003')
       const { revision, error } = route({ method: 'tools/list', params: metaOf({ [META.protocolVersion]: version }) }, undefined, REVISIONS)
@@ -39,7 +39,7 @@ describe('a request that names its version', () => {
     },
   )
 
-  test('is told so in the newest words by a server that has only sessions', () => {
+  test('a request that names its version is told so in the newest words by a server that has only sessions', () => {
     const { revision, error } = route({ method: 'tools/list', params: metaOf() }, undefined, SESSION)
     expect([revision.version, error?.code]).toEqual(['2026-07-28', 'ERR_VERSION_UNSUPPORTED'])
     expect(error?.data).toEqual({ supported: SESSION.map(({ version }) => version), requested: '2026-07-28' })
@@ -53,12 +53,12 @@ describe('a request that names its version', () => {
     [{ [META.clientInfo]: null }, `params._meta.${META.clientInfo} must be an object`],
     [{ [META.logLevel]: 'verbose' }, `params._meta.${META.logLevel} is not a log level: "verbose"`],
     [{ [META.logLevel]: 3 }, `params._meta.${META.logLevel} is not a log level: 3`],
-  ])('with the rest of its metadata as %j is malformed', (meta, message) => {
+  ])('a request with the rest of its metadata as %j is malformed', (meta, message) => {
     expect(decide('tools/list', metaOf(meta))).toEqual(['2026-07-28', 'ERR_INVALID_PARAMS', message])
   })
 
-  test('may have keys in its metadata that nobody knows, of any value [T-META-002] [T-META-003]', () => {
-    proves('R-META-015')
+  test('a request may have unknown keys in its metadata, of any value', () => {
+    proves('T-META-002', 'T-META-003', 'R-META-015')
     expect(decide('tools/list', metaOf({ 'com.example/x': 1, 'io.modelcontextprotocol/future': [null], progressToken: 't' }))).toEqual([
       '2026-07-28',
     ])
@@ -67,23 +67,25 @@ describe('a request that names its version', () => {
 })
 
 describe('initialize', () => {
-  test.each(SESSION.map(({ version }) => version))('with %s is answered in it [T-VER-009]', (protocolVersion) => {
+  test.each(SESSION.map(({ version }) => version))('initialize with %s is answered in it', (protocolVersion) => {
+    proves('T-VER-009')
     expect(decide('initialize', { protocolVersion })).toEqual([protocolVersion])
   })
 
   test.each(['2099-01-01', '2026-07-28', '1.0.0', undefined, 7])(
-    'with %j is answered in the newest that has it [T-VER-010] [T-VER-011]',
+    'initialize with %j is answered in the newest session revision',
     (protocolVersion) => {
+      proves('T-VER-010', 'T-VER-011')
       expect(decide('initialize', { protocolVersion })).toEqual(['2025-11-25'])
       expect(decide('initialize', undefined)).toEqual(['2025-11-25'])
     },
   )
 
-  test('is no method of a server without sessions, which says what it speaks', () => {
+  test('initialize does not exist on a stateless server, which lists its versions', () => {
     const { error } = route({ method: 'initialize', params: { protocolVersion: '2025-06-18' } }, undefined, STATELESS)
     expect(error).toMatchObject({
       code: 'ERR_METHOD_NOT_FOUND',
-      message: 'This server has no initialize; it speaks 2026-07-28',
+      message: 'This server has no initialize; it supports 2026-07-28',
       data: { supported: ['2026-07-28'], requested: '2025-06-18' },
     })
     expect(route({ method: 'initialize', params: undefined }, undefined, STATELESS).error?.data).toEqual({
@@ -92,50 +94,54 @@ describe('initialize', () => {
     })
   })
 
-  test('is routed by its version in a session too, which then refuses it', () => {
+  test('initialize is routed by its version in a session too, which then refuses it', () => {
     expect(decide('initialize', { protocolVersion: '2025-03-26' }, session)).toEqual(['2025-03-26'])
   })
 })
 
 describe('a request that says nothing about its version', () => {
-  test('speaks that of its session', () => {
+  test('a request without a version speaks that of its session', () => {
     for (const method of ['tools/list', 'ping', 'server/discover', 'x/unknown'])
       expect(decide(method, undefined, session)).toEqual(['2025-06-18'])
     expect(decide('tools/list', { _meta: 'odd' }, session)).toEqual(['2025-06-18'])
   })
 
-  test('may be a ping before there is a session', () => {
+  test('a request without a version may be a ping before there is a session', () => {
     expect(decide('ping', undefined)).toEqual(['2025-11-25'])
     expect(decide('ping', undefined, undefined, selectRevisions(['2024-11-05']))).toEqual(['2024-11-05'])
   })
 
-  test('is otherwise too early [T-LIFE-002]', () => {
+  test('a request without a version is refused before the handshake', () => {
+    proves('T-LIFE-002')
     expect(decide('tools/list', {})).toEqual([
       '2025-11-25',
       'ERR_INVALID_REQUEST',
-      'tools/list came before a session was opened; send initialize first',
+      'tools/list arrived before initialize; send initialize first',
     ])
     expect(decide('x/unknown', undefined)).toEqual([
       '2025-11-25',
       'ERR_INVALID_REQUEST',
-      'x/unknown came before a session was opened; send initialize first',
+      'x/unknown arrived before initialize; send initialize first',
     ])
   })
 
-  test.each(['server/discover', 'subscriptions/listen'])('but has a method of its own, %s, is told what it forgot', (method) => {
-    expect(decide(method, {})).toEqual(['2026-07-28', 'ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`])
-    expect(decide(method, {}, undefined, SESSION)).toEqual([
-      '2025-11-25',
-      'ERR_INVALID_REQUEST',
-      `${method} came before a session was opened; send initialize first`,
-    ])
-  })
+  test.each(['server/discover', 'subscriptions/listen'])(
+    'a stateless method without a version, %s, is refused with what is missing',
+    (method) => {
+      expect(decide(method, {})).toEqual(['2026-07-28', 'ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`])
+      expect(decide(method, {}, undefined, SESSION)).toEqual([
+        '2025-11-25',
+        'ERR_INVALID_REQUEST',
+        `${method} arrived before initialize; send initialize first`,
+      ])
+    },
+  )
 
-  test('is too early for a server without sessions as well', () => {
+  test('a request without a version is refused by a stateless server as well', () => {
     expect(decide('ping', undefined, undefined, STATELESS)).toEqual([
       '2026-07-28',
       'ERR_INVALID_REQUEST',
-      'ping came before a session was opened; send initialize first',
+      'ping arrived before initialize; send initialize first',
     ])
     expect(decide('tools/list', {}, undefined, STATELESS).slice(0, 2)).toEqual(['2026-07-28', 'ERR_INVALID_REQUEST'])
   })

@@ -17,12 +17,12 @@ describe('a step that finds nothing to do gives the same object', () => {
     ['inOrder', inOrder(without('x'), within('b', without('x')))],
     ['ofType', ofType('text', without('a'))],
     ['inBlocks', inBlocks(without('a'))],
-  ])('%s', (_name, step) => {
+  ])('a step that finds nothing to do returns the same object: %s', (_name, step) => {
     expect(step(value)).toBe(value)
   })
 })
 
-test('members are left out', () => {
+test('members are removed', () => {
   expect(without('a', 'list')(value)).toEqual({ b: { a: 1 } })
 })
 
@@ -34,7 +34,7 @@ test('the objects of a list are changed in a copy, and nothing else in it', () =
   expect(each('list', without('a'))(value).list).toEqual([{}, { c: 2 }, 7, null, [{ a: 1 }]])
 })
 
-test('steps are taken in order', () => {
+test('steps are applied in order', () => {
   expect(inOrder((it) => ({ ...it, b: 1 }), without('b'))({ a: 1 })).toEqual({ a: 1 })
   expect(inOrder(without('b'), (it) => ({ ...it, b: 1 }))({ a: 1 })).toEqual({ a: 1, b: 1 })
 })
@@ -44,7 +44,7 @@ test('a block of one type is changed', () => {
   expect(ofType('text', without('a'))({ type: 'image', a: 1 })).toEqual({ type: 'image', a: 1 })
 })
 
-test('the content of tools and prompts is reached, and blocks one or many', () => {
+test('the content of tools and prompts is reached, as one block or many', () => {
   const { 'tools/call': tools, 'prompts/get': prompts } = inContent(without('a'))
   expect(tools?.({ content: [{ a: 1 }] })).toEqual({ content: [{}] })
   expect(prompts?.({ messages: [{ content: { a: 1 }, a: 1 }] })).toEqual({ messages: [{ content: {}, a: 1 }] })
@@ -52,7 +52,7 @@ test('the content of tools and prompts is reached, and blocks one or many', () =
   expect(inBlocks(without('a'))({ content: [{ a: 1 }, { b: 1 }] })).toEqual({ content: [{}, { b: 1 }] })
 })
 
-test('of a list the objects are taken', () => {
+test('the objects of a list are returned', () => {
   expect(objectsIn([{ a: 1 }, null, 7, [], 'x', {}])).toEqual([{ a: 1 }, {}])
   expect(objectsIn('x')).toEqual([])
 })

@@ -18,13 +18,15 @@ const titled = (titles: Record<string, string>): Json =>
 
 /** What a handler gets for what a person typed in. */
 const read = (question: Json, text: unknown, revision = older): unknown =>
-  (revision.mendResult('elicitation/create', deepFreeze({ action: 'accept', content: { it: text } }), deepFreeze(question)).content as Json)
-    .it
+  (
+    revision.upgradeResult('elicitation/create', deepFreeze({ action: 'accept', content: { it: text } }), deepFreeze(question))
+      .content as Json
+  ).it
 
 describe('several choices in an old client', () => {
-  test('are asked for as text that names them', () => {
+  test('several choices in an old client are asked for as text that names them', () => {
     const field = (question: Json): unknown =>
-      (older.fitParams('elicitation/create', question).requestedSchema as { properties: Json }).properties.it
+      (older.downgradeParams('elicitation/create', question).requestedSchema as { properties: Json }).properties.it
     expect(field(plain('a', 'b'))).toEqual({ type: 'string', description: 'Any of these, separated by commas: a, b' })
     expect(field(titled({ a: 'The A', b: 'The B' }))).toEqual({
       type: 'string',
@@ -45,11 +47,11 @@ describe('several choices in an old client', () => {
     ['Washington, DC, a', ['Washington, DC', 'a']],
     ['a, Washington, DC', ['a', 'Washington, DC']],
     ['Washington', ['Washington']],
-  ])('typed in as %j are %j', (text, list) => {
+  ])('several choices typed in as %j are %j', (text, list) => {
     expect(read(plain('a', 'b', 'Washington, DC'), text)).toEqual(list)
   })
 
-  test('may be given by their titles, or by both', () => {
+  test('several choices in an old client may be given by their titles, or by both', () => {
     const question = titled({ r: 'Red', g: 'Green, light' })
     expect(read(question, 'Red, Green, light')).toEqual(['r', 'g'])
     expect(read(question, 'r (Red), g (Green, light)')).toEqual(['r', 'g'])
@@ -73,7 +75,7 @@ describe('several choices in an old client', () => {
     )
   })
 
-  test('are left as they are when nobody can have typed that much', () => {
+  test('several choices are unchanged when the text is too long to be typed', () => {
     const text = 'a,'.repeat(6000)
     expect(read(plain('a'), text)).toBe(text)
     expectLinear(1000, (size) => {
@@ -97,14 +99,14 @@ describe('an answer is not touched', () => {
     ],
     ['when the field was not asked for', { action: 'accept', content: { other: 'a, b' } }, plain('a')],
     ['when there is no form', { action: 'accept', content: { it: 'a' } }, { requestedSchema: 7 }],
-  ])('%s', (_name, answer, question) => {
-    expect(older.mendResult('elicitation/create', deepFreeze(answer), deepFreeze(question))).toEqual(answer)
+  ])('an answer is not changed: %s', (_name, answer, question) => {
+    expect(older.upgradeResult('elicitation/create', deepFreeze(answer), deepFreeze(question))).toEqual(answer)
   })
 
-  test('by a revision that has such fields', () => {
+  test('an answer is not changed by a revision that has such fields', () => {
     for (const revision of REVISIONS.slice(3)) {
       const answer = deepFreeze({ action: 'accept', content: { it: 'a, b' } })
-      expect(revision.mendResult('elicitation/create', answer, plain('a', 'b'))).toBe(answer)
+      expect(revision.upgradeResult('elicitation/create', answer, plain('a', 'b'))).toBe(answer)
     }
   })
 })

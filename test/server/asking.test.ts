@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
+import { Cancelled, Declined } from '../../src/protocol/errors.ts'
 import { type Context, createServer, form, page, pageRequired, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
 import { pair } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -29,7 +31,9 @@ describe.each(withElicitation)('forms in %s', (revision) => {
   const connect = (handler: (ctx: Context) => unknown, elicit: NonNullable<ConnectOptions['answer']>['elicit']) =>
     connectPair(serverOf(handler), { revision, answer: { elicit } as NonNullable<ConnectOptions['answer']> })
 
-  test('a handler gets the accepted content, and the person sees message, schema and who asks [T-ELIC-001] [T-ELIC-015] [T-ELIC-017] [T-ELIC-020] [T-ELIC-021] [T-ELIC-053] [T-ELIC-054] [T-ELIC-058] [T-ELIC-006] [T-ELIC-083]', async () => {
+  test('a handler gets the accepted content, and the person sees the message, schema and server', async () => {
+    proves('T-ELIC-001', 'T-ELIC-015', 'T-ELIC-017', 'T-ELIC-020', 'T-ELIC-021', 'T-ELIC-053', 'T-ELIC-054', 'T-ELIC-058')
+    proves('T-ELIC-006', 'T-ELIC-083')
     const asked: unknown[] = []
     const { client } = await connect(
       async (ctx) => (await ctx.elicit('who', 'Who are you?', person)).name,
@@ -53,8 +57,8 @@ describe.each(withElicitation)('forms in %s', (revision) => {
     ])
   })
 
-  test('declining and cancelling are told apart [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-059] [T-ELIC-060] [T-ELIC-081]', async () => {
-    proves('R-ELIC-015', 'R-ELIC-016')
+  test('declining and cancelling a form are different answers', async () => {
+    proves('T-ELIC-007', 'T-ELIC-056', 'T-ELIC-057', 'T-ELIC-059', 'T-ELIC-060', 'T-ELIC-081', 'R-ELIC-015', 'R-ELIC-016')
     const handler = async (ctx: Context) => {
       try {
         await ctx.elicit('who', 'Who?', person)
@@ -89,7 +93,8 @@ describe.each(withElicitation)('forms in %s', (revision) => {
     expect(await run(client)).toEqual({ isError: true, text: 'The person declined: Who?' })
   })
 
-  test('the client checks the answer before it is sent [T-ELIC-033] [T-ELIC-078] [T-ELIC-079]', async () => {
+  test('the client checks the answer before it is sent', async () => {
+    proves('T-ELIC-033', 'T-ELIC-078', 'T-ELIC-079')
     const { client, sent } = await connect(
       (ctx) => ctx.elicit('who', 'Who?', person),
       () => ({ action: 'accept', content: { name: 'A', age: 200 } }),
@@ -113,7 +118,9 @@ describe.each(withElicitation)('forms in %s', (revision) => {
     })
   })
 
-  test('every form of choice reaches the person in the form of the revision, and comes back as asked for [T-ELIC-022] [T-ELIC-023] [T-ELIC-025] [T-ELIC-026] [T-ELIC-027] [T-ELIC-028] [T-ELIC-029] [T-ELIC-030] [T-ELIC-031] [T-ELIC-032] [T-ELIC-034]', async () => {
+  test('every form of choice reaches the person in the form of the revision, and comes back as asked for', async () => {
+    proves('T-ELIC-022', 'T-ELIC-023', 'T-ELIC-025', 'T-ELIC-026', 'T-ELIC-027', 'T-ELIC-028', 'T-ELIC-029', 'T-ELIC-030')
+    proves('T-ELIC-031', 'T-ELIC-032', 'T-ELIC-034')
     proves('R-ELIC-001', 'R-ELIC-003')
     const titled = [
       { const: 'r', title: 'Red' },
@@ -183,7 +190,8 @@ describe.each(withElicitation)('forms in %s', (revision) => {
     }
   })
 
-  test('a schema that no form can hold is refused before anybody is asked [T-ELIC-022]', async () => {
+  test('a schema that does not fit a form is refused before the person is asked', async () => {
+    proves('T-ELIC-022')
     let asked = 0
     const nested = z.object({ address: z.object({ street: z.string() }) })
     const { client } = await connect(
@@ -199,11 +207,11 @@ describe.each(withElicitation)('forms in %s', (revision) => {
         return { action: 'cancel' }
       },
     )
-    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form holds strings, numbers, booleans and choices/)
+    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form has strings, numbers, booleans and choices/)
     expect(asked).toBe(0)
   })
 
-  test('two questions of one name are refused', async () => {
+  test('two questions with the same name are refused', async () => {
     const { client } = await connect(
       async (ctx) => {
         await ctx.elicit('same', 'A?', z.object({ a: z.string() }))
@@ -216,7 +224,9 @@ describe.each(withElicitation)('forms in %s', (revision) => {
 })
 
 describe.each(withUrls)('pages in %s', (revision) => {
-  test('the person sees the whole address, its host and what is odd about it, and nothing is fetched [T-ELIC-003] [T-ELIC-009] [T-ELIC-036] [T-ELIC-037] [T-ELIC-041] [T-ELIC-055] [T-ELIC-088] [T-ELIC-089] [T-ELIC-090] [T-ELIC-091] [T-ELIC-093] [T-ELIC-094]', async () => {
+  test('the person sees the full address of a page, its host and its warnings, and nothing is fetched', async () => {
+    proves('T-ELIC-003', 'T-ELIC-009', 'T-ELIC-036', 'T-ELIC-037', 'T-ELIC-041', 'T-ELIC-055', 'T-ELIC-088', 'T-ELIC-089')
+    proves('T-ELIC-090', 'T-ELIC-091', 'T-ELIC-093', 'T-ELIC-094')
     const url = 'https://xn--pple-43d.com:8443/connect?id=1'
     const asked: unknown[] = []
     const { client, sent } = await connectPair(
@@ -248,7 +258,8 @@ describe.each(withUrls)('pages in %s', (revision) => {
     expect(JSON.stringify(sent('client'))).not.toContain('"content"')
   })
 
-  test('an address that is neither https nor on this machine is refused before anybody is asked [T-ELIC-087]', async () => {
+  test('an address that is neither https nor local is refused before the person is asked', async () => {
+    proves('T-ELIC-087')
     const connect = (url: string) =>
       connectPair(
         serverOf(async (ctx) => {
@@ -267,16 +278,17 @@ describe.each(withUrls)('pages in %s', (revision) => {
     ]) {
       const { client, sent } = await connect(url)
       await expect(client.call('run'), url).rejects.toMatchObject({
-        message: `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`,
+        message: `Expected an https URL, or http to this machine, got ${JSON.stringify(url)}`,
       })
       expect(JSON.stringify(sent('server'))).not.toContain('elicitation/create')
-      expect(() => pageRequired('Go', url)).toThrow('Not a URL to send a person to')
+      expect(() => pageRequired('Go', url)).toThrow('Expected an https URL')
     }
     for (const url of ['https://example.com/', 'http://localhost:8080/', 'http://127.0.0.1/', 'http://[::1]:3000/'])
       expect((await run((await connect(url)).client)).text, url).toBe('agreed')
   })
 
-  test('the answer about a page says whether they agreed and nothing else, whatever either side adds [T-ELIC-069]', async () => {
+  test('the answer about a page contains only the decision, whatever either side adds', async () => {
+    proves('T-ELIC-069')
     const { client, sent } = await connectPair(
       serverOf((ctx) => ctx.ask({ connected: page('Connect', 'https://example.com') })),
       { revision, answer: { elicitUrl: () => ({ action: 'accept', content: { token: 'from the page' } }) as { action: 'accept' } } },
@@ -292,7 +304,8 @@ describe.each(withUrls)('pages in %s', (revision) => {
     expect((await answer).result.content[0].text).toBe('{"connected":{"action":"accept"}}')
   })
 
-  test('a secret is asked for on a page: no form is sent that asks for one, and the refusal says so [T-ELIC-004] [T-ELIC-005]', async () => {
+  test('a form that asks for a secret is refused with advice to use a page', async () => {
+    proves('T-ELIC-004', 'T-ELIC-005')
     const asked: string[] = []
     const connect = (handler: (ctx: Context) => unknown) =>
       connectPair(serverOf(handler), {
@@ -315,7 +328,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
         throw new ToolError((error as Error).message)
       }
     })
-    expect((await run(byForm.client)).text).toMatch(/form field "apiKey" asks for a secret; .* a page .*\(elicitUrl\)/)
+    expect((await run(byForm.client)).text).toMatch(/form field "apiKey" asks for a secret, .* a page .*\(elicitUrl\)/)
     expect(asked).toEqual([])
     const byPage = await connect(async (ctx) => {
       await ctx.elicitUrl('key', 'Enter your key', 'https://example.com/key')
@@ -326,7 +339,8 @@ describe.each(withUrls)('pages in %s', (revision) => {
     expect(JSON.stringify(byPage.sent('server'))).toContain('"mode":"url"')
   })
 
-  test('a mode that the client has not declared is not used [T-ELIC-011] [T-ELIC-012] [T-ELIC-014]', async () => {
+  test('a mode that the client has not declared is not used', async () => {
+    proves('T-ELIC-011', 'T-ELIC-012', 'T-ELIC-014')
     const { client, sent } = await connectPair(
       serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'https://example.com')),
       { revision, answer: { elicit: () => ({ action: 'cancel' }) } },
@@ -365,7 +379,8 @@ test('a page has an id in 2025-11-25, different for each, and none in 2026-07-28
 })
 
 describe('the completion of a page in 2025-11-25', () => {
-  test('is told to the client that was asked, and to no other [T-ELIC-039] [T-ELIC-042] [T-ELIC-043] [T-ELIC-044] [T-ELIC-076] [T-BASE-043]', async () => {
+  test('the completion of a page in 2025-11-25 is sent only to the client that was asked', async () => {
+    proves('T-ELIC-039', 'T-ELIC-042', 'T-ELIC-043', 'T-ELIC-044', 'T-ELIC-076', 'T-BASE-043')
     const server = serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'https://example.com', { elicitationId: 'e-1' }))
     const [asked, other] = [rawChannel(server), rawChannel(server)]
     for (const raw of [asked, other]) await raw.initialize('2025-11-25', { elicitation: { url: {} } })
@@ -383,43 +398,36 @@ describe('the completion of a page in 2025-11-25', () => {
 })
 
 describe('roots', () => {
-  test.each(REVISIONS)(
-    'are asked for when they are needed, in %s [T-ROOT-001] [T-ROOT-005] [T-ROOT-006] [T-ROOT-010] [T-ROOT-012] [T-ROOT-013] [T-ROOT-027]',
-    async (revision) => {
-      const { client } = await connectPair(
-        serverOf((ctx) => ctx.roots()),
-        { revision, answer: { roots: ['file:///home/me/project', { uri: 'file:///srv', name: 'Server' }] } },
-      )
-      expect(JSON.parse((await run(client)).text ?? '')).toEqual([
-        { uri: 'file:///home/me/project' },
-        { uri: 'file:///srv', name: 'Server' },
-      ])
-      const without = await connectPair(
-        serverOf((ctx) => ctx.roots()),
-        { revision },
-      )
-      await expect(without.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared roots' })
-    },
-  )
+  test.each(REVISIONS)('roots are requested when they are needed, in %s', async (revision) => {
+    proves('T-ROOT-001', 'T-ROOT-005', 'T-ROOT-006', 'T-ROOT-010', 'T-ROOT-012', 'T-ROOT-013', 'T-ROOT-027')
+    const { client } = await connectPair(
+      serverOf((ctx) => ctx.roots()),
+      { revision, answer: { roots: ['file:///home/me/project', { uri: 'file:///srv', name: 'Server' }] } },
+    )
+    expect(JSON.parse((await run(client)).text ?? '')).toEqual([{ uri: 'file:///home/me/project' }, { uri: 'file:///srv', name: 'Server' }])
+    const without = await connectPair(
+      serverOf((ctx) => ctx.roots()),
+      { revision },
+    )
+    await expect(without.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared roots' })
+  })
 
-  test.each(SESSION_REVISIONS)(
-    'are remembered until the client says that they changed, which it does at once, in %s [T-ROOT-004] [T-ROOT-007] [T-ROOT-008] [T-ROOT-009] [T-ROOT-026] [T-ROOT-028] [T-ROOT-029]',
-    async (revision) => {
-      const { client, sent } = await connectPair(
-        serverOf(async (ctx) => (await ctx.roots())[0]?.uri ?? 'none'),
-        { revision, answer: { roots: ['file:///a'] } },
-      )
-      expect((await run(client)).text).toBe('file:///a')
-      expect((await run(client)).text).toBe('file:///a')
-      expect(sent('server', 'roots/list')).toHaveLength(1)
-      client.setRoots(['file:///b'])
-      expect(sent('client', 'notifications/roots/list_changed')).toHaveLength(1)
-      expect((await run(client)).text).toBe('file:///b')
-      expect(sent('server', 'roots/list')).toHaveLength(2)
-    },
-  )
+  test.each(SESSION_REVISIONS)('roots are remembered until the client announces a change, in %s', async (revision) => {
+    proves('T-ROOT-004', 'T-ROOT-007', 'T-ROOT-008', 'T-ROOT-009', 'T-ROOT-026', 'T-ROOT-028', 'T-ROOT-029')
+    const { client, sent } = await connectPair(
+      serverOf(async (ctx) => (await ctx.roots())[0]?.uri ?? 'none'),
+      { revision, answer: { roots: ['file:///a'] } },
+    )
+    expect((await run(client)).text).toBe('file:///a')
+    expect((await run(client)).text).toBe('file:///a')
+    expect(sent('server', 'roots/list')).toHaveLength(1)
+    client.setRoots(['file:///b'])
+    expect(sent('client', 'notifications/roots/list_changed')).toHaveLength(1)
+    expect((await run(client)).text).toBe('file:///b')
+    expect(sent('server', 'roots/list')).toHaveLength(2)
+  })
 
-  test('of a client that does not tell changes are asked for each time, and failures are not remembered', async () => {
+  test('roots without change notifications are requested each time, and failures are not remembered', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.initialize('2025-11-25', { roots: {} })
     for (const id of [1, 2]) {
@@ -429,32 +437,30 @@ describe('roots', () => {
     expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
   })
 
-  test.each(SESSION_REVISIONS)(
-    'that cannot be told are a clean failure of the call, and are asked for again, in %s [T-ROOT-020]',
-    async (revision) => {
-      let isThere = false
-      const { client } = await connectPair(
-        serverOf(async (ctx) => (await ctx.roots()).map(({ uri }) => uri).join()),
-        {
-          revision,
-          answer: {
-            roots: () => {
-              if (!isThere) throw new Error('/mnt/stick is gone')
-              return ['file:///mnt/stick', 'file:///home']
-            },
+  test.each(SESSION_REVISIONS)('roots that the client cannot list fail the call, and are requested again, in %s', async (revision) => {
+    proves('T-ROOT-020')
+    let isThere = false
+    const { client } = await connectPair(
+      serverOf(async (ctx) => (await ctx.roots()).map(({ uri }) => uri).join()),
+      {
+        revision,
+        answer: {
+          roots: () => {
+            if (!isThere) throw new Error('/mnt/stick is gone')
+            return ['file:///mnt/stick', 'file:///home']
           },
         },
-      )
-      const failed = { isError: true, text: 'The client answered with an error: Internal error' }
-      expect(await run(client)).toEqual(failed)
-      isThere = true
-      expect((await run(client)).text).toBe('file:///mnt/stick,file:///home')
-      client.answer({ roots: () => Promise.reject(new Error('/mnt/stick is gone')) })
-      expect(await run(client)).toEqual(failed)
-      client.setRoots(['file:///home'])
-      expect((await run(client)).text).toBe('file:///home')
-    },
-  )
+      },
+    )
+    const failed = { isError: true, text: 'The client answered with an error: Internal error' }
+    expect(await run(client)).toEqual(failed)
+    isThere = true
+    expect((await run(client)).text).toBe('file:///mnt/stick,file:///home')
+    client.answer({ roots: () => Promise.reject(new Error('/mnt/stick is gone')) })
+    expect(await run(client)).toEqual(failed)
+    client.setRoots(['file:///home'])
+    expect((await run(client)).text).toBe('file:///home')
+  })
 
   test('a call that is cancelled does not fail another that asks for roots at the same time', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
@@ -490,14 +496,14 @@ describe('roots', () => {
     }
   })
 
-  test('that are no file URIs are not believed', async () => {
+  test('roots that are not file URIs are refused', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.initialize('2025-11-25', { roots: {} })
     raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
     const question = await raw.until(({ method }) => method === 'roots/list')
     raw.send({ jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'https://example.com' }] } })
     expect((await raw.until(({ id, method }) => id === 1 && method === undefined)).error.message).toMatch(
-      /The answer to roots\/list is not usable/,
+      /The answer to roots\/list is invalid/,
     )
   })
 })
@@ -514,79 +520,75 @@ describe('sampling', () => {
     includeContext: 'none' as const,
   }
 
-  test.each(REVISIONS)(
-    'asks the model of the client, in %s [T-SAMP-001] [T-SAMP-002] [T-SAMP-009] [T-SAMP-010] [T-SAMP-011] [T-SAMP-013] [T-SAMP-015] [T-SAMP-017] [T-SAMP-018] [T-SAMP-020] [T-SAMP-021] [T-SAMP-022] [T-SAMP-023] [T-SAMP-025] [T-SAMP-026] [T-SAMP-027] [T-SAMP-028] [T-SAMP-029] [T-ARCH-006] [T-ARCH-011] [T-ARCH-030]',
-    async (revision) => {
-      const asked: unknown[] = []
-      const { client } = await connectPair(
-        serverOf((ctx) => ctx.sample('capital', ask)),
-        {
-          revision,
-          answer: {
-            sample: (params) => {
-              asked.push(params)
-              return { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'test-model', stopReason: 'endTurn' }
-            },
+  test.each(REVISIONS)('sampling asks the model of the client, in %s', async (revision) => {
+    proves('T-SAMP-001', 'T-SAMP-002', 'T-SAMP-009', 'T-SAMP-010', 'T-SAMP-011', 'T-SAMP-013', 'T-SAMP-015', 'T-SAMP-017')
+    proves('T-SAMP-018', 'T-SAMP-020', 'T-SAMP-021', 'T-SAMP-022', 'T-SAMP-023', 'T-SAMP-025', 'T-SAMP-026', 'T-SAMP-027')
+    proves('T-SAMP-028', 'T-SAMP-029', 'T-ARCH-006', 'T-ARCH-011', 'T-ARCH-030')
+    const asked: unknown[] = []
+    const { client } = await connectPair(
+      serverOf((ctx) => ctx.sample('capital', ask)),
+      {
+        revision,
+        answer: {
+          sample: (params) => {
+            asked.push(params)
+            return { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'test-model', stopReason: 'endTurn' }
           },
         },
-      )
-      expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
-        role: 'assistant',
-        content: { type: 'text', text: 'Paris' },
-        model: 'test-model',
-        stopReason: 'endTurn',
-      })
-      expect(asked).toEqual([ask])
-    },
-  )
+      },
+    )
+    expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
+      role: 'assistant',
+      content: { type: 'text', text: 'Paris' },
+      model: 'test-model',
+      stopReason: 'endTurn',
+    })
+    expect(asked).toEqual([ask])
+  })
 
-  test.each(SESSION_REVISIONS)(
-    'refused by the person is an error of the client, in %s [T-SAMP-003] [T-SAMP-038] [T-SAMP-039] [T-SAMP-040]',
-    async (revision) => {
-      const { client, sent } = await connectPair(
-        serverOf((ctx) => ctx.sample('capital', ask)),
-        {
-          revision,
-          answer: {
-            sample: () => {
-              throw new Declined('User rejected sampling request')
-            },
+  test.each(SESSION_REVISIONS)('sampling that the person refuses is an error of the client, in %s', async (revision) => {
+    proves('T-SAMP-003', 'T-SAMP-038', 'T-SAMP-039', 'T-SAMP-040')
+    const { client, sent } = await connectPair(
+      serverOf((ctx) => ctx.sample('capital', ask)),
+      {
+        revision,
+        answer: {
+          sample: () => {
+            throw new Declined('User rejected sampling request')
           },
         },
-      )
-      expect(await run(client)).toEqual({ isError: true, text: 'The client answered with an error: User rejected sampling request' })
-      expect(sent('client').find(({ error }) => error)).toMatchObject({ error: { code: -1, message: 'User rejected sampling request' } })
-    },
-  )
+      },
+    )
+    expect(await run(client)).toEqual({ isError: true, text: 'The client answered with an error: User rejected sampling request' })
+    expect(sent('client').find(({ error }) => error)).toMatchObject({ error: { code: -1, message: 'User rejected sampling request' } })
+  })
 
-  test.each(REVISIONS)(
-    'is answered by whatever model the client chose, as briefly as it wants, in %s [T-SAMP-014] [T-SAMP-019] [T-SAMP-036]',
-    async (revision) => {
-      proves('R-SAMP-028')
-      const model = (params: { systemPrompt?: string; maxTokens: number }) => `${params.systemPrompt ?? 'no system'}, ${params.maxTokens}`
-      const { client } = await connectPair(
-        serverOf((ctx) => ctx.sample('capital', ask)),
-        {
-          revision,
-          answer: {
-            sample: ({ systemPrompt: _removed, ...params }) => ({
-              role: 'assistant',
-              content: text(model({ ...params, maxTokens: params.maxTokens / 2 })),
-              model: 'of-another-family',
-              stopReason: 'maxTokens',
-            }),
-          },
+  test.each(REVISIONS)('sampling is answered by the model and at the length that the client chooses, in %s', async (revision) => {
+    proves('T-SAMP-014', 'T-SAMP-019', 'T-SAMP-036', 'R-SAMP-028')
+    const model = (params: { systemPrompt?: string; maxTokens: number }) => `${params.systemPrompt ?? 'no system'}, ${params.maxTokens}`
+    const { client } = await connectPair(
+      serverOf((ctx) => ctx.sample('capital', ask)),
+      {
+        revision,
+        answer: {
+          sample: ({ systemPrompt: _removed, ...params }) => ({
+            role: 'assistant',
+            content: text(model({ ...params, maxTokens: params.maxTokens / 2 })),
+            model: 'of-another-family',
+            stopReason: 'maxTokens',
+          }),
         },
-      )
-      expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
-        content: { type: 'text', text: 'no system, 50' },
-        model: 'of-another-family',
-        stopReason: 'maxTokens',
-      })
-    },
-  )
+      },
+    )
+    expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
+      content: { type: 'text', text: 'no system, 50' },
+      model: 'of-another-family',
+      stopReason: 'maxTokens',
+    })
+  })
 
-  test.each(REVISIONS)('leaves what a hint says beside its name to the client, in %s [T-SAMP-037]', async (revision) => {
+  test.each(REVISIONS)('sampling leaves the other members of a hint to the client, in %s', async (revision) => {
+    proves('T-SAMP-037')
     const hints = [{ name: 'sonnet', 'com.example/size': 'small' }, { family: 'any' }]
     const asked: unknown[] = []
     // Not judged: the published schema lists the one key that it specifies.
@@ -607,7 +609,7 @@ describe('sampling', () => {
     expect(asked).toEqual([hints])
   })
 
-  test.each(REVISIONS)('with tools goes only to a client that has declared them, in %s', async (revision) => {
+  test.each(REVISIONS)('sampling with tools goes only to a client that has declared them, in %s', async (revision) => {
     proves('R-SAMP-002', 'R-SAMP-005', 'R-SAMP-008', 'R-SAMP-025')
     const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
     const handler = (ctx: Context) => ctx.sample('m', { ...ask, tools, toolChoice: { mode: 'auto' } })
@@ -624,8 +626,8 @@ describe('sampling', () => {
     await expect(unable.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.tools' })
   })
 
-  test('messages that break the rules of tool use are refused before they are sent [T-SAMP-041]', async () => {
-    proves('R-SAMP-012', 'R-SAMP-016', 'R-SAMP-017', 'R-SAMP-018', 'R-SAMP-021')
+  test('messages that break the rules of tool use are refused before they are sent', async () => {
+    proves('T-SAMP-041', 'R-SAMP-012', 'R-SAMP-016', 'R-SAMP-017', 'R-SAMP-018', 'R-SAMP-021')
     const use = { type: 'tool_use' as const, id: 'u1', name: 'lookup', input: {} }
     const result = { type: 'tool_result' as const, toolUseId: 'u1', content: [] }
     const cases: [unknown[], string][] = [
@@ -703,7 +705,7 @@ describe('sampling', () => {
       return client.call('run')
     }
     await expect(run(conversation('sum', { n: 'one' }))).rejects.toMatchObject({
-      message: 'Sampling message 1 has a result that the output schema of "sum" forbids: n: expected number, got string ("one")',
+      message: 'Sampling message 1 has a result that does not match the output schema of "sum": n: expected number, got string ("one")',
     })
     for (const right of [conversation('sum', { n: 1 }), conversation('free', { n: 'one' }), conversation('sum', { n: 'one' }, true)])
       expect((await run(right)).isError).not.toBe(true)
@@ -798,7 +800,8 @@ describe('sampling', () => {
 })
 
 describe('a question on a session', () => {
-  test('is sent while the call runs, and withdrawn when the call is cancelled [T-BASE-012] [T-BASE-042] [T-CANC-005]', async () => {
+  test('a question on a session is sent while the call runs, and withdrawn when the call is cancelled', async () => {
+    proves('T-BASE-012', 'T-BASE-042', 'T-CANC-005')
     const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
     await raw.initialize('2025-11-25', { elicitation: {} })
     raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
@@ -810,7 +813,8 @@ describe('a question on a session', () => {
     expect(raw.dropped).toBe(1)
   })
 
-  test('that is not answered in time is withdrawn with a cancellation [T-LIFE-031] [T-LIFE-032]', async () => {
+  test('a question on a session that is not answered in time is withdrawn with a cancellation', async () => {
+    proves('T-LIFE-031', 'T-LIFE-032')
     const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() })), { limits: { askTimeoutMs: 30 } }))
     await raw.initialize('2025-11-25', { elicitation: {} })
     const answer = raw.ask('tools/call', { name: 'run' })
@@ -820,7 +824,7 @@ describe('a question on a session', () => {
     expect(await answer).toMatchObject({ error: { code: -32603 } })
   })
 
-  test('waits until the client has said that it is initialized', async () => {
+  test('a question on a session waits until the client has said that it is initialized', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'a', version: '1' } })
     raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
@@ -830,7 +834,8 @@ describe('a question on a session', () => {
     await raw.until(({ method }) => method === 'roots/list')
   })
 
-  test('can be asked by prompts and resources as well [T-ELIC-001]', async () => {
+  test('a question on a session can be asked by prompts and resources as well', async () => {
+    proves('T-ELIC-001')
     const server = createServer({ name: 'x', version: '1' })
     server.prompt('p', {}, async (_args, ctx) => (await ctx.elicit('a', 'A?', z.object({ a: z.string() }))).a)
     server.resource('a:1', { name: 'a' }, async (_variables, ctx) => (await ctx.elicit('a', 'A?', z.object({ a: z.string() }))).a)
@@ -841,7 +846,8 @@ describe('a question on a session', () => {
     }
   })
 
-  test('answered in a shape that is none, or with content that does not fit the form, is an error that says so [T-ELIC-080]', async () => {
+  test('an answer of the wrong shape, or whose content does not fit the form, is an error', async () => {
+    proves('T-ELIC-080')
     const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
     await raw.initialize('2025-11-25', { elicitation: {} })
     for (const result of [{}, { action: 'maybe' }, { action: 'accept' }, { action: 'accept', content: { a: 5 } }]) {
@@ -852,7 +858,7 @@ describe('a question on a session', () => {
       raw.send({ jsonrpc: '2.0', id: question.id, result })
       expect((await answer).error).toMatchObject({
         code: -32603,
-        message: expect.stringContaining('The answer to elicitation/create is not usable'),
+        message: expect.stringContaining('The answer to elicitation/create is invalid'),
       })
       raw.out.length = 0
     }

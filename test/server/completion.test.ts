@@ -27,7 +27,9 @@ const newServer = (options = {}) => {
 const language = (value: string) => ({ ref: { type: 'ref/prompt' as const, name: 'code' }, argument: { name: 'language', value } })
 
 describe.each(REVISIONS)('completion in %s', (revision) => {
-  test('arguments of prompts and templates are completed, best first [T-PROM-010] [T-RES-020] [T-COMP-001] [T-COMP-004] [T-COMP-005] [T-COMP-006] [T-COMP-007] [T-COMP-008] [T-COMP-009] [T-COMP-011] [T-COMP-013] [T-COMP-014] [T-COMP-019] [T-COMP-020]', async () => {
+  test('arguments of prompts and templates are completed, best first', async () => {
+    proves('T-PROM-010', 'T-RES-020', 'T-COMP-001', 'T-COMP-004', 'T-COMP-005', 'T-COMP-006', 'T-COMP-007', 'T-COMP-008')
+    proves('T-COMP-009', 'T-COMP-011', 'T-COMP-013', 'T-COMP-014', 'T-COMP-019', 'T-COMP-020')
     proves('R-COMP-001')
     const { client } = await connectPair(newServer(), { revision })
     expect(await client.complete(language('java'))).toEqual({ values: ['java', 'javascript', 'objective-java'], total: 3, hasMore: false })
@@ -39,7 +41,8 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     ).toEqual({ values: [] })
   })
 
-  test('suggestions narrow with every letter typed [T-COMP-002]', async () => {
+  test('suggestions narrow with every letter typed', async () => {
+    proves('T-COMP-002')
     const { client } = await connectPair(newServer(), { revision })
     const shown: string[][] = []
     for (const typed of ['', 'j', 'ja', 'java', 'javas']) shown.push((await client.complete(language(typed))).values)
@@ -52,13 +55,15 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     ])
   })
 
-  test('the capability is declared where the revision has it, and completion works either way [T-COMP-003] [T-LIFE-022]', async () => {
+  test('the capability is declared where the revision has it, and completion works either way', async () => {
+    proves('T-COMP-003', 'T-LIFE-022')
     const { client } = await connectPair(newServer(), { revision })
     expect(client.server.capabilities.completions).toEqual(revision === '2024-11-05' ? undefined : {})
     await expect(client.complete(language('p'))).resolves.toMatchObject({ values: expect.arrayContaining(['python']) })
   })
 
-  test('settled arguments reach the completer where the revision has a context [T-COMP-010] [T-VER-017]', async () => {
+  test('settled arguments reach the completer where the revision has a context', async () => {
+    proves('T-COMP-010', 'T-VER-017')
     const { client } = await connectPair(newServer(), { revision })
     const params = {
       ref: { type: 'ref/prompt' as const, name: 'code' },
@@ -68,7 +73,8 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     expect((await client.complete(params)).values).toEqual(revision < '2025-06-18' ? ['react'] : ['flask', 'fastapi'])
   })
 
-  test('wrong names and wrong inputs are -32602, failures -32603 [T-COMP-016] [T-COMP-017] [T-COMP-018] [T-COMP-022] [T-COMP-026]', async () => {
+  test('wrong names and wrong inputs are -32602, failures -32603', async () => {
+    proves('T-COMP-016', 'T-COMP-017', 'T-COMP-018', 'T-COMP-022', 'T-COMP-026')
     const server = newServer()
     server.prompt('fails', { input: z.object({ a: z.string() }), complete: { a: () => Promise.reject(new Error('secret')) } }, () => 'x')
     const { client } = await connectPair(server, { revision, clientIsWrong: true })
@@ -108,7 +114,8 @@ test('malformed completion requests are -32602', async () => {
   for (const params of cases) expect((await raw.ask('completion/complete', params)).error).toMatchObject({ code: -32602 })
 })
 
-test('without completers the method does not exist [T-COMP-015]', async () => {
+test('without completers the method does not exist', async () => {
+  proves('T-COMP-015')
   const server = createServer({ name: 'x', version: '1' })
   server.prompt('plain', {}, () => 'x')
   const raw = rawChannel(server)
@@ -116,7 +123,8 @@ test('without completers the method does not exist [T-COMP-015]', async () => {
   expect((await raw.ask('completion/complete', language('a'))).error.code).toBe(-32601)
 })
 
-test('at most 100 values are sent, with the total and that there are more [T-COMP-012]', async () => {
+test('at most 100 values are sent, with the total and that there are more', async () => {
+  proves('T-COMP-012')
   const many = Array.from({ length: 250 }, (_, i) => `item-${i}`)
   expect(rank(many.slice(0, 100), 'item')).toMatchObject({ total: 100, hasMore: false })
   expect(rank(many.slice(0, 101), 'item')).toMatchObject({ total: 101, hasMore: true })
@@ -152,7 +160,8 @@ test('ranking: the same, a prefix, the start of a word, anywhere, letters in ord
   expect(rank(['ABC'], 'abc').values).toEqual(['ABC'])
 })
 
-test('completion requests of one caller are limited, by default and exactly [T-COMP-021] [T-COMP-027]', async () => {
+test('completion requests of one caller are limited, by default and exactly', async () => {
+  proves('T-COMP-021', 'T-COMP-027')
   const raw = rawChannel(newServer({ limits: { completions: { perSecond: 1, burst: 3 } } }))
   await raw.initialize('2025-11-25')
   const answers = []
@@ -161,7 +170,8 @@ test('completion requests of one caller are limited, by default and exactly [T-C
   expect(answers[3]?.error.data).toMatchObject({ reason: 'rate-limited', limit: 'completions', retryAfterMs: expect.any(Number) })
 })
 
-test('a completer is given the caller, so that it can keep suggestions from those who may not see them [T-COMP-028] [T-COMP-029]', async () => {
+test('a completer is given the caller, so that it can keep suggestions from those who may not see them', async () => {
+  proves('T-COMP-028', 'T-COMP-029')
   const server = createServer({ name: 'x', version: '1' })
   server.prompt(
     'p',

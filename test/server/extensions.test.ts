@@ -28,7 +28,7 @@ test('extensions are declared on both sides with their settings, and none by def
 
 test('an extension is named like metadata with a prefix, on either side', async () => {
   proves('R-EXT-002')
-  const refused = 'An extension is named like "com.example/feature"'
+  const refused = 'The name of an extension must look like "com.example/feature"'
   for (const name of ['tasks', '/x', 'com.example/', 'a b/x', '-x/y', 'com..example/x']) {
     expect(() => newServer({ extensions: { [name]: {} } })).toThrow(refused)
     await expect(Client.connect(cannedServer().target, { extensions: { [name]: {} } })).rejects.toThrow(refused)

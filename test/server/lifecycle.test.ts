@@ -54,7 +54,9 @@ test.each(REVISIONS)('what was declared stays when the last of it goes: lists ar
 })
 
 describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
-  test('initialize is answered with the same version, capabilities, server info and instructions [T-LIFE-001] [T-LIFE-002] [T-LIFE-003] [T-LIFE-004] [T-LIFE-005] [T-LIFE-007] [T-LIFE-008] [T-VER-005] [T-VER-007] [T-VER-009] [T-ARCH-023] [T-ARCH-024]', async () => {
+  test('initialize is answered with the same version, capabilities, server info and instructions', async () => {
+    proves('T-LIFE-001', 'T-LIFE-002', 'T-LIFE-003', 'T-LIFE-004', 'T-LIFE-005', 'T-LIFE-007', 'T-LIFE-008', 'T-VER-005')
+    proves('T-VER-007', 'T-VER-009', 'T-ARCH-023', 'T-ARCH-024')
     proves('R-LIFE-002', 'R-VER-001', 'R-VER-006')
     const raw = rawChannel(newServer())
     const { result } = await raw.initialize(revision)
@@ -105,7 +107,8 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     expect((await slow).result.content[0].text).toBe('slow')
   })
 
-  test('malformed initialize requests are -32602 and a good one still works [T-LIFE-041] [T-VER-010]', async () => {
+  test('malformed initialize requests are -32602 and a good one still works', async () => {
+    proves('T-LIFE-041', 'T-VER-010')
     const raw = rawChannel(newServer())
     for (const params of [
       {},
@@ -122,8 +125,8 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     expect((await raw.initialize(revision)).result.protocolVersion).toBe(revision)
   })
 
-  test('capabilities that the revision does not know are not believed [T-LIFE-027] [T-LIFE-028] [T-ARCH-026]', async () => {
-    proves('R-VER-004')
+  test('capabilities that the revision does not know are not believed', async () => {
+    proves('T-LIFE-027', 'T-LIFE-028', 'T-ARCH-026', 'R-VER-004')
     const server = newServer()
     server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
     const raw = rawChannel(server)
@@ -143,8 +146,8 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     })
   })
 
-  test('methods of other revisions do not exist [T-VER-016] [T-BASE-032]', async () => {
-    proves('R-VER-004')
+  test('methods of other revisions do not exist', async () => {
+    proves('T-VER-016', 'T-BASE-032', 'R-VER-004')
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     for (const method of [
@@ -162,8 +165,8 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     }
   })
 
-  test('a batch is accepted only where the revision has batches [T-BASE-036] [T-VER-014] [T-STDIO-004]', async () => {
-    proves('R-BASE-002', 'R-BASE-003')
+  test('a batch is accepted only where the revision has batches', async () => {
+    proves('T-BASE-036', 'T-VER-014', 'T-STDIO-004', 'R-BASE-002', 'R-BASE-003')
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     raw.send([
@@ -216,30 +219,30 @@ describe.each(REVISIONS)('what a server of %s declares', (revision) => {
   const names = Object.keys(FEATURES)
   const subsets = [[], ...names.map((name) => [name]), ['tools', 'prompts'], names]
 
-  test.each(subsets.map((offered) => ({ offered })))(
-    'is what it offers: $offered [T-BASE-005] [T-LIFE-018] [T-LIFE-019] [T-LIFE-020] [T-ARCH-009] [T-ARCH-031]',
-    async ({ offered }) => {
-      const server = createServer({ name: 'some', version: '1.0.0', logging: false })
-      for (const name of offered) FEATURES[name]?.define(server)
-      const { client } = await connectPair(server, { revision })
-      expect(client.server.capabilities).toEqual(Object.fromEntries(offered.map((name) => [name, FEATURES[name]?.declared])))
-      for (const name of names) {
-        const listed = FEATURES[name]?.list(client)
-        if (offered.includes(name)) await expect(listed).resolves.toHaveLength(1)
-        else await expect(listed).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-      }
-      await expect(client.ping()).resolves.toBeUndefined()
-    },
-  )
+  test.each(subsets.map((offered) => ({ offered })))('is what it offers: $offered', async ({ offered }) => {
+    proves('T-BASE-005', 'T-LIFE-018', 'T-LIFE-019', 'T-LIFE-020', 'T-ARCH-009', 'T-ARCH-031')
+    const server = createServer({ name: 'some', version: '1.0.0', logging: false })
+    for (const name of offered) FEATURES[name]?.define(server)
+    const { client } = await connectPair(server, { revision })
+    expect(client.server.capabilities).toEqual(Object.fromEntries(offered.map((name) => [name, FEATURES[name]?.declared])))
+    for (const name of names) {
+      const listed = FEATURES[name]?.list(client)
+      if (offered.includes(name)) await expect(listed).resolves.toHaveLength(1)
+      else await expect(listed).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    }
+    await expect(client.ping()).resolves.toBeUndefined()
+  })
 
-  test('as experimental reaches the client as it was written [T-LIFE-023]', async () => {
+  test('as experimental reaches the client as it was written', async () => {
+    proves('T-LIFE-023')
     const experimental = { 'com.example/a': {}, b: { deep: { deeper: {} }, 'with space': {} } }
     const { client } = await connectPair(newServer({ experimental }), { revision })
     expect(client.server.capabilities.experimental).toEqual(experimental)
   })
 })
 
-test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks nothing, in %s [T-ARCH-022]', async (revision) => {
+test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks nothing, in %s', async (revision) => {
+  proves('T-ARCH-022')
   const server = newServer()
   server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
   const raw = rawChannel(server)
@@ -250,14 +253,16 @@ test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks 
   })
 })
 
-test.each(SESSION_REVISIONS)('a subscription is refused where none was declared, in %s [T-LIFE-025]', async (revision) => {
+test.each(SESSION_REVISIONS)('a subscription is refused where none was declared, in %s', async (revision) => {
+  proves('T-LIFE-025')
   const raw = rawChannel(newServer())
   expect((await raw.initialize(revision)).result.capabilities).not.toHaveProperty('resources')
   for (const method of ['resources/subscribe', 'resources/unsubscribe'])
     expect((await raw.ask(method, { uri: 'a:1' })).error).toMatchObject({ code: -32601 })
 })
 
-test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on and said since [T-BASE-007]', async (revision) => {
+test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on and said since', async (revision) => {
+  proves('T-BASE-007')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
   server.tool('state', {}, (_args, ctx) => {
@@ -281,7 +286,8 @@ test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on an
   expect((await raw.until(({ method }) => method === 'notifications/resources/updated')).params.uri).toBe('a:1')
 })
 
-test('every request of the oldest revision is answered with the result of its kind [T-BASE-044]', async () => {
+test('every request of the oldest revision is answered with the result of its kind', async () => {
+  proves('T-BASE-044')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
   server.resource('b:{id}', { name: 'b', complete: { id: () => ['1'] } }, () => 'x')
@@ -311,7 +317,8 @@ test('every request of the oldest revision is answered with the result of its ki
   expect([...asked].sort()).toEqual(['initialize', ...Object.keys(results)].sort())
 })
 
-test.each(SESSION_REVISIONS)('a name reserved in metadata means something only where it belongs, in %s [T-META-004]', async (revision) => {
+test.each(SESSION_REVISIONS)('a name reserved in metadata means something only where it belongs, in %s', async (revision) => {
+  proves('T-META-004')
   const server = newServer()
   server.tool('work', { input: { type: 'object' } }, async (_args, ctx) => {
     await ctx.progress(1, 2)
@@ -332,49 +339,46 @@ test.each(SESSION_REVISIONS)('a name reserved in metadata means something only w
   expect(progress()).toEqual(['of a request'])
 })
 
-test.each(SESSION_REVISIONS)(
-  'why a request was cancelled is told to its handler, which may log it, in %s [T-CANC-004]',
-  async (revision) => {
-    const server = newServer()
-    server.tool('wait', {}, async (_args, ctx) => {
-      await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
-      server.log.warning({ gaveUp: (ctx.signal.reason as Error).message })
-    })
-    const raw = rawChannel(server)
-    await raw.initialize(revision)
-    raw.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'wait' } })
-    await settle()
-    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, reason: 'Stop was pressed' } })
-    const { params } = await raw.until(({ method }) => method === 'notifications/message')
-    expect(params.data.gaveUp).toContain('Stop was pressed')
-  },
-)
+test.each(SESSION_REVISIONS)('why a request was cancelled is told to its handler, which may log it, in %s', async (revision) => {
+  proves('T-CANC-004')
+  const server = newServer()
+  server.tool('wait', {}, async (_args, ctx) => {
+    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+    server.log.warning({ gaveUp: (ctx.signal.reason as Error).message })
+  })
+  const raw = rawChannel(server)
+  await raw.initialize(revision)
+  raw.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'wait' } })
+  await settle()
+  raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, reason: 'Stop was pressed' } })
+  const { params } = await raw.until(({ method }) => method === 'notifications/message')
+  expect(params.data.gaveUp).toContain('Stop was pressed')
+})
 
-test.each(REVISIONS)(
-  'who is calling is what the transport proved, whatever the client says of itself, in %s [T-ELIC-096]',
-  async (revision) => {
-    const server = newServer()
-    server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
-    const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
-    const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
-    for (const principal of ['alice', undefined]) {
-      const raw = rawChannel(server, principal === undefined ? {} : { principal })
-      if (revision !== '2026-07-28') {
-        await raw.ask('initialize', {
-          protocolVersion: revision,
-          capabilities: { experimental: claims },
-          clientInfo: { name: 'admin', version: '1', ...claims },
-          ...claims,
-        })
-        raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
-      }
-      const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
-      expect(result.content[0].text).toBe(String(principal))
+test.each(REVISIONS)('who is calling is what the transport proved, whatever the client says of itself, in %s', async (revision) => {
+  proves('T-ELIC-096')
+  const server = newServer()
+  server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
+  const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
+  const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
+  for (const principal of ['alice', undefined]) {
+    const raw = rawChannel(server, principal === undefined ? {} : { principal })
+    if (revision !== '2026-07-28') {
+      await raw.ask('initialize', {
+        protocolVersion: revision,
+        capabilities: { experimental: claims },
+        clientInfo: { name: 'admin', version: '1', ...claims },
+        ...claims,
+      })
+      raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
     }
-  },
-)
+    const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
+    expect(result.content[0].text).toBe(String(principal))
+  }
+})
 
-test('a version that is not spoken is answered with the newest that has a handshake [T-VER-011] [T-VER-004]', async () => {
+test('a version that is not spoken is answered with the newest that has a handshake', async () => {
+  proves('T-VER-011', 'T-VER-004')
   for (const asked of ['2023-01-01', '2026-07-28', '2099-01-01', 'nonsense']) {
     const raw = rawChannel(newServer())
     expect((await raw.initialize(asked)).result.protocolVersion).toBe('2025-11-25')
@@ -389,19 +393,20 @@ test('a server that speaks only the stateless revision says so to an initialize'
   const { error } = await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
   expect(error).toMatchObject({
     code: -32601,
-    message: 'This server has no initialize; it speaks 2026-07-28',
+    message: 'This server has no initialize; it supports 2026-07-28',
     data: { supported: ['2026-07-28'] },
   })
 })
 
 test('a revision nobody knows cannot be asked for', () => {
   expect(() => newServer({ revisions: ['2023-01-01'] })).toThrow(
-    'Portico speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28, not "2023-01-01"',
+    'Unknown revision "2023-01-01"; supported: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28',
   )
-  expect(() => newServer({ revisions: [] })).toThrow('Portico speaks')
+  expect(() => newServer({ revisions: [] })).toThrow('Unknown revision')
 })
 
-test('before the handshake only ping is answered [T-PING-014] [T-LIFE-011]', async () => {
+test('before the handshake only ping is answered', async () => {
+  proves('T-PING-014', 'T-LIFE-011')
   const raw = rawChannel(newServer())
   expect((await raw.ask('ping')).result).toEqual({})
   for (const method of ['tools/list', 'tools/call', 'logging/setLevel']) {
@@ -419,7 +424,8 @@ test('initialize cannot be part of a batch, nor come without a channel of its ow
   expect(raw.out).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'initialize cannot be part of a batch' } }])
 })
 
-test('until the client has said initialized, nothing is sent to it unasked [T-LIFE-010]', async () => {
+test('until the client has said initialized, nothing is sent to it unasked', async () => {
+  proves('T-LIFE-010')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
   const raw = rawChannel(server)

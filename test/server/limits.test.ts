@@ -6,7 +6,8 @@ import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 describe('rates', () => {
-  test('tool calls of one caller are limited by default: 200 at once, 100 a second after that [T-TOOL-043]', async () => {
+  test('tool calls of one caller are limited by default: 200 at once, 100 a second after that', async () => {
+    proves('T-TOOL-043')
     const clock = fakeClock()
     const server = createServer({ name: 'x', version: '1', clock })
     server.tool('t', {}, () => 'x')
@@ -25,7 +26,7 @@ describe('rates', () => {
     expect(await call()).toBeDefined()
   })
 
-  test('one caller does not use up what another has, and false takes the limit away', async () => {
+  test('one caller does not use up the rate of another, and false turns the limit off', async () => {
     const server = createServer({ name: 'x', version: '1', limits: { toolCalls: { perSecond: 1, burst: 1 } } })
     server.tool('t', {}, () => 'x')
     const [one, two] = [rawChannel(server), rawChannel(server)]
@@ -39,7 +40,7 @@ describe('rates', () => {
 })
 
 describe('requests at the same time', () => {
-  test('more than maxActive wait, more than maxWaiting beyond those are refused, and all are answered once', async () => {
+  test('requests over maxActive wait, those over maxWaiting are refused, and all are answered once', async () => {
     const server = createServer({ name: 'x', version: '1', limits: { maxActive: 2, maxWaiting: 3 } })
     const finish: (() => void)[] = []
     server.tool('slow', {}, () => new Promise<string>((resolve) => finish.push(() => resolve('done'))))
@@ -61,40 +62,41 @@ describe('requests at the same time', () => {
 })
 
 describe('progress', () => {
-  test.each(REVISIONS)(
-    'is sent with the token of the request, only grows, and stops with the answer, in %s [T-PROG-001] [T-PROG-002] [T-PROG-003] [T-PROG-005] [T-PROG-006] [T-PROG-007] [T-PROG-008] [T-PROG-009] [T-PROG-010] [T-PROG-011] [T-PROG-012] [T-PROG-013] [T-PROG-014] [T-PROG-017] [T-PROG-018] [T-PROG-020] [T-PROG-021] [T-META-002]',
-    async (revision) => {
-      const server = createServer({ name: 'x', version: '1' })
-      let later: (() => Promise<void>) | undefined
-      server.tool('work', {}, async (_args, ctx) => {
-        later = () => ctx.progress(9)
-        for (const [progress, total, message] of [
-          [0.2, 1, 'first'],
-          [0.2, 1, 'same'],
-          [0.1, 1, 'back'],
-          [0.6, 1, 'second'],
-          [1, undefined, undefined],
-        ] as const)
-          await ctx.progress(progress, total, message)
-        return 'done'
-      })
-      const seen: unknown[] = []
-      const { client, sent } = await connectPair(server, { revision })
-      await client.call('work', {}, { onProgress: (progress) => seen.push(progress) })
-      await later?.()
-      await settle()
-      const hasMessage = revision >= '2025-03-26'
-      expect(seen).toEqual([
-        { progress: 0.2, total: 1, ...(hasMessage ? { message: 'first' } : {}) },
-        { progress: 0.6, total: 1, ...(hasMessage ? { message: 'second' } : {}) },
-        { progress: 1 },
-      ])
-      const token = sent('client', 'tools/call')[0]?.params._meta.progressToken
-      expect(sent('server', 'notifications/progress').map(({ params }) => params.progressToken)).toEqual([token, token, token])
-    },
-  )
+  test.each(REVISIONS)('progress is sent with the token of the request, only grows, and stops with the answer, in %s', async (revision) => {
+    proves('T-PROG-001', 'T-PROG-002', 'T-PROG-003', 'T-PROG-005', 'T-PROG-006', 'T-PROG-007', 'T-PROG-008', 'T-PROG-009')
+    proves('T-PROG-010', 'T-PROG-011', 'T-PROG-012', 'T-PROG-013', 'T-PROG-014', 'T-PROG-017', 'T-PROG-018', 'T-PROG-020')
+    proves('T-PROG-021', 'T-META-002')
+    const server = createServer({ name: 'x', version: '1' })
+    let later: (() => Promise<void>) | undefined
+    server.tool('work', {}, async (_args, ctx) => {
+      later = () => ctx.progress(9)
+      for (const [progress, total, message] of [
+        [0.2, 1, 'first'],
+        [0.2, 1, 'same'],
+        [0.1, 1, 'back'],
+        [0.6, 1, 'second'],
+        [1, undefined, undefined],
+      ] as const)
+        await ctx.progress(progress, total, message)
+      return 'done'
+    })
+    const seen: unknown[] = []
+    const { client, sent } = await connectPair(server, { revision })
+    await client.call('work', {}, { onProgress: (progress) => seen.push(progress) })
+    await later?.()
+    await settle()
+    const hasMessage = revision >= '2025-03-26'
+    expect(seen).toEqual([
+      { progress: 0.2, total: 1, ...(hasMessage ? { message: 'first' } : {}) },
+      { progress: 0.6, total: 1, ...(hasMessage ? { message: 'second' } : {}) },
+      { progress: 1 },
+    ])
+    const token = sent('client', 'tools/call')[0]?.params._meta.progressToken
+    expect(sent('server', 'notifications/progress').map(({ params }) => params.progressToken)).toEqual([token, token, token])
+  })
 
-  test('is not sent to those who did not ask [T-PROG-015] [T-PROG-016]', async () => {
+  test('progress is not sent to callers that did not request it', async () => {
+    proves('T-PROG-015', 'T-PROG-016')
     const server = createServer({ name: 'x', version: '1' })
     server.tool('work', {}, async (_args, ctx) => {
       await ctx.progress(1, 2)
@@ -111,7 +113,8 @@ describe('progress', () => {
     ])
   })
 
-  test('is limited, so that a loop without a pause cannot flood [T-PROG-019]', async () => {
+  test('progress is limited, so that a loop without a pause cannot flood the client', async () => {
+    proves('T-PROG-019')
     const server = createServer({ name: 'x', version: '1', limits: { progressNotices: { perSecond: 10, burst: 5 } } })
     server.tool('work', {}, async (_args, ctx) => {
       for (let i = 1; i <= 1000; i++) await ctx.progress(i)
@@ -140,39 +143,39 @@ describe('cancellation', () => {
     return { server, state }
   }
 
-  test.each(REVISIONS)(
-    'aborts the handler and leaves the request without an answer, in %s [T-CANC-001] [T-CANC-002] [T-CANC-003] [T-CANC-008] [T-CANC-009] [T-CANC-010] [T-CANC-014] [T-CANC-018]',
-    async (revision) => {
-      proves('R-STDIO-006', 'R-STDIO-007', 'R-STDIO-008', 'R-CANC-003')
-      const { server, state } = newServer()
-      const { client, sent } = await connectPair(server, { revision })
-      const controller = new AbortController()
-      const call = client.call('slow', {}, { signal: controller.signal })
-      await settle()
-      controller.abort(new Error('changed my mind'))
-      await expect(call).rejects.toThrow('changed my mind')
-      await settle()
-      const request = sent('client', 'tools/call')[0]
-      expect(sent('client', 'notifications/cancelled')).toEqual([
-        {
-          jsonrpc: '2.0',
-          method: 'notifications/cancelled',
-          params: { requestId: request?.id, reason: 'The caller cancelled the request' },
-        },
-      ])
-      expect(state.aborted).toEqual([
-        expect.objectContaining({ name: 'AbortError', message: 'The client cancelled the request: The caller cancelled the request' }),
-      ])
-      state.finish()
-      await settle()
-      expect(sent('server').some(({ id }) => id === request?.id)).toBe(false)
-      await expect(client.call('fast')).resolves.toBeDefined()
-    },
-  )
+  test.each(REVISIONS)('cancellation aborts the handler and leaves the request without an answer, in %s', async (revision) => {
+    proves('T-CANC-001', 'T-CANC-002', 'T-CANC-003', 'T-CANC-008', 'T-CANC-009', 'T-CANC-010', 'T-CANC-014', 'T-CANC-018')
+    proves('R-STDIO-006', 'R-STDIO-007', 'R-STDIO-008', 'R-CANC-003')
+    const { server, state } = newServer()
+    const { client, sent } = await connectPair(server, { revision })
+    const controller = new AbortController()
+    const call = client.call('slow', {}, { signal: controller.signal })
+    await settle()
+    controller.abort(new Error('changed my mind'))
+    await expect(call).rejects.toThrow('changed my mind')
+    await settle()
+    const request = sent('client', 'tools/call')[0]
+    expect(sent('client', 'notifications/cancelled')).toEqual([
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: request?.id, reason: 'The caller cancelled the request' },
+      },
+    ])
+    expect(state.aborted).toEqual([
+      expect.objectContaining({ name: 'AbortError', message: 'The client cancelled the request: The caller cancelled the request' }),
+    ])
+    state.finish()
+    await settle()
+    expect(sent('server').some(({ id }) => id === request?.id)).toBe(false)
+    await expect(client.call('fast')).resolves.toBeDefined()
+  })
 
   test.each(SESSION_REVISIONS)(
-    'of what is unknown, over, or said badly is ignored, in %s [T-CANC-006] [T-CANC-011] [T-CANC-012] [T-CANC-016] [T-CANC-017] [T-CANC-020] [T-CANC-021] [T-CANC-022] [T-CANC-023] [T-BASE-028]',
+    'a cancellation of an unknown or finished request, or a malformed one, is ignored, in %s',
     async (revision) => {
+      proves('T-CANC-006', 'T-CANC-011', 'T-CANC-012', 'T-CANC-016', 'T-CANC-017', 'T-CANC-020', 'T-CANC-021', 'T-CANC-022')
+      proves('T-CANC-023', 'T-BASE-028')
       proves('R-CANC-002')
       const { server } = newServer()
       const raw = rawChannel(server)
@@ -196,7 +199,7 @@ describe('cancellation', () => {
     },
   )
 
-  test('of a request that still waits for its turn means that it never runs', async () => {
+  test('a queued request that is cancelled never runs', async () => {
     const { state, server: _unused } = newServer()
     const server = createServer({ name: 'x', version: '1', limits: { maxActive: 1 } })
     let runs = 0
@@ -220,7 +223,7 @@ describe('cancellation', () => {
     expect(runs).toBe(1)
   })
 
-  test('comes with the end of the channel for everything in hand, and nothing is sent after it', async () => {
+  test('the end of the channel cancels all running requests, and nothing is sent after it', async () => {
     const { server, state } = newServer()
     const raw = rawChannel(server)
     await raw.initialize('2025-11-25')

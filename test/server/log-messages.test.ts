@@ -1,13 +1,13 @@
 /** One log message: what it costs, and what it says about those before it. */
 
 import { expect, test, vi } from 'vitest'
-import { Logging } from '../../src/server/features/logging.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+import { Logging } from '../../src/server/logging.ts'
 import type { Quota } from '../../src/server/quota.ts'
 
 const searched = vi.hoisted(() => ({ chars: 0 }))
-vi.mock('../../src/protocol/redact.ts', async (original) => {
-  const real = await original<typeof import('../../src/protocol/redact.ts')>()
+vi.mock('../../src/base/text/redact.ts', async (original) => {
+  const real = await original<typeof import('../../src/base/text/redact.ts')>()
   return {
     ...real,
     redact: (value: unknown) => {
@@ -31,7 +31,7 @@ test.each<[string, unknown]>([
   ['a text', 'x'.repeat(4_000_000)],
   ['a list', Array(400_000).fill('some text')],
   ['an object', { a: { b: 'y'.repeat(2_000_000) }, password: 'z'.repeat(2_000_000) }],
-])('only as much as is sent is searched for secrets: %s', (_, data) => {
+])('only the part that is sent is searched for secrets: %s', (_, data) => {
   searched.chars = 0
   const { data: sent } = logger()(data)
   expect(searched.chars).toBeLessThan(5 * DEFAULT_LIMITS.maxLogBytes)
@@ -39,7 +39,7 @@ test.each<[string, unknown]>([
   expect(sent.length).toBeLessThan(DEFAULT_LIMITS.maxLogBytes + 100)
 })
 
-test('what was dropped is told once', () => {
+test('dropped messages are reported once', () => {
   let isTaken = true
   const log = logger(() => isTaken)
   expect(log('one')._meta).toBeUndefined()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LOG_LEVELS } from '../../src/protocol/logging.ts'
+import { LOG_LEVELS } from '../../src/protocol/model/logging.ts'
 import { createServer, type LogMessage } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
@@ -16,7 +16,9 @@ const newServer = (options = {}) => {
 }
 
 describe.each(REVISIONS)('logging in %s', (revision) => {
-  test('messages at the level asked for and above arrive, with level, logger and data [T-LOG-001] [T-LOG-002] [T-LOG-003] [T-LOG-004] [T-LOG-006] [T-LOG-008] [T-LOG-009] [T-LOG-010] [T-LOG-011] [T-LOG-015] [T-LOG-016] [T-LIFE-021]', async () => {
+  test('messages at the requested level and above arrive, with level, logger and data', async () => {
+    proves('T-LOG-001', 'T-LOG-002', 'T-LOG-003', 'T-LOG-004', 'T-LOG-006', 'T-LOG-008', 'T-LOG-009', 'T-LOG-010')
+    proves('T-LOG-011', 'T-LOG-015', 'T-LOG-016', 'T-LIFE-021')
     proves('R-LOG-002')
     const messages: LogMessage[] = []
     const { client } = await connectPair(newServer(), { revision, logLevel: 'error', onLog: (message) => messages.push(message) })
@@ -38,7 +40,8 @@ describe.each(REVISIONS)('logging in %s', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s [T-LOG-005] [T-LOG-012]', async (revision) => {
+test.each(SESSION_REVISIONS)('an unknown level is -32602 in %s', async (revision) => {
+  proves('T-LOG-005', 'T-LOG-012')
   const raw = rawChannel(newServer())
   await raw.initialize(revision)
   for (const params of [undefined, {}, { level: 'loud' }, { level: 5 }, { level: 'INFO' }]) {
@@ -50,7 +53,8 @@ test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s [T-LOG-005] [
   expect((await raw.ask('logging/setLevel', { level: 'debug' })).result).toEqual({})
 })
 
-test('before a level is set a session gets what the server decides: info, or as configured [T-LOG-007]', async () => {
+test('before a level is set, a session gets the default level: info, or as configured', async () => {
+  proves('T-LOG-007')
   const levelsOf = async (logging: object) => {
     const raw = rawChannel(newServer({ logging }))
     await raw.initialize('2025-11-25')
@@ -61,7 +65,7 @@ test('before a level is set a session gets what the server decides: info, or as 
   expect(await levelsOf({ defaultLevel: 'alert' })).toEqual(['alert', 'emergency'])
 })
 
-test('a stateless request gets messages only when it says a level, and a wrong one is refused', async () => {
+test('a stateless request gets messages only when it names a level, and a wrong level is refused', async () => {
   proves('R-LOG-001', 'R-LOG-004')
   const raw = rawChannel(newServer())
   const call = (extra = {}) => raw.ask('tools/call', { name: 'all', _meta: envelope({}, extra) })
@@ -72,7 +76,8 @@ test('a stateless request gets messages only when it says a level, and a wrong o
   expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' })).error.code).toBe(-32602)
 })
 
-test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without a word about why, in %s [T-LOG-013]', async (revision) => {
+test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without details, in %s', async (revision) => {
+  proves('T-LOG-013')
   const failures: unknown[] = []
   const server = newServer({ onError: (error: Error) => failures.push(error.message) })
   server.use((call, next) => {
@@ -88,7 +93,8 @@ test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without a wor
 })
 
 describe.each(REVISIONS)('an application of %s', (revision) => {
-  test('is handed every message whole, so that it may filter, search and keep them [T-LOG-019] [T-LOG-021]', async () => {
+  test('an application gets every log message in full, so that it can filter and store it', async () => {
+    proves('T-LOG-019', 'T-LOG-021')
     const server = createServer({ name: 'shop', version: '1.0.0' })
     server.tool('order', {}, (_args, ctx) => {
       ctx.log.debug({ query: 'select' }, 'database')
@@ -110,7 +116,8 @@ describe.each(REVISIONS)('an application of %s', (revision) => {
     expect(kept.filter((message) => JSON.stringify(message).includes('card'))).toHaveLength(1)
   })
 
-  test('sees the messages of its own calls and nobody else does [T-LOG-027]', async () => {
+  test('an application sees the log messages of its own calls, and no other client does', async () => {
+    proves('T-LOG-027')
     const server = newServer()
     server.tool('say', { input: { type: 'object', properties: { what: { type: 'string' } } } }, ({ what }, ctx) => {
       ctx.log.error(what)
@@ -139,7 +146,8 @@ test('one session sets its level without touching another', async () => {
   expect([count(quiet), count(chatty)]).toEqual([1, 8])
 })
 
-test('messages outside a request reach every session that is ready and wants them [T-LIFE-012]', async () => {
+test('messages outside a request reach every session that is ready and wants them', async () => {
+  proves('T-LIFE-012')
   const server = newServer()
   const raw = rawChannel(server)
   await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } })
@@ -153,7 +161,8 @@ test('messages outside a request reach every session that is ready and wants the
   ])
 })
 
-test('secrets are taken out, errors lose their stacks, and the hook has the last word [T-LOG-017] [T-LOG-022] [T-LOG-023] [T-LOG-024] [T-LOG-026] [T-LOG-028]', async () => {
+test('secrets are removed, errors lose their stacks, and the hook runs last', async () => {
+  proves('T-LOG-017', 'T-LOG-022', 'T-LOG-023', 'T-LOG-024', 'T-LOG-026', 'T-LOG-028')
   const server = createServer({
     name: 'x',
     version: '1',
@@ -182,7 +191,8 @@ test('secrets are taken out, errors lose their stacks, and the hook has the last
   ])
 })
 
-test('a flood is cut, and the next message says how many were lost [T-LOG-014] [T-LOG-025]', async () => {
+test('a flood is cut, and the next message says how many were lost', async () => {
+  proves('T-LOG-014', 'T-LOG-025')
   const server = createServer({ name: 'x', version: '1', limits: { logMessages: { perSecond: 1000, burst: 10 } } })
   server.tool('flood', {}, async (_args, ctx) => {
     for (let i = 0; i < 1000; i++) ctx.log.error(i)
@@ -199,7 +209,7 @@ test('a flood is cut, and the next message says how many were lost [T-LOG-014] [
   expect(messages.at(-1)).toMatchObject({ data: 'after', _meta: { 'dev.portico/dropped': expect.any(Number) } })
 })
 
-test('a message is cut at its bound and what is not JSON is written as text', async () => {
+test('a message is cut at its bound, and values that are not JSON are written as text', async () => {
   const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
   const circle: Record<string, unknown> = {}
   circle.self = circle
@@ -216,7 +226,7 @@ test('a message is cut at its bound and what is not JSON is written as text', as
   const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
   expect(data[0]).toBe('x'.repeat(98))
   expect(data[1]).toContain('(cut at limits.maxLogBytes)')
-  expect(data[2]).toBe('(object without a text)')
+  expect(data[2]).toBe('(object that has no text)')
   expect(data[3]).toBeNull()
 })
 

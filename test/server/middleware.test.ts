@@ -14,7 +14,7 @@ const newServer = () => {
 }
 
 describe.each(REVISIONS)('middleware in %s', (revision) => {
-  test('sees every request, in the order of use, with its target and caller', async () => {
+  test('middleware sees every request, in the order of use, with its target and caller', async () => {
     const server = newServer()
     const seen: string[] = []
     server.use(async ({ method, target, caller }, next) => {
@@ -40,7 +40,7 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
     expect(seen.slice(1)).toEqual(['tools/call echo true', 'tools/list - true', 'resources/read a:1 true', 'prompts/get p true'])
   })
 
-  test('may refuse, answer by itself, change parameters or change the result', async () => {
+  test('middleware may refuse, answer, change parameters or change the result', async () => {
     const server = newServer()
     server.use(async (call, next) => {
       if (call.target === 'a:1') throw new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri: 'a:1' } })
@@ -58,7 +58,7 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
     ])
   })
 
-  test('sees failures as they are, and what it throws is masked like any other error', async () => {
+  test('middleware sees the original failures, and its own errors are masked like any other', async () => {
     const server = newServer()
     const failures: string[] = []
     server.tool('bad', {}, () => {
@@ -80,7 +80,8 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
-test('middleware decides who may do what, before anything of the tool or resource is touched [T-TOOL-042] [T-RES-056] [T-HOST-024]', async () => {
+test('middleware decides who may do what, before anything of the tool or resource is touched', async () => {
+  proves('T-TOOL-042', 'T-RES-056', 'T-HOST-024')
   const server = newServer()
   const touched: string[] = []
   server.tool('admin', {}, () => {
@@ -109,28 +110,26 @@ test('middleware decides who may do what, before anything of the tool or resourc
   expect(touched).toEqual(['tool', 'resource'])
 })
 
-test.each(REVISIONS)(
-  'client and server may have a way of their own to know each other, or none at all, in %s [T-AUTH-002] [T-AUTH-006]',
-  async (revision) => {
-    const open = newServer()
-    const guarded = newServer()
-    guarded.use((call, next) => {
-      const { 'com.example/ticket': ticket } = (call.params._meta ?? {}) as Record<string, unknown>
-      if (call.method === 'tools/call' && ticket !== 'valid') throw new McpError('ERR_INVALID_REQUEST', 'No ticket')
-      return next()
-    })
-    const call = async (server: Service, meta?: Record<string, unknown>) => {
-      const { client } = await connectPair(server, { revision })
-      return client.call('echo', { text: 'a' }, meta ? { meta } : {})
-    }
-    await expect(call(open)).resolves.toMatchObject({ content: [{ text: 'a' }] })
-    await expect(call(guarded)).rejects.toMatchObject({ code: -32600, message: 'No ticket' })
-    await expect(call(guarded, { 'com.example/ticket': 'forged' })).rejects.toMatchObject({ message: 'No ticket' })
-    await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
-  },
-)
+test.each(REVISIONS)('client and server may use custom authentication, or none, in %s', async (revision) => {
+  proves('T-AUTH-002', 'T-AUTH-006')
+  const open = newServer()
+  const guarded = newServer()
+  guarded.use((call, next) => {
+    const { 'com.example/ticket': ticket } = (call.params._meta ?? {}) as Record<string, unknown>
+    if (call.method === 'tools/call' && ticket !== 'valid') throw new McpError('ERR_INVALID_REQUEST', 'No ticket')
+    return next()
+  })
+  const call = async (server: Service, meta?: Record<string, unknown>) => {
+    const { client } = await connectPair(server, { revision })
+    return client.call('echo', { text: 'a' }, meta ? { meta } : {})
+  }
+  await expect(call(open)).resolves.toMatchObject({ content: [{ text: 'a' }] })
+  await expect(call(guarded)).rejects.toMatchObject({ code: -32600, message: 'No ticket' })
+  await expect(call(guarded, { 'com.example/ticket': 'forged' })).rejects.toMatchObject({ message: 'No ticket' })
+  await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
+})
 
-test('a call that ends in questions is a result that middleware sees like any other', async () => {
+test('middleware sees a call that ends in questions as a result', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.tool('asks', {}, (_args, ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() })))
   const types: unknown[] = []
@@ -147,7 +146,7 @@ test('a call that ends in questions is a result that middleware sees like any ot
   expect(types).toEqual(['input_required', undefined])
 })
 
-test('the trace of a request is given to handlers and middleware, and only what is valid of it', async () => {
+test('the valid part of a trace context is given to handlers and middleware', async () => {
   proves('R-META-014')
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
   const server = newServer()

@@ -9,11 +9,11 @@ import { envelope, rawChannel } from '../support/raw-channel.ts'
 const BAD = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 const numberSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] } as const
 
-describe.each(REVISIONS)('numbers that JSON cannot write, in %s', (revision) => {
+describe.each(REVISIONS)('numbers that JSON cannot represent, in %s', (revision) => {
   const connect = (server: ReturnType<typeof createServer>) => connectPair(server, { revision, clientIsWrong: true })
   const newServer = () => createServer({ name: 'numbers', version: '1', onError: () => {} })
 
-  test('are an error of the tool that returns them, whatever its schema', async () => {
+  test('numbers that JSON cannot represent are an error of the tool that returns them', async () => {
     proves('T-TOOL-035')
     for (const bad of BAD) {
       const server = newServer()
@@ -29,7 +29,7 @@ describe.each(REVISIONS)('numbers that JSON cannot write, in %s', (revision) => 
     }
   })
 
-  test('are an error of a resource or prompt that returns them', async () => {
+  test('numbers that JSON cannot represent are an error of the resource or prompt that returns them', async () => {
     const server = newServer()
     server.resource('a:json', { name: 'json' }, () => ({ sum: Number.NaN }))
     server.resource('a:meta', { name: 'meta' }, () => ({ contents: [], _meta: { sum: Number.NaN } }))
@@ -40,7 +40,7 @@ describe.each(REVISIONS)('numbers that JSON cannot write, in %s', (revision) => 
     await expect(client.prompt('p')).rejects.toMatchObject({ code: -32603 })
   })
 
-  test('are an error of the handler that reports them as progress, asked for or not', async () => {
+  test('numbers that JSON cannot represent are an error of the handler that reports them as progress', async () => {
     const server = newServer()
     const thrown: unknown[] = []
     server.tool('work', {}, async (_args, ctx) => {
@@ -62,18 +62,18 @@ describe.each(REVISIONS)('numbers that JSON cannot write, in %s', (revision) => 
     expect(sent('server', 'notifications/progress')).toHaveLength(1)
   })
 
-  test('are an error of a client that sends them as arguments or metadata', async () => {
+  test('numbers that JSON cannot represent are an error of the client that sends them', async () => {
     const server = newServer()
     server.tool('echo', { input: { type: 'object' } }, (args) => JSON.stringify(args))
     const { client, sent } = await connect(server)
     for (const bad of BAD) {
-      await expect(client.call('echo', { n: bad })).rejects.toThrow(`JSON cannot write the number ${bad} at arguments.n`)
-      await expect(client.call('echo', {}, { meta: { 'com.example/n': bad } })).rejects.toThrow(`JSON cannot write the number ${bad}`)
+      await expect(client.call('echo', { n: bad })).rejects.toThrow(`JSON cannot represent the number ${bad} at arguments.n`)
+      await expect(client.call('echo', {}, { meta: { 'com.example/n': bad } })).rejects.toThrow(`JSON cannot represent the number ${bad}`)
     }
     expect(sent('client', 'tools/call')).toEqual([])
   })
 
-  test('written into a log message are text', async () => {
+  test('numbers that JSON cannot represent are text in a log message', async () => {
     const server = newServer()
     server.tool('log', {}, (_args, ctx) => {
       ctx.log.error({ ratio: Number.NaN, none: null, list: [Number.POSITIVE_INFINITY] })
@@ -90,7 +90,7 @@ test('a sum that is too large for a number is an error of the tool, not null', a
   await expect(client.call('add', { a: 1e308, b: 1e308 })).rejects.toMatchObject({ code: -32603 })
 })
 
-test('an argument too large for a number does not pass as one', async () => {
+test('an argument too large for a number is refused', async () => {
   const server = createServer({ name: 'numbers', version: '1' })
   server.tool('half', { input: { type: 'object', properties: { n: { type: 'number' } } } }, ({ n }) => String(n))
   const raw = rawChannel(server)
@@ -100,19 +100,19 @@ test('an argument too large for a number does not pass as one', async () => {
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('expected number, got number (Infinity)') }] })
 })
 
-test('a step of a call that returns such a number fails, in the round that would forget it', async () => {
+test('a step that returns a number that JSON cannot represent fails in its own round', async () => {
   const errors: unknown[] = []
   const server = createServer({ name: 'numbers', version: '1', onError: (error) => errors.push(error) })
   server.tool('t', {}, async (_args, ctx) => String(await ctx.once('n', () => Number.NaN)))
   const answer = await rawChannel(server).ask('tools/call', { name: 't', _meta: envelope() })
   expect(answer.result.isError).toBe(true)
-  expect(String(errors)).toBe('TypeError: The step "n" returned something that is not JSON')
+  expect(String(errors)).toBe('TypeError: The step "n" returned a value that is not JSON')
 })
 
 test('a definition that cannot be written is refused when it is made, not when it is listed', () => {
   const server = createServer({ name: 'numbers', version: '1' })
   const _meta = { 'com.example/n': Number.NaN }
-  const refused = 'cannot be written as JSON: JSON cannot write the number NaN at _meta.com.example/n'
+  const refused = 'cannot be written as JSON: JSON cannot represent the number NaN at _meta.com.example/n'
   expect(() => server.tool('t', { _meta }, () => 'x')).toThrow(`Tool "t" ${refused}`)
   expect(() => server.prompt('p', { _meta }, () => 'x')).toThrow(`Prompt "p" ${refused}`)
   expect(() => server.resource('a:1', { name: 'a', _meta }, () => 'x')).toThrow(`Resource a:1 ${refused}`)
@@ -120,7 +120,7 @@ test('a definition that cannot be written is refused when it is made, not when i
   expect(() => createServer({ name: 'x', version: '1', experimental: { x: { n: Number.NaN } } })).toThrow('The server cannot be written')
 })
 
-test('data beside an error that cannot be written does not swallow the error', async () => {
+test('error data that cannot be written does not hide the error', async () => {
   const server = createServer({ name: 'numbers', version: '1' })
   server.resource('a:1', { name: 'a' }, () => {
     throw new McpError('ERR_INVALID_PARAMS', 'no', { data: { n: 1n } })

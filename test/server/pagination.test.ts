@@ -16,7 +16,9 @@ const newServer = (count: number, options = {}) => {
 }
 
 describe.each(REVISIONS)('pages in %s', (revision) => {
-  test('all four lists come in pages that add up, in order [T-PAGE-001] [T-PAGE-002] [T-PAGE-004] [T-PAGE-005] [T-PAGE-006] [T-PAGE-007] [T-PAGE-008] [T-PAGE-009] [T-PAGE-012] [T-PAGE-013] [T-PROM-039]', async () => {
+  test('all four lists come in pages that add up, in order', async () => {
+    proves('T-PAGE-001', 'T-PAGE-002', 'T-PAGE-004', 'T-PAGE-005', 'T-PAGE-006', 'T-PAGE-007', 'T-PAGE-008', 'T-PAGE-009')
+    proves('T-PAGE-012', 'T-PAGE-013', 'T-PROM-039')
     proves('R-RES-001')
     const { client, sent } = await connectPair(newServer(7), { revision, cache: false })
     const numbers = Array.from({ length: 7 }, (_, i) => i)
@@ -45,7 +47,8 @@ describe('cursors', () => {
   const page = (raw: ReturnType<typeof rawChannel>, cursor: unknown, method = 'tools/list') =>
     raw.ask(method, { cursor, _meta: envelope() })
 
-  test('anything but a cursor of this list from this server is -32602 [T-PAGE-011] [T-PAGE-017]', async () => {
+  test('a value that is not a cursor of this list from this server is -32602', async () => {
+    proves('T-PAGE-011', 'T-PAGE-017')
     const raw = rawChannel(newServer(7))
     const cursor = await firstCursor(raw)
     const other = await firstCursor(rawChannel(newServer(7)))
@@ -70,7 +73,8 @@ describe('cursors', () => {
     expect((await page(raw, cursor)).result.tools).toHaveLength(3)
   })
 
-  test('a cursor goes on after its item, whatever was added or removed meanwhile [T-PAGE-010]', async () => {
+  test('a cursor continues after its item, whatever was added or removed meanwhile', async () => {
+    proves('T-PAGE-010')
     const server = newServer(7)
     const raw = rawChannel(server)
     const cursor = await firstCursor(raw)
@@ -80,7 +84,7 @@ describe('cursors', () => {
     expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
   })
 
-  test('a cursor whose item is gone starts the list anew rather than skip anything', async () => {
+  test('a cursor whose item is gone restarts the list, so that nothing is skipped', async () => {
     const server = createServer({ name: 'x', version: '1', pageSize: 2 })
     const handles = ['a', 'b', 'c', 'd'].map((name) => server.tool(name, {}, () => 'x'))
     const raw = rawChannel(server)
@@ -89,14 +93,14 @@ describe('cursors', () => {
     expect((await page(raw, cursor)).result.tools.map(({ name }: { name: string }) => name)).toEqual(['a', 'c'])
   })
 
-  test('replicas that share a key understand each other', async () => {
+  test("replicas that share a key accept each other's cursors", async () => {
     const key = { id: 'shared', secret: new Uint8Array(32).fill(7) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const cursor = await firstCursor(rawChannel(newServer(7, { keys })))
     expect((await page(rawChannel(newServer(7, { keys })), cursor)).result.tools[0].name).toBe('tool-3')
   })
 
-  test('whatever the length of its items, a list can be read to its end, with cursors of one length', async () => {
+  test('a list can be read to its end with cursors of one length, whatever the length of its items', async () => {
     const server = createServer({ name: 'x', version: '1', pageSize: 1 })
     const uris = [3, 700, 800, 1100, 4000, 8192].map((length) => `a:${'x'.repeat(length - 2)}`).concat('a:\u{1F600}', 'b:last')
     for (const uri of uris) server.resource(uri, { name: 'x' }, () => 'x')
@@ -109,7 +113,7 @@ describe('cursors', () => {
     }
   })
 
-  test('cursors and states of a key whose id has dots and is long are taken back', async () => {
+  test('cursors and states of a key with a long id with dots are accepted', async () => {
     const key = { id: `keys.2026.${'k'.repeat(2000)}`, secret: new Uint8Array(32).fill(7) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const server = newServer(7, { keys })

@@ -8,7 +8,8 @@ import { rawChannel, settle } from '../support/raw-channel.ts'
 const newServer = (options = {}) => createServer({ name: 'prompts', version: '1.0.0', onError: () => {}, ...options })
 
 describe.each(REVISIONS)('prompts in %s', (revision) => {
-  test('prompts are declared, listed with their arguments, and got [T-PROM-001] [T-PROM-003] [T-PROM-004] [T-PROM-005] [T-PROM-006] [T-PROM-007] [T-PROM-008] [T-PROM-011] [T-PROM-012]', async () => {
+  test('prompts are declared, listed with their arguments, and got', async () => {
+    proves('T-PROM-001', 'T-PROM-003', 'T-PROM-004', 'T-PROM-005', 'T-PROM-006', 'T-PROM-007', 'T-PROM-008', 'T-PROM-011', 'T-PROM-012')
     proves('R-PROM-004')
     const server = newServer()
     server.prompt('review', { description: 'Reviews code', input: z.object({ code: z.string() }) }, ({ code }) => `Please review:\n${code}`)
@@ -23,8 +24,8 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     })
   })
 
-  test('an argument has its name, description, whether it is required, and a title where there are titles [T-PROM-015] [T-PROM-016] [T-PROM-017] [T-PROM-018] [T-PROM-019] [T-PROM-020] [T-PROM-021]', async () => {
-    proves('R-PROM-002')
+  test('an argument has its name, description, whether it is required, and a title where there are titles', async () => {
+    proves('T-PROM-015', 'T-PROM-016', 'T-PROM-017', 'T-PROM-018', 'T-PROM-019', 'T-PROM-020', 'T-PROM-021', 'R-PROM-002')
     const server = newServer()
     const input = z.object({ a: z.string().meta({ title: 'The A', description: 'First' }), b: z.string().optional() })
     server.prompt('two', { title: 'Two', input }, () => 'x')
@@ -38,7 +39,8 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     })
   })
 
-  test('messages carry every content type and both roles [T-PROM-022] [T-PROM-023] [T-PROM-024] [T-PROM-028] [T-PROM-029] [T-PROM-030] [T-PROM-031] [T-PROM-032] [T-PROM-033]', async () => {
+  test('messages carry every content type and both roles', async () => {
+    proves('T-PROM-022', 'T-PROM-023', 'T-PROM-024', 'T-PROM-028', 'T-PROM-029', 'T-PROM-030', 'T-PROM-031', 'T-PROM-032', 'T-PROM-033')
     proves('R-PROM-003', 'R-PROM-009')
     const server = newServer()
     server.prompt('rich', {}, () => [
@@ -57,7 +59,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     expect(messages[4]?.content.type).toBe(revision < '2025-06-18' ? 'text' : 'resource_link')
   })
 
-  test('content alone is what the user says', async () => {
+  test('a prompt that returns only content becomes a user message', async () => {
     const server = newServer()
     server.prompt('one', {}, () => text('a'))
     server.prompt('many', {}, () => [text('a'), text('b')])
@@ -68,7 +70,8 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     expect((await client.prompt('whole')).description).toBe('own')
   })
 
-  test('a wrong name, a missing or a wrong argument is -32602, an internal failure -32603 [T-PROM-009] [T-PROM-035] [T-PROM-036] [T-PROM-037] [T-PROM-038] [T-PROM-041]', async () => {
+  test('a wrong name, a missing or a wrong argument is -32602, an internal failure -32603', async () => {
+    proves('T-PROM-009', 'T-PROM-035', 'T-PROM-036', 'T-PROM-037', 'T-PROM-038', 'T-PROM-041')
     const server = newServer()
     let runs = 0
     server.prompt('strict', { input: z.object({ day: z.enum(['mon', 'tue']) }) }, () => String(++runs))
@@ -87,8 +90,8 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     expect(runs).toBe(0)
   })
 
-  test('a change of the list is announced [T-PROM-013] [T-PROM-014]', async () => {
-    proves('R-PROM-008')
+  test('a change of the list is announced', async () => {
+    proves('T-PROM-013', 'T-PROM-014', 'R-PROM-008')
     const server = newServer()
     const handle = server.prompt('a', {}, () => 'x')
     const { client } = await connectPair(server, { revision, cache: false })
@@ -104,7 +107,8 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
   })
 })
 
-test('without prompts there is no capability and no method [T-PROM-040]', async () => {
+test('without prompts there is no capability and no method', async () => {
+  proves('T-PROM-040')
   const server = newServer()
   server.tool('t', {}, () => 'x')
   const raw = rawChannel(server)
@@ -117,7 +121,7 @@ test('without prompts there is no capability and no method [T-PROM-040]', async 
 test('definitions that cannot work are refused', () => {
   const server = newServer()
   server.prompt('a', {}, () => 'x')
-  expect(() => server.prompt('a', {}, () => 'x')).toThrow('There is a prompt "a" already')
+  expect(() => server.prompt('a', {}, () => 'x')).toThrow('The prompt "a" is already defined')
   expect(() => server.prompt('', {}, () => 'x')).toThrow("A prompt's name has 1 to 128 characters")
   expect(() => server.prompt('b', { input: z.string() as never }, () => 'x')).toThrow('the input schema must be an object with properties')
   expect(() => server.prompt('c', { complete: { x: () => [] } }, () => 'x')).toThrow('has no argument "x" to complete')

@@ -41,7 +41,7 @@ const answering = (previous: Message, inputResponses: Message): Message => ({
 })
 
 describe('a call that asks', () => {
-  test('comes back with its questions and sealed state, and ends with the answers on any replica', async () => {
+  test('a call that asks returns questions and sealed state, and ends with the answers on any replica', async () => {
     proves('R-BASE-039', 'R-BASE-059', 'R-MRTR-001', 'R-MRTR-002', 'R-MRTR-004', 'R-MRTR-009')
     const key = { id: 'fleet', secret: new Uint8Array(32).fill(3) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
@@ -66,7 +66,7 @@ describe('a call that asks', () => {
     expect(second.result).toMatchObject({ resultType: 'complete', content: [{ text: 'ok=true' }] })
   })
 
-  test('asks questions of one turn in one round, and later ones in later rounds', async () => {
+  test('a call that asks combines the questions of one turn, and asks later ones in later rounds', async () => {
     proves('R-MRTR-022')
     const { rounds, result } = await rehearse(
       serverOf(async (ctx) => {
@@ -82,7 +82,7 @@ describe('a call that asks', () => {
     expect(result.content).toEqual([{ type: 'text', text: '[{"ok":true},{"ok":false},{"ok":true}]' }])
   })
 
-  test('waits for steps in flight, so that what they ask next travels along', async () => {
+  test('a call that asks waits for running steps, so that their questions are in the same round', async () => {
     const { rounds } = await rehearse(
       serverOf((ctx) =>
         Promise.all([
@@ -97,7 +97,7 @@ describe('a call that asks', () => {
     expect(rounds).toEqual([['a', 'b']])
   })
 
-  test('runs a step once and gives every round the same JSON value', async () => {
+  test('a call that asks runs a step once and gives every round the same JSON value', async () => {
     let runs = 0
     const seen: unknown[] = []
     const server = serverOf(async (ctx) => {
@@ -111,7 +111,7 @@ describe('a call that asks', () => {
     expect(seen).toEqual(Array(3).fill({ at: '1970-01-01T00:00:00.000Z', n: 1 }))
   })
 
-  test('has one id through all rounds, and another for another call', async () => {
+  test('a call that asks has one id through all rounds, and another for another call', async () => {
     const ids: string[] = []
     const server = serverOf(async (ctx) => {
       ids.push(ctx.callId)
@@ -126,7 +126,7 @@ describe('a call that asks', () => {
     expect(ids[0]?.length).toBeGreaterThanOrEqual(22)
   })
 
-  test('is unwound when it has to wait: finally runs, the signal aborts, nothing is left unhandled', async () => {
+  test('a call that waits is unwound: finally runs, the signal aborts, nothing is left unhandled', async () => {
     const trace: string[] = []
     const unhandled: unknown[] = []
     const listen = (reason: unknown) => unhandled.push(reason)
@@ -150,7 +150,7 @@ describe('a call that asks', () => {
     expect(unhandled).toEqual([])
   })
 
-  test('is not completed by a handler that swallows the suspension, and asks nothing more after it', async () => {
+  test('a handler that swallows the suspension does not complete the call, and asks nothing more', async () => {
     let late: unknown
     const server = serverOf(async (ctx) => {
       try {
@@ -167,7 +167,7 @@ describe('a call that asks', () => {
     expect((await round(server, answering(first, { a: accept }))).result.content[0].text).toBe('done')
   })
 
-  test('gets a decline as a decline', async () => {
+  test('a call that asks gets a decline as a decline', async () => {
     proves('R-ELIC-016')
     const server = serverOf((ctx) => ctx.elicit('a', 'A?', yes))
     const first = await round(server)
@@ -181,7 +181,7 @@ describe('a call that asks', () => {
 describe('answers', () => {
   const server = serverOf(async (ctx) => `ok=${(await ctx.elicit('a', 'A?', yes)).ok}`)
 
-  test('that cannot be read are refused with -32602, whether or not a round came before', async () => {
+  test('answers that cannot be read are refused with -32602, whether or not a round came before', async () => {
     proves('R-MRTR-029', 'R-MRTR-030')
     const first = await round(server)
     const { requestState } = first.result
@@ -199,7 +199,7 @@ describe('answers', () => {
     expect(listed.result.tools).toHaveLength(1)
   })
 
-  test('of the wrong shape, under the wrong name, or missing are asked for again, never used', async () => {
+  test('answers of the wrong shape, under the wrong name, or missing are asked for again', async () => {
     proves('R-MRTR-032')
     const first = await round(server)
     for (const inputResponses of [
@@ -214,20 +214,20 @@ describe('answers', () => {
     }
   })
 
-  test('beyond those asked for are ignored', async () => {
+  test('answers that were not asked for are ignored', async () => {
     proves('R-MRTR-031')
     const first = await round(server)
     for (const extra of [{ action: 'accept' }, 5, null])
       expect((await round(server, answering(first, { a: accept, extra }))).result.resultType).toBe('complete')
   })
 
-  test('may come with the first round, before anything was asked; they are judged like all others', async () => {
+  test('answers may come with the first round, and are validated like all others', async () => {
     expect((await round(server, { inputResponses: { a: accept, other: 12 } })).result.resultType).not.toBe('input_required')
     expect((await round(server, { inputResponses: { a: 12345 } })).result.resultType).toBe('input_required')
     expect((await round(server, { inputResponses: { b: accept } })).result.resultType).toBe('input_required')
   })
 
-  test('to a question that has changed since are not used', async () => {
+  test('answers to a question that has changed are not used', async () => {
     let message = 'Old?'
     const changing = serverOf((ctx) => ctx.elicit('a', message, yes))
     const first = await round(changing)
@@ -236,7 +236,7 @@ describe('answers', () => {
     expect(second.result).toMatchObject({ resultType: 'input_required', inputRequests: { a: { params: { message: 'New?' } } } })
   })
 
-  test('given in an earlier round are kept when a later answer is missing', async () => {
+  test('answers of an earlier round are kept when a later answer is missing', async () => {
     const two = serverOf(async (ctx) => JSON.stringify(await Promise.all([ctx.elicit('a', 'A?', yes), ctx.elicit('b', 'B?', yes)])))
     const first = await round(two)
     const second = await round(two, answering(first, { a: accept }))
@@ -255,8 +255,8 @@ describe('requestState', () => {
   }
   const frozen = { code: -32602, message: 'Invalid or expired requestState' }
 
-  test('with any byte changed, cut or extended is refused with one and the same error [T-ELIC-064]', async () => {
-    proves('R-MRTR-012', 'R-MRTR-013')
+  test('requestState with any byte changed, cut or extended is refused with the same error', async () => {
+    proves('T-ELIC-064', 'R-MRTR-012', 'R-MRTR-013')
     const server = make()
     const first = await round(server)
     const state: string = first.result.requestState
@@ -268,8 +268,8 @@ describe('requestState', () => {
     }
   })
 
-  test('belongs to one principal, whatever the connection, and to one method, target and arguments [T-ELIC-062] [T-ELIC-063]', async () => {
-    proves('R-MRTR-015', 'R-MRTR-017', 'R-ELIC-014')
+  test('requestState belongs to one principal, method, target and arguments, on any connection', async () => {
+    proves('T-ELIC-062', 'T-ELIC-063', 'R-MRTR-015', 'R-MRTR-017', 'R-ELIC-014')
     const server = make()
     const first = await round(server, {}, { principal: 'alice' })
     const additions = answering(first, { a: accept })
@@ -282,7 +282,7 @@ describe('requestState', () => {
     expect((await round(server, additions, { principal: 'alice' })).result.resultType).toBe('complete')
   })
 
-  test('expires, and means nothing to a server with another key', async () => {
+  test('requestState expires, and is refused by a server with another key', async () => {
     proves('R-MRTR-016', 'R-SEC-024')
     const short = make({ limits: { stateTtlMs: 20 } })
     const first = await round(short)
@@ -291,7 +291,7 @@ describe('requestState', () => {
     expect((await round(make(), answering(await round(make()), { a: accept }))).error).toEqual(frozen)
   })
 
-  test('of an older key in the ring is still understood', async () => {
+  test('requestState of an older key in the ring is accepted', async () => {
     const old = { id: 'old', secret: new Uint8Array(32).fill(1) }
     const fresh = { id: 'new', secret: new Uint8Array(32).fill(2) }
     let current = old
@@ -301,7 +301,8 @@ describe('requestState', () => {
     expect((await round(server, answering(first, { a: accept }))).result.resultType).toBe('complete')
   })
 
-  test('hides what it holds, and may be used again after a broken round [T-ELIC-064]', async () => {
+  test('requestState hides its content, and may be used again after a broken round', async () => {
+    proves('T-ELIC-064')
     const secret = 'a value that no client may read'
     const server = serverOf(async (ctx) => {
       await ctx.once('secret', () => secret)
@@ -330,11 +331,11 @@ describe('bounds', () => {
     const { error } = await round(server, answering(last, { q2: accept }))
     expect(error).toMatchObject({
       code: -32603,
-      message: 'The call has come back with questions 3 times, the most allowed (limits.maxRounds); use a task',
+      message: 'The call has asked questions in 3 rounds, the maximum (limits.maxRounds); use a task',
     })
   })
 
-  test('what a call carries from round to round may have maxJournalBytes', async () => {
+  test('the state that a call carries between rounds is bounded by maxJournalBytes', async () => {
     const carrying = (length: number, maxJournalBytes: number) =>
       round(
         serverOf(
@@ -352,7 +353,7 @@ describe('bounds', () => {
     })
   })
 
-  test('a step must return JSON and have a name of its own', async () => {
+  test('a step must return JSON and have a unique name', async () => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     expect((await round(serverOf((ctx) => ctx.once('bad', () => circle)))).result.isError).toBe(true)
@@ -371,7 +372,7 @@ describe('bounds', () => {
 })
 
 describe('capabilities', () => {
-  test('that a request has not declared are answered with -32021 and what is missing', async () => {
+  test('a missing capability is answered with -32021 and its name', async () => {
     proves('R-META-009', 'R-MRTR-020')
     const cases: [(ctx: Context) => unknown, unknown, unknown][] = [
       [(ctx) => ctx.elicit('a', 'A?', yes), {}, { elicitation: { form: {} } }],
@@ -408,7 +409,7 @@ describe('capabilities', () => {
 })
 
 describe('pages that must be visited first', () => {
-  test('become questions, each round anew, until the handler is content', async () => {
+  test('required pages become questions in each round, until the handler is satisfied', async () => {
     proves('R-ELIC-012')
     let isConnected = false
     const server = serverOf(() => {
@@ -428,14 +429,15 @@ describe('pages that must be visited first', () => {
     expect((await round(server, answering(second, { [again as string]: { action: 'accept' } }))).result.content[0].text).toBe('connected')
   })
 
-  test('that the person declines are a refusal, and without URL mode a missing capability [T-ELIC-059]', async () => {
+  test('declined required pages are a refusal, and without URL mode a missing capability', async () => {
+    proves('T-ELIC-059')
     let visits = 0
     const server = serverOf(() => {
       throw pageRequired('Connect', `https://example.com/${visits++}`)
     })
     for (const [action, text] of [
       ['decline', 'The person declined: Connect'],
-      ['cancel', 'The person gave no answer: Connect'],
+      ['cancel', 'The person dismissed the question: Connect'],
     ]) {
       const asked = await round(server)
       const [key] = Object.keys(asked.result.inputRequests)
@@ -448,8 +450,8 @@ describe('pages that must be visited first', () => {
     })
   })
 
-  test('are error -32042 with their ids in 2025-11-25, and readable text before that [T-ELIC-048] [T-ELIC-049] [T-ELIC-050] [T-ELIC-051] [T-ELIC-052]', async () => {
-    proves('R-ELIC-007')
+  test('required pages are error -32042 with their ids in 2025-11-25, and readable text before that', async () => {
+    proves('T-ELIC-048', 'T-ELIC-049', 'T-ELIC-050', 'T-ELIC-051', 'T-ELIC-052', 'R-ELIC-007')
     const server = serverOf(() => {
       throw pageRequired('Connect', 'https://example.com', 'id-1')
     })
@@ -472,14 +474,14 @@ describe('pages that must be visited first', () => {
 })
 
 describe('rehearse', () => {
-  test('fails on an effect that would happen twice', async () => {
+  test('rehearse fails on an effect that would happen twice', async () => {
     let charges = 0
     const careless = serverOf(async (ctx) => {
       charges++
       await ctx.elicit('a', 'A?', yes)
     })
     await expect(rehearse(careless, 'run', {}, { a: { ok: true } }, { effects: { 'the charge': () => charges } })).rejects.toThrow(
-      'the charge happened in round 1 and again in round 2: put it into ctx.once(), or after the last question',
+      'the charge happened in round 1 and again in round 2: use ctx.once() for it, or move it after the last question',
     )
     const careful = serverOf(async (ctx) => {
       await ctx.once('charge', () => ++charges)
@@ -490,7 +492,7 @@ describe('rehearse', () => {
     })
   })
 
-  test('watches what fetch sends by itself', async () => {
+  test('rehearse watches what fetch sends', async () => {
     const original = globalThis.fetch
     globalThis.fetch = () => Promise.resolve(new Response('ok'))
     try {
@@ -507,7 +509,7 @@ describe('rehearse', () => {
     }
   })
 
-  test('says which question has no answer', async () => {
+  test('rehearse says which question has no answer', async () => {
     await expect(
       rehearse(
         serverOf((ctx) => ctx.elicit('a', 'A?', yes)),
@@ -624,7 +626,7 @@ describe('a call that asks, whatever it is and whatever it asks', () => {
   })
 })
 
-test('calls whose client never comes back leave nothing behind', async () => {
+test('abandoned calls leave nothing behind', async () => {
   proves('R-MRTR-021')
   const signals: AbortSignal[] = []
   const server = serverOf((ctx) => {
@@ -640,7 +642,7 @@ test('calls whose client never comes back leave nothing behind', async () => {
   await server.close()
 })
 
-test('a round that is sent again runs again under the same callId, so that an author can refuse it', async () => {
+test('a repeated round runs again under the same callId, so that an author can refuse it', async () => {
   const paid = new Map<string, number>()
   const server = serverOf(async (ctx) => {
     await ctx.elicit('a', 'Pay?', yes)
@@ -654,7 +656,7 @@ test('a round that is sent again runs again under the same callId, so that an au
   expect(paid.size).toBe(1)
 })
 
-test('a page that is done with is told to nobody in 2026-07-28, and -32042 is not used', async () => {
+test('the completion of a page is not announced in 2026-07-28, and -32042 is not used', async () => {
   proves('R-ELIC-011')
   const server = serverOf(async (ctx) => {
     await ctx.elicitUrl('a', 'Go', 'https://example.com', { elicitationId: 'e-1' })

@@ -8,15 +8,17 @@ const newServer = (options = {}) => createServer({ name: 'resources', version: '
 const notFoundCode = (revision: string) => (revision === '2026-07-28' ? -32602 : -32002)
 
 describe.each(REVISIONS)('resources in %s', (revision) => {
-  test('a server with resources declares the capability with subscribe and listChanged [T-RES-001] [T-RES-005] [T-RES-006] [T-RES-007] [T-RES-008] [T-ARCH-028]', async () => {
-    proves('R-RES-002')
+  test('a server with resources declares the capability with subscribe and listChanged', async () => {
+    proves('T-RES-001', 'T-RES-005', 'T-RES-006', 'T-RES-007', 'T-RES-008', 'T-ARCH-028', 'R-RES-002')
     const server = newServer()
     server.resource('config://app', { name: 'config' }, () => 'x')
     const { client } = await connectPair(server, { revision })
     expect(client.server.capabilities.resources).toEqual({ subscribe: true, listChanged: true })
   })
 
-  test('resources are listed with what the revision knows of them [T-RES-009] [T-RES-010] [T-RES-029] [T-RES-030] [T-RES-031] [T-RES-032] [T-RES-033] [T-RES-034] [T-RES-035] [T-RES-039] [T-RES-040] [T-RES-041]', async () => {
+  test('resources are listed with the members of the revision', async () => {
+    proves('T-RES-009', 'T-RES-010', 'T-RES-029', 'T-RES-030', 'T-RES-031', 'T-RES-032', 'T-RES-033', 'T-RES-034')
+    proves('T-RES-035', 'T-RES-039', 'T-RES-040', 'T-RES-041')
     const server = newServer()
     const annotations = { audience: ['user' as const], priority: 0.8, lastModified: '2025-01-12T15:00:58Z' }
     server.resource(
@@ -39,8 +41,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect(resource?.size).toBe(3)
   })
 
-  test('text, bytes, values and whole results are read as text, blob, JSON and themselves [T-RES-011] [T-RES-012] [T-RES-036] [T-RES-037] [T-RES-038] [T-RES-057]', async () => {
-    proves('R-RES-005')
+  test('text, bytes, values and whole results are read as text, blob, JSON and themselves', async () => {
+    proves('T-RES-011', 'T-RES-012', 'T-RES-036', 'T-RES-037', 'T-RES-038', 'T-RES-057', 'R-RES-005')
     const server = newServer()
     server.resource('a:text', { name: 'text' }, () => 'plain')
     server.resource('a:bytes', { name: 'bytes', mimeType: 'image/png' }, () => new Uint8Array([255, 0, 1]))
@@ -58,7 +60,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect((await client.read('a:typed')).contents).toEqual([{ uri: 'a:typed', mimeType: 'text/html', text: '<p>' }])
   })
 
-  test('templates are listed and read by the URIs that fit them [T-RES-013] [T-RES-014] [T-RES-015] [T-RES-016] [T-RES-017] [T-RES-018] [T-RES-019]', async () => {
+  test('templates are listed and read by matching URIs', async () => {
+    proves('T-RES-013', 'T-RES-014', 'T-RES-015', 'T-RES-016', 'T-RES-017', 'T-RES-018', 'T-RES-019')
     const server = newServer()
     server.resource(
       'users://{id}/profile',
@@ -76,8 +79,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect((await client.read('files:///a/b.txt')).contents[0]).toMatchObject({ text: 'a/b.txt' })
   })
 
-  test('a resource that is not there is told with the code of the revision and its URI [T-RES-052] [T-RES-053] [T-BASE-035]', async () => {
-    proves('R-RES-009', 'R-RES-011')
+  test('a missing resource is reported with the code of the revision and its URI', async () => {
+    proves('T-RES-052', 'T-RES-053', 'T-BASE-035', 'R-RES-009', 'R-RES-011')
     const server = newServer()
     server.resource('a:here', { name: 'here' }, () => 'x')
     server.resource('a:off', { name: 'off' }, () => 'x').disable()
@@ -91,7 +94,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     }
   })
 
-  test('an internal error is -32603 and says nothing about the inside [T-RES-054] [T-BASE-034]', async () => {
+  test('an internal error is -32603 without details', async () => {
+    proves('T-RES-054', 'T-BASE-034')
     const server = newServer()
     server.resource('a:bad', { name: 'bad' }, () => {
       throw new Error('disk /dev/sda1 is full')
@@ -103,8 +107,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     })
   })
 
-  test('a URI that is none, too long, or climbs out of its directory is refused [T-RES-055] [T-RES-058] [T-RES-051]', async () => {
-    proves('R-RES-012')
+  test('a URI that is invalid, too long, or climbs out of its directory is refused', async () => {
+    proves('T-RES-055', 'T-RES-058', 'T-RES-051', 'R-RES-012')
     const server = newServer()
     let reads = 0
     server.resource('file:///files/{+path}', { name: 'files' }, () => String(++reads))
@@ -125,7 +129,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     await expect(client.read('file:///files/a/b..c')).resolves.toBeDefined()
   })
 
-  test('what is said about the use of resources reaches the client, which may choose and sort by it [T-RES-042] [T-RES-043] [T-RES-044]', async () => {
+  test('annotations of resources reach the client', async () => {
+    proves('T-RES-042', 'T-RES-043', 'T-RES-044')
     const server = newServer()
     const define = (name: string, annotations: Annotations) => server.resource(`a:${name}`, { name, annotations }, () => 'x')
     define('draft', { audience: ['assistant'], priority: 0.1, lastModified: '2025-03-01T00:00:00Z' })
@@ -143,7 +148,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect(names(listed.toSorted((a, b) => age(b) - age(a)))).toEqual(['draft', 'rules', 'guide'])
   })
 
-  test('any scheme will do, with or without a file system behind it, for directories as well [T-RES-045] [T-RES-048] [T-RES-049] [T-RES-050]', async () => {
+  test('any URI scheme is accepted, with or without a file system, for directories as well', async () => {
+    proves('T-RES-045', 'T-RES-048', 'T-RES-049', 'T-RES-050')
     const server = newServer()
     const uris = {
       'https://example.com/page': 'text/html',
@@ -161,7 +167,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
       expect((await client.read(uri)).contents).toEqual([{ uri, mimeType, text: `content of ${uri}` }])
   })
 
-  test('a change of the list is announced [T-RES-021] [T-RES-022]', async () => {
+  test('a change of the list is announced', async () => {
+    proves('T-RES-021', 'T-RES-022')
     const server = newServer()
     const handle = server.resource('a:1', { name: 'one' }, () => 'x')
     const { client } = await connectPair(server, { revision, cache: false })
@@ -175,8 +182,8 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(['a:2'])
   })
 
-  test('a subscriber hears of updates of its resource and of what lies below it, and of no other [T-RES-023] [T-RES-025] [T-RES-026] [T-RES-027]', async () => {
-    proves('R-RES-002')
+  test('a subscriber hears of updates of its resource and of those below it, and of no other', async () => {
+    proves('T-RES-023', 'T-RES-025', 'T-RES-026', 'T-RES-027', 'R-RES-002')
     const server = newServer()
     const handle = server.resource('dir://a', { name: 'a' }, () => 'x')
     server.resource('dir://{+path}', { name: 'any' }, () => 'x')
@@ -200,8 +207,9 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
 })
 
 test.each(SESSION_REVISIONS)(
-  'subscribe and unsubscribe answer with an empty result, and end the notices, in %s [T-RES-024] [T-BASE-037]',
+  'subscribe and unsubscribe return an empty result, and unsubscribe ends the updates, in %s',
   async (revision) => {
+    proves('T-RES-024', 'T-BASE-037')
     const server = newServer()
     server.resource('a:1', { name: 'one' }, () => 'x')
     const raw = rawChannel(server)
@@ -219,7 +227,7 @@ test.each(SESSION_REVISIONS)(
   },
 )
 
-test('cache hints are sent where they are asked for, with the defaults of a private, stale result', async () => {
+test('cache hints are sent where they are supported, with private and stale as defaults', async () => {
   const server = newServer({ listCache: { ttlMs: 5000, cacheScope: 'private' } })
   server.resource('a:kept', { name: 'kept', cache: { ttlMs: 60_000, cacheScope: 'public' } }, () => 'x')
   server.resource('a:plain', { name: 'plain' }, () => 'x')
@@ -242,7 +250,7 @@ test('a resource registered under a URI is read under exactly that URI', async (
   await expect(client.read('https://example.com/')).rejects.toMatchObject({ code: -32002 })
 })
 
-test('a fixed resource comes before a template that fits as well', async () => {
+test('a fixed resource wins over a matching template', async () => {
   const server = newServer()
   server.resource('a:{id}', { name: 'any' }, () => 'template')
   server.resource('a:1', { name: 'one' }, () => 'fixed')
@@ -259,7 +267,7 @@ test('a disabled template is neither listed nor read', async () => {
   await expect(client.read('a:1')).rejects.toMatchObject({ code: -32002 })
 })
 
-test('a time to live that the protocol does not allow is never sent', async () => {
+test('an invalid time to live is never sent', async () => {
   proves('R-CACHE-006', 'R-CACHE-005', 'R-CACHE-013')
   const faults: unknown[] = []
   for (const ttlMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5']) {
@@ -277,17 +285,19 @@ test('a time to live that the protocol does not allow is never sent', async () =
   for (const ttlMs of [0, 1, 2 ** 53 - 1]) newServer({ listCache: { ttlMs } })
 })
 
-test('definitions that cannot work are refused', () => {
+test('invalid definitions are refused', () => {
   const server = newServer()
   server.resource('a:1', { name: 'one' }, () => 'x')
-  expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('There is a resource "a:1" already')
-  expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow("A resource's URI has a scheme and no spaces")
-  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, not 8193')
+  expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('The resource "a:1" is already defined')
+  expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow('The URI of a resource must have a scheme and no spaces')
+  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, got 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',
   )
-  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow('Say which resource of the template')
+  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow(
+    'Expected the URI of a changed resource, got the template',
+  )
 })
 
 test('variables are typed by the template', () => {

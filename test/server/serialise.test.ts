@@ -29,7 +29,7 @@ const results = fc.record(
   { requiredKeys: ['content'], noNullPrototype: true },
 )
 
-test('a result goes out as it is, whether it is written by hand or not', () => {
+test('a result is sent unchanged, whether or not it is written by hand', () => {
   fc.assert(
     fc.property(results, (result) => {
       const plain = JSON.parse(JSON.stringify(result)) as Params
@@ -39,7 +39,7 @@ test('a result goes out as it is, whether it is written by hand or not', () => {
   )
 })
 
-test('an object that writes itself is asked to', () => {
+test('toJSON of an object is used', () => {
   class Secret {
     content = [{ type: 'text', text: 'secret' }]
 
@@ -50,7 +50,7 @@ test('an object that writes itself is asked to', () => {
   expect(written(new Secret() as unknown as Params, session)).toEqual({ content: [{ type: 'text', text: 'hidden' }] })
 })
 
-test('what has no JSON text is not answered with', () => {
+test('a value without a JSON form is refused', () => {
   const circle: Params = { content: [] }
   circle.self = circle
   expect(() => written(circle, session)).toThrow()

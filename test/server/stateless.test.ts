@@ -48,14 +48,14 @@ const ask = (raw: ReturnType<typeof rawChannel>, method: string, params: Message
 const isRequest = (message: Message): boolean => message.method !== undefined && message.id !== undefined
 
 describe('every result', () => {
-  test.each(REQUESTS)('of %s %j says its type and who made it', async (method, params) => {
+  test.each(REQUESTS)('the result of %s %j has its type and its server', async (method, params) => {
     proves('R-BASE-038', 'R-META-011')
     const { result } = await ask(rawChannel(fullServer()), method, params)
     expect(result.resultType).toBe(params.name === 'asks' ? 'input_required' : 'complete')
     expect(result._meta[SERVER_INFO]).toEqual({ name: 'full', version: '3.0.0' })
   })
 
-  test.each(REQUESTS)('of %s %j comes without any request before it', async (method, params) => {
+  test.each(REQUESTS)('the result of %s %j needs no earlier request', async (method, params) => {
     proves('R-DISC-001', 'R-DISC-007')
     const raw = rawChannel(fullServer())
     expect(await ask(raw, method, params)).toHaveProperty('result')
@@ -63,8 +63,8 @@ describe('every result', () => {
   })
 })
 
-describe('the parts that nobody may leave out', () => {
-  test('are there on a server that offers nothing', async () => {
+describe('the mandatory parts', () => {
+  test('the mandatory parts exist on a server that offers nothing', async () => {
     proves('R-BASE-032', 'R-DISC-006')
     const raw = rawChannel(createServer({ name: 'bare', version: '1', logging: false }))
     expect((await ask(raw, 'server/discover')).result).toMatchObject({ supportedVersions: expect.arrayContaining(['2026-07-28']) })
@@ -76,7 +76,7 @@ describe('the parts that nobody may leave out', () => {
     expect((await ask(raw, 'server/discover', {}, {}, other)).error.code).toBe(-32022)
   })
 
-  test('are three patterns: an answer, rounds of questions, and a stream of changes', async () => {
+  test('the mandatory parts are an answer, rounds of questions, and a stream of changes', async () => {
     proves('R-BASE-037', 'R-BASE-032')
     const server = fullServer()
     const raw = rawChannel(server)
@@ -108,7 +108,7 @@ const answerTo = ({ method }: Message): Message => {
 }
 
 describe('a server asks nothing by itself', () => {
-  test('questions are parts of a result, plain objects without an envelope, and no request leaves the server', async () => {
+  test('questions are plain objects in a result, and the server sends no request', async () => {
     proves('R-BASE-033', 'R-BASE-035', 'R-BASE-071', 'R-BASE-072', 'R-META-016', 'R-STDIO-003')
     const raw = rawChannel(fullServer())
     const { result } = await ask(raw, 'tools/call', { name: 'asks' })
@@ -123,7 +123,7 @@ describe('a server asks nothing by itself', () => {
     expect(raw.out.filter(isRequest)).toEqual([])
   })
 
-  test('a call that is cancelled while it asks is not followed by a cancellation of its own', async () => {
+  test('a call that is cancelled while it asks is not followed by a cancellation from the server', async () => {
     proves('R-CANC-005', 'R-STDIO-007', 'R-STDIO-008')
     const server = fullServer()
     let ended: unknown
@@ -165,7 +165,7 @@ describe('a server asks nothing by itself', () => {
 })
 
 describe('a server remembers nothing between requests', () => {
-  test('capabilities, identity and log level of one request say nothing about the next', async () => {
+  test('capabilities, identity and log level of one request do not affect the next', async () => {
     proves('R-BASE-057', 'R-META-008', 'R-META-007')
     const server = fullServer()
     server.tool('who', {}, (_args, ctx) => {
@@ -191,7 +191,7 @@ describe('a server remembers nothing between requests', () => {
     expect((await ask(raw, 'tools/call', { name: 'asks' }, {})).error).toMatchObject({ code: -32021 })
   })
 
-  test('a version that is not spoken spoils no later request', async () => {
+  test('an unsupported version does not affect later requests', async () => {
     proves('R-BASE-057')
     const raw = rawChannel(fullServer())
     const other = { 'io.modelcontextprotocol/protocolVersion': '1900-01-01' }
@@ -201,7 +201,7 @@ describe('a server remembers nothing between requests', () => {
     }
   })
 
-  test('requests of several conversations run side by side on one connection, each answered for itself', async () => {
+  test('requests of several conversations run at the same time on one connection', async () => {
     proves('R-BASE-058')
     const server = fullServer()
     const held: (() => void)[] = []
@@ -218,7 +218,7 @@ describe('a server remembers nothing between requests', () => {
     expect((await Promise.all(answers)).map(({ result }) => result.content[0].text)).toEqual(names)
   })
 
-  test('what a call needs from an earlier round is named in the call, or it begins anew', async () => {
+  test('a call that does not repeat its state begins again', async () => {
     proves('R-BASE-061')
     const server = createServer({ name: 'rounds', version: '1' })
     server.tool('run', {}, async (_args, ctx) => {
@@ -235,7 +235,7 @@ describe('a server remembers nothing between requests', () => {
     expect(named.result.content[0].text).toBe('true true')
   })
 
-  test('who a client says it is changes no answer', async () => {
+  test('the name that a client gives changes no answer', async () => {
     proves('R-META-010')
     const infos = [undefined, { name: 'portico', version: '0.1.0' }, { name: 'claude', version: '99' }, { name: '', version: '' }]
     for (const [method, params] of REQUESTS.filter(([, { name }]) => name !== 'asks')) {
@@ -251,7 +251,7 @@ describe('a server remembers nothing between requests', () => {
 })
 
 describe('errors', () => {
-  test('a capability that the server lacks makes -32601, one that the client lacks -32021', async () => {
+  test('a missing server capability is -32601, a missing client capability -32021', async () => {
     proves('R-BASE-056')
     const server = createServer({ name: 'tools', version: '1', onError: () => {} })
     server.tool('asks', {}, async (_args, ctx) => String(await ctx.elicit('sure', 'Sure?', yes)))

@@ -21,7 +21,7 @@ const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, n
 }
 
 describe('subscriptions/listen', () => {
-  test('is acknowledged first with what the server can do of what was asked', async () => {
+  test('subscriptions/listen is first acknowledged with the supported part of the request', async () => {
     proves('R-LISTEN-001', 'R-LISTEN-002', 'R-LISTEN-004', 'R-LISTEN-007', 'R-LISTEN-009', 'R-TOOL-037')
     const raw = rawChannel(newServer())
     const acknowledged = await listen(raw, 'sub-1', {
@@ -38,7 +38,7 @@ describe('subscriptions/listen', () => {
     })
   })
 
-  test('delivers the changes asked for, each with the id of the request, and no other', async () => {
+  test('subscriptions/listen delivers the requested changes, each with the id of the request', async () => {
     proves('R-META-012', 'R-LISTEN-002', 'R-LISTEN-003', 'R-LISTEN-009', 'R-LISTEN-011', 'R-LISTEN-018')
     const server = newServer()
     const raw = rawChannel(server)
@@ -61,7 +61,7 @@ describe('subscriptions/listen', () => {
     expect(notices).toHaveLength(3)
   })
 
-  test('a change is told to each that asked for it, under its own id, whatever the type of the id', async () => {
+  test('a change is sent to each subscriber under its own id, whatever the type of the id', async () => {
     proves('R-LISTEN-021', 'R-LISTEN-009', 'R-META-012', 'R-LISTEN-011')
     const server = newServer()
     await settle()
@@ -78,7 +78,7 @@ describe('subscriptions/listen', () => {
     expect(heard(other)).toEqual([1])
   })
 
-  test('says nothing about a subscription before it is acknowledged, though others may hear of changes', async () => {
+  test('subscriptions/listen sends nothing about a subscription before its acknowledgement', async () => {
     proves('R-LISTEN-004', 'R-LISTEN-005', 'R-LISTEN-006')
     const server = newServer()
     await settle()
@@ -95,7 +95,7 @@ describe('subscriptions/listen', () => {
     expect(about('second')).toContain('notifications/tools/list_changed')
   })
 
-  test('ends when the client cancels it, without an answer and without leaving anything behind', async () => {
+  test('subscriptions/listen ends when the client cancels it, without an answer and without leftovers', async () => {
     proves('R-LISTEN-012')
     const server = newServer()
     await settle()
@@ -116,7 +116,7 @@ describe('subscriptions/listen', () => {
     result: { resultType: 'complete', _meta: { [ID]: id, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
   })
 
-  test('ends with a cancellation and a result when the server ends it, where it has no stream of its own', async () => {
+  test('subscriptions/listen ends with a cancellation and a result on a shared connection', async () => {
     proves('R-CANC-004', 'R-LISTEN-013', 'R-LISTEN-014')
     const server = newServer()
     await settle()
@@ -127,7 +127,7 @@ describe('subscriptions/listen', () => {
     const cancelled = (id: number) => ({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
-      params: { requestId: id, reason: 'The server ends the subscription', _meta: { [ID]: id } },
+      params: { requestId: id, reason: 'The server ended the subscription', _meta: { [ID]: id } },
     })
     const told = raw.out.slice(2)
     expect(told).toHaveLength(4)
@@ -137,7 +137,7 @@ describe('subscriptions/listen', () => {
     }
   })
 
-  test('ends with a result alone where it has a stream of its own', async () => {
+  test('subscriptions/listen ends with only a result where it has its own stream', async () => {
     proves('R-LISTEN-013')
     const server = newServer()
     await settle()
@@ -152,7 +152,7 @@ describe('subscriptions/listen', () => {
     expect(outlet.answers).toEqual([ended(7)])
   })
 
-  test('says nothing more about its end once the client has cancelled it', async () => {
+  test('subscriptions/listen sends nothing about its end once the client has cancelled it', async () => {
     const server = newServer()
     await settle()
     const raw = rawChannel(server)
@@ -163,7 +163,7 @@ describe('subscriptions/listen', () => {
     expect(raw.out).toHaveLength(1)
   })
 
-  test('refuses a filter that is none, and more than the bounds allow', async () => {
+  test('subscriptions/listen refuses an invalid filter, and one over the bounds', async () => {
     proves('R-LISTEN-001')
     const raw = rawChannel(newServer({ limits: { maxListens: 2, maxSubscriptions: 3 } }))
     for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])
@@ -189,13 +189,13 @@ describe('the URIs of subscriptions', () => {
     data: { limit: 'maxSubscriptionBytes', max: 100 },
   }
 
-  test('that one listen request names take maxSubscriptionBytes together', async () => {
+  test('the URIs of one listen request may take maxSubscriptionBytes together', async () => {
     const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
     expect((await listen(raw, 1, { resourceSubscriptions: [uri(50), uri(50)] })).method).toBeDefined()
     expect((await listen(raw, 2, { resourceSubscriptions: [uri(50), uri(51)] })).error).toMatchObject(full)
   })
 
-  test('in a listen request have at most 8,192 characters each', async () => {
+  test('a URI of a listen request may have 8,192 characters', async () => {
     const raw = rawChannel(newServer())
     expect((await listen(raw, 1, { resourceSubscriptions: [uri(8192)] })).method).toBeDefined()
     expect((await listen(raw, 2, { resourceSubscriptions: [uri(8193)] })).error).toMatchObject({
@@ -204,7 +204,7 @@ describe('the URIs of subscriptions', () => {
     })
   })
 
-  test('of one session take maxSubscriptionBytes together, until it unsubscribes', async () => {
+  test('the URIs of one session may take maxSubscriptionBytes together, until it unsubscribes', async () => {
     const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
     await raw.initialize('2025-11-25')
     for (const name of ['p', 'q', 'q']) expect((await raw.ask('resources/subscribe', { uri: uri(50, name) })).result).toEqual({})
@@ -227,7 +227,7 @@ test('a session may be subscribed to maxSubscriptions resources', async () => {
   expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).result).toEqual({})
 })
 
-test('resources/unsubscribe needs a URI, whether or not anything is subscribed to', async () => {
+test('resources/unsubscribe needs a URI, even without a subscription', async () => {
   const raw = rawChannel(newServer())
   await raw.initialize('2025-11-25')
   const refused = async () => {
@@ -240,7 +240,7 @@ test('resources/unsubscribe needs a URI, whether or not anything is subscribed t
   await refused()
 })
 
-test('a session that is closed hears nothing more', async () => {
+test('a closed session gets no more notifications', async () => {
   const server = newServer()
   const raw = rawChannel(server)
   await raw.initialize('2025-11-25')
@@ -268,7 +268,7 @@ test('changes travel over a bus that replicas share', async () => {
   await raw.until(({ method }) => method === 'notifications/resources/updated')
 })
 
-test('without a listen request nobody is told of changes in 2026-07-28', async () => {
+test('without a listen request no change is sent in 2026-07-28', async () => {
   proves('R-RES-013', 'R-TOOL-025', 'R-PROM-008', 'R-ARCH-001')
   const server = newServer()
   server.prompt('p', {}, () => 'x')

@@ -10,7 +10,8 @@ const quiet = { onError: () => {} }
 const newServer = (options = {}) => createServer({ name: 'tools', version: '1.0.0', ...quiet, ...options })
 
 describe.each(REVISIONS)('tools in %s', (revision) => {
-  test('a server with tools declares the capability and answers tools/list and tools/call [T-TOOL-001] [T-TOOL-007] [T-TOOL-009] [T-TOOL-011] [T-ARCH-027] [T-ARCH-029]', async () => {
+  test('a server with tools declares the capability and answers tools/list and tools/call', async () => {
+    proves('T-TOOL-001', 'T-TOOL-007', 'T-TOOL-009', 'T-TOOL-011', 'T-ARCH-027', 'T-ARCH-029')
     const server = newServer()
     server.tool('hello', { description: 'Greets' }, () => 'Hello')
     const { client, sent } = await connectPair(server, { revision })
@@ -20,8 +21,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(sent('client', 'tools/call')[0]).toMatchObject({ params: { name: 'hello', arguments: {} } })
   })
 
-  test('a listed tool has its name, description and an object input schema [T-TOOL-010] [T-TOOL-018] [T-TOOL-020] [T-TOOL-021]', async () => {
-    proves('R-TOOL-011')
+  test('a listed tool has its name, description and an object input schema', async () => {
+    proves('T-TOOL-010', 'T-TOOL-018', 'T-TOOL-020', 'T-TOOL-021', 'R-TOOL-011')
     const server = newServer()
     server.tool('search', { description: 'Finds', input: z.object({ query: z.string(), limit: z.number().optional() }) }, () => 'x')
     server.tool('bare', {}, () => 'x')
@@ -32,7 +33,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(bare).toEqual({ name: 'bare', inputSchema: { type: 'object', additionalProperties: false } })
   })
 
-  test('what a handler returns becomes content: text, numbers, blocks, lists of blocks, nothing [T-TOOL-014]', async () => {
+  test('the return value of a handler becomes content: text, numbers, blocks, lists of blocks, nothing', async () => {
+    proves('T-TOOL-014')
     const server = newServer()
     const returns: Record<string, unknown> = {
       text: 'a',
@@ -54,7 +56,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(await textsOf('whole')).toEqual(['e'])
   })
 
-  test('an unknown or disabled tool is a protocol error -32602, even one named like a property of an object [T-TOOL-037] [T-BASE-033]', async () => {
+  test('an unknown or disabled tool is a protocol error -32602, even one named like a property of an object', async () => {
+    proves('T-TOOL-037', 'T-BASE-033')
     const server = newServer()
     server.tool('off', {}, () => 'x').disable()
     const { client } = await connectPair(server, { revision })
@@ -63,8 +66,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     }
   })
 
-  test('arguments are validated, with a text that says what was expected and what came [T-TOOL-041] [T-TOOL-012] [T-TOOL-013]', async () => {
-    proves('R-TOOL-018')
+  test('arguments are validated, and the error says what was expected and what came', async () => {
+    proves('T-TOOL-041', 'T-TOOL-012', 'T-TOOL-013', 'R-TOOL-018')
     const server = newServer()
     let calls = 0
     server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () =>
@@ -79,7 +82,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(calls).toBe(0)
   })
 
-  test('a ToolError is a result for the model, any other error is masked [T-TOOL-015] [T-TOOL-040] [T-TOOL-044]', async () => {
+  test('a ToolError is a result for the model, any other error is masked', async () => {
+    proves('T-TOOL-015', 'T-TOOL-040', 'T-TOOL-044')
     const failures: unknown[] = []
     const server = newServer({ onError: (error: unknown) => failures.push(error) })
     server.tool('says', {}, () => {
@@ -111,7 +115,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     })
   })
 
-  test('every content type reaches the client in the form that the revision has [T-PROM-025] [T-PROM-026] [T-PROM-027] [T-TOOL-026] [T-TOOL-030] [T-VER-019]', async () => {
+  test('every content type reaches the client in the form of the revision', async () => {
+    proves('T-PROM-025', 'T-PROM-026', 'T-PROM-027', 'T-TOOL-026', 'T-TOOL-030', 'T-VER-019')
     const server = newServer()
     server.resource('file:///a.txt', { name: 'a.txt' }, () => 'a')
     server.tool('all', {}, () => [
@@ -135,7 +140,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(JSON.stringify(content[0]).includes('lastModified')).toBe(revision >= '2025-06-18')
   })
 
-  test('structured output is validated and sent with a text copy, whatever the revision [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022]', async () => {
+  test('structured output is validated and sent with a text copy, whatever the revision', async () => {
+    proves('T-TOOL-033', 'T-TOOL-034', 'T-TOOL-035', 'T-TOOL-022')
     const server = newServer()
     const output = z.object({ celsius: z.number() })
     server.tool('weather', { output }, () => ({ celsius: 21 }))
@@ -148,11 +154,12 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
-      message: 'Tool "broken" returned something else than its output schema says',
+      message: 'Tool "broken" returned a value that does not match its output schema',
     })
   })
 
-  test('title, annotations and icons are listed where the revision has them [T-TOOL-019] [T-TOOL-023] [T-VER-018]', async () => {
+  test('title, annotations and icons are listed where the revision has them', async () => {
+    proves('T-TOOL-019', 'T-TOOL-023', 'T-VER-018')
     const server = newServer()
     server.tool(
       'decorated',
@@ -172,8 +179,8 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(tool?._meta !== undefined).toBe(revision >= '2025-06-18')
   })
 
-  test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn [T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-LIFE-024]', async () => {
-    proves('R-TOOL-025')
+  test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn', async () => {
+    proves('T-TOOL-008', 'T-TOOL-016', 'T-TOOL-017', 'T-LIFE-024', 'R-TOOL-025')
     const server = newServer()
     const handle = server.tool('one', { description: 'First' }, () => '1')
     server.tool('two', {}, () => '2')
@@ -226,8 +233,10 @@ test('names and order are deterministic: order of registration, three times over
 test('a definition that cannot work is refused when it is made, with the reason', () => {
   const server = newServer()
   server.tool('taken', {}, () => 'x')
-  expect(() => server.tool('taken', {}, () => 'x')).toThrow('There is a tool "taken" already')
-  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "has space"')
+  expect(() => server.tool('taken', {}, () => 'x')).toThrow('The tool "taken" is already defined')
+  expect(() => server.tool('has space', {}, () => 'x')).toThrow(
+    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "has space"',
+  )
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
   expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow(
@@ -240,19 +249,21 @@ test('a definition that cannot work is refused when it is made, with the reason'
     'Tool "odd" input: the schema is not valid: properties.a.minLength must be an integer of 0 or more, not number (-1)',
   )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
-  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
-  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
+  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is not a valid key of _meta')
+  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow(
+    'The name of an extension must look like "com.example/feature", not "noPrefix"',
+  )
 })
 
-test('names of tools have no slash unless the server allows it, and whoever lists them takes what comes', async () => {
+test('tool names have no slash by default, and clients accept any name', async () => {
   proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
   const strict = newServer()
   expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
-    'A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "files/read" (the option slashesInToolNames allows slashes)',
+    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "files/read" (the option slashesInToolNames allows slashes)',
   )
   for (const name of ['a b', 'a,b', 'ä', '', 'x'.repeat(129)]) {
-    expect(() => strict.tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
-    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+    expect(() => strict.tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
+    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
   }
   for (const name of ['a', 'A-1_b.c', 'x'.repeat(128)]) strict.tool(name, {}, () => 'x')
   const lax = newServer({ slashesInToolNames: true })
@@ -269,7 +280,7 @@ test('names of tools that differ in letter case are different tools', async () =
   const server = newServer()
   server.tool('getUser', {}, () => 'one')
   server.tool('getuser', {}, () => 'two')
-  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('There is a tool "getUser" already')
+  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('The tool "getUser" is already defined')
   for (const revision of REVISIONS) {
     const { client } = await connectPair(server, { revision })
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['getUser', 'getuser'])
@@ -279,7 +290,8 @@ test('names of tools that differ in letter case are different tools', async () =
   }
 })
 
-test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]', async () => {
+test('malformed tools/call params are a protocol error', async () => {
+  proves('T-TOOL-038', 'T-TOOL-039')
   const server = newServer()
   server.tool('a', {}, () => 'x')
   const raw = rawChannel(server)
@@ -292,7 +304,7 @@ test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]
   expect((await without.ask('tools/list')).error).toMatchObject({ code: -32601 })
 })
 
-test('structured content that is no object is sent only where the revision allows it', async () => {
+test('structured content that is not an object is sent only where the revision allows it', async () => {
   proves('R-TOOL-009', 'R-TOOL-028', 'R-TOOL-029')
   const server = newServer()
   server.tool('list', { output: z.array(z.string()) }, () => ['a', 'b'])
@@ -304,7 +316,8 @@ test('structured content that is no object is sent only where the revision allow
   }
 })
 
-test('a handler that takes too long is aborted and answered with an error [T-LIFE-033]', async () => {
+test('a handler that takes too long is aborted and answered with an error', async () => {
+  proves('T-LIFE-033')
   const server = newServer()
   let isAborted = false
   server.tool('slow', { timeoutMs: 30 }, (_args, ctx) => {
@@ -318,7 +331,7 @@ test('a handler that takes too long is aborted and answered with an error [T-LIF
   expect(isAborted).toBe(true)
 })
 
-test('a result that cannot be written as JSON is an internal error, and the server lives on', async () => {
+test('a result that cannot be written as JSON is an internal error, and the server continues', async () => {
   const server = newServer()
   const circle: Record<string, unknown> = {}
   circle.self = circle
@@ -386,7 +399,7 @@ test('a call without arguments reaches a tool that takes none, and a tool is not
   expect(calls).toBe(1)
 })
 
-test('the context tells who calls, what was sent and its metadata', async () => {
+test('the context has the caller, the arguments and the metadata', async () => {
   const server = newServer()
   server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) =>
     JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta.traceparent }),
@@ -407,20 +420,17 @@ test('the context tells who calls, what was sent and its metadata', async () => 
   })
 })
 
-test.each(REVISIONS)(
-  'the everything server, whose tools and prompts embed resources, offers resources too, in %s [T-TOOL-031]',
-  async (revision) => {
-    proves('R-TOOL-007')
-    const { client } = await connectPair(everythingServer(), { revision })
-    const tool = await client.call('test_embedded_resource')
-    const prompt = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
-    for (const block of [tool.content[0], prompt.messages[0]?.content]) expect(block).toMatchObject({ type: 'resource' })
-    expect(client.server.capabilities.resources).toEqual({ subscribe: true, listChanged: true })
-    const [message] = prompt.messages
-    const uri = message?.content.type === 'resource' ? message.content.resource.uri : ''
-    expect((await client.read(uri)).contents[0]).toMatchObject({ uri })
-  },
-)
+test.each(REVISIONS)('the everything server, whose tools and prompts embed resources, offers resources too, in %s', async (revision) => {
+  proves('T-TOOL-031', 'R-TOOL-007')
+  const { client } = await connectPair(everythingServer(), { revision })
+  const tool = await client.call('test_embedded_resource')
+  const prompt = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
+  for (const block of [tool.content[0], prompt.messages[0]?.content]) expect(block).toMatchObject({ type: 'resource' })
+  expect(client.server.capabilities.resources).toEqual({ subscribe: true, listChanged: true })
+  const [message] = prompt.messages
+  const uri = message?.content.type === 'resource' ? message.content.resource.uri : ''
+  expect((await client.read(uri)).contents[0]).toMatchObject({ uri })
+})
 
 test('structured content may be any JSON value in 2026-07-28, described by any schema', async () => {
   proves('R-TOOL-028', 'R-TOOL-029')
@@ -468,7 +478,7 @@ test('an input schema is an object, and may use any keyword inside', async () =>
   }
 })
 
-test('requests that are none and unknown tools are protocol errors, bad arguments are a result for the model', async () => {
+test('malformed requests and unknown tools are protocol errors, bad arguments are a tool result', async () => {
   proves('R-TOOL-017', 'R-TOOL-018')
   const server = newServer()
   server.tool('a', { input: z.object({ n: z.number() }) }, () => 'x')

@@ -47,7 +47,7 @@ function diarist(...flags: string[]): Diary {
 }
 
 describe('the environment of a child', () => {
-  test('is what it needs to run and what was declared, and nothing else of ours', () => {
+  test('the environment of a child has only the needed and the declared variables', () => {
     process.env.PORTICO_TEST_SECRET = 'hunter2'
     try {
       const environment = childEnvironment({ API_URL: 'https://example.com', PATH: '/only/here' })
@@ -59,7 +59,7 @@ describe('the environment of a child', () => {
     }
   })
 
-  test('has no shell functions in it', () => {
+  test('the environment of a child has no shell functions in it', () => {
     const before = process.env.TERM
     process.env.TERM = '() { :; }; echo vulnerable'
     try {
@@ -75,18 +75,18 @@ describe('a process that cannot be started is an ERR_SPAWN that says why', () =>
   test.each<[string, ProcessOptions, RegExp]>([
     ['there is no such command', { command: 'no-such-command-here' }, /"no-such-command-here": there is no such command \(ENOENT\)/],
     ['there is no such folder', { command: process.execPath, cwd: '/no/such/folder' }, /no such command or working directory \(ENOENT\)/],
-    ['it may not be executed', { command: ODD }, /it may not be executed \(EACCES\)/],
+    ['it may not be executed', { command: ODD }, /it is not executable \(EACCES\)/],
     ['an argument has a NUL', { command: process.execPath, args: ['a\0b'] }, /null bytes/],
     ['an argument is too long', { command: process.execPath, args: ['x'.repeat(4_000_000)] }, /E2BIG/],
     ['there is no command', { command: '' }, /needs a command/],
-  ])('because %s', async (_why, options, message) => {
+  ])('a process that cannot be started is an ERR_SPAWN that says why: %s', async (_why, options, message) => {
     await expect(startChild(options)).rejects.toMatchObject({ code: 'ERR_SPAWN', message: expect.stringMatching(message) })
   })
 })
 
 describe('ending a child', () => {
-  test('that goes when its input is closed needs no signal, and it sees the end of its input first [T-STDIO-011]', async () => {
-    proves('R-STDIO-009')
+  test('a child that exits when its input is closed needs no signal, and sees the end of its input first', async () => {
+    proves('T-STDIO-011', 'R-STDIO-009')
     const { options, read, until } = diarist()
     const child = await startChild(options)
     await until('pid')
@@ -95,8 +95,8 @@ describe('ending a child', () => {
     expect(child.exitCode).toBe(0)
   })
 
-  test('that stays sends SIGTERM after a while [T-STDIO-012]', async () => {
-    proves('R-STDIO-009')
+  test('a child that stays gets SIGTERM after a while', async () => {
+    proves('T-STDIO-012', 'R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof')
     const child = await startChild(options)
     await until('pid')
@@ -107,8 +107,8 @@ describe('ending a child', () => {
     await untilGone(child.pid as number, 1000)
   })
 
-  test('that ignores SIGTERM sends SIGKILL after another while [T-STDIO-013] [T-LIFE-040]', async () => {
-    proves('R-STDIO-009')
+  test('a child that ignores SIGTERM gets SIGKILL after another while', async () => {
+    proves('T-STDIO-013', 'T-LIFE-040', 'R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof', '--ignore-sigterm')
     const child = await startChild(options)
     await until('pid')
@@ -120,7 +120,7 @@ describe('ending a child', () => {
     expect(child.signalCode).toBe('SIGKILL')
   })
 
-  test('ends what it has started too, though that ignores SIGTERM', async () => {
+  test('ending a child also ends its own children that ignore SIGTERM', async () => {
     const { options, until } = diarist('--grandchild')
     const child = await startChild(options)
     const grandchild = Number(await until('grandchild'))
@@ -131,7 +131,7 @@ describe('ending a child', () => {
     expect(isAlive(child.pid as number)).toBe(false)
   })
 
-  test('that is gone already ends what it has left behind', async () => {
+  test('ending a child that is already gone ends the processes it left behind', async () => {
     const { options, until } = diarist('--grandchild')
     const child = await startChild(options)
     const grandchild = Number(await until('grandchild'))
@@ -142,7 +142,7 @@ describe('ending a child', () => {
     await untilGone(grandchild, 1000)
   })
 
-  test('that goes in time leaves no timer behind, and neither does one that is gone already', async () => {
+  test('ending a child leaves no timer behind', async () => {
     const { options, until } = diarist()
     const child = await startChild(options)
     await until('pid')
@@ -154,7 +154,7 @@ describe('ending a child', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('that stays is no longer listened to for its exit after each while', async () => {
+  test('ending a child leaves no exit listener behind', async () => {
     const { options, until } = diarist('--ignore-eof')
     const child = await startChild(options)
     await until('pid')
@@ -163,7 +163,7 @@ describe('ending a child', () => {
     expect(child.listenerCount('exit')).toBeLessThanOrEqual(before)
   })
 
-  test('with everything against it takes less than five seconds and leaves nobody', async () => {
+  test('ending the most stubborn child takes less than five seconds and leaves no process', async () => {
     const { options, until } = diarist('--ignore-eof', '--ignore-sigterm', '--grandchild')
     const child = await startChild(options)
     const grandchild = Number(await until('grandchild'))
@@ -174,7 +174,7 @@ describe('ending a child', () => {
   })
 })
 
-test('a child leads a group of its own and has no shell before it', async () => {
+test('a child leads its own process group and is started without a shell', async () => {
   const { options, until } = diarist()
   const child = await startChild(options)
   expect(Number(await until('pid'))).toBe(child.pid)
@@ -191,7 +191,7 @@ describe('what a child says on standard error', () => {
   }
   const ended = (stream: PassThrough): Promise<void> => new Promise((resolve) => stream.once('end', resolve))
 
-  test('is told line by line, cut anywhere, and the last line without its newline too', async () => {
+  test('standard error is delivered line by line in any chunks, and the last line without a newline too', async () => {
     const { stream, lines } = collect()
     for (const byte of Buffer.from('one\nžluť\n\nlast')) stream.write(Uint8Array.of(byte))
     stream.end()
@@ -199,7 +199,7 @@ describe('what a child says on standard error', () => {
     expect(lines).toEqual(['one', 'žluť', '', 'last'])
   })
 
-  test.each([99, 100, 101])('of %i characters is kept up to 100', async (length) => {
+  test.each([99, 100, 101])('standard error of %i characters is kept up to 100', async (length) => {
     const { stream, stderr } = collect({ maxStderrBytes: 100 })
     stream.end(`${'x'.repeat(length - 1)}y`)
     await ended(stream)
@@ -207,7 +207,7 @@ describe('what a child says on standard error', () => {
     expect(stderr.tail.endsWith('y')).toBe(true)
   })
 
-  test('is not kept at all when nothing may be', async () => {
+  test('standard error is not kept when the limit is 0', async () => {
     const { stream, stderr, lines } = collect({ maxStderrBytes: 0 })
     stream.end('words\n')
     await ended(stream)
@@ -215,7 +215,7 @@ describe('what a child says on standard error', () => {
     expect(lines).toEqual(['words'])
   })
 
-  test('goes into an error message in part, and without what looks secret', async () => {
+  test('a part of standard error goes into an error message, without what looks secret', async () => {
     const { stream, stderr } = collect()
     stream.write(`${'noise '.repeat(1000)}\n`)
     stream.end('Authorization: Bearer abcdefghijklmnop123\npostgres://me:hunter2@db/x\nkey sk-abcdefghijklmnop1234\nfatal: no settings\n')
@@ -226,7 +226,7 @@ describe('what a child says on standard error', () => {
     for (const secret of ['abcdefghijklmnop', 'hunter2']) expect(words).not.toContain(secret)
   })
 
-  test('is cut before a line or a word, so that no half of a secret is left that nobody would know as one', async () => {
+  test('standard error is cut before a line or a word, so that no part of a secret is left', async () => {
     const [lines, words] = [collect(), collect()]
     lines.stream.end(`${'x'.repeat(500)}one-long-secret\n${'y '.repeat(495)}\n`)
     words.stream.end(`${'x'.repeat(500)}one-long-secret ${'y '.repeat(495)}\n`)
@@ -234,7 +234,7 @@ describe('what a child says on standard error', () => {
     for (const { stderr } of [lines, words]) expect(stderr.lastWords()).toMatch(/^\.\.\.y y .* y$/)
   })
 
-  test('is cut right after a line break that the last 1,000 characters begin with', async () => {
+  test('standard error is cut after a line break at the start of the last 1,000 characters', async () => {
     const { stream, stderr } = collect()
     stream.end(`before\n${'y'.repeat(500)}\n${'z'.repeat(498)}`)
     await ended(stream)
@@ -244,14 +244,14 @@ describe('what a child says on standard error', () => {
   test.each([
     [1000, 0],
     [1001, 3],
-  ])('of %i characters without a space goes into an error message whole, or with %i dots before it', async (length, dots) => {
+  ])('standard error of %i characters without a space is quoted in full, or after %i dots', async (length, dots) => {
     const { stream, stderr } = collect()
     stream.end('x'.repeat(length))
     await ended(stream)
     expect(stderr.lastWords()).toBe('.'.repeat(dots) + 'x'.repeat(1000))
   })
 
-  test('is told only by whole lines, and an empty rest is no line', async () => {
+  test('only whole lines of standard error are delivered, and an empty rest is not a line', async () => {
     const { stream, lines } = collect()
     stream.write('half')
     await new Promise((resolve) => setImmediate(resolve))
@@ -261,14 +261,14 @@ describe('what a child says on standard error', () => {
     expect(lines).toEqual(['half a line'])
   })
 
-  test('never ends the child, nor this process, by an error of the stream', () => {
+  test('an error of the standard error stream ends neither the child nor this process', () => {
     const { stream, stderr } = collect()
     stream.destroy(new Error('read failed'))
     expect(stderr.tail).toBe('')
   })
 })
 
-test('at the end of this process only children that still live get a signal', async () => {
+test('at the end of this process only living children get a signal', async () => {
   const before = new Set(process.listeners('exit'))
   endChildrenAtExit()
   endChildrenAtExit()

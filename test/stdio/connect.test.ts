@@ -91,7 +91,8 @@ async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: st
 }
 
 describe('a server process', () => {
-  test('is started with its arguments and spoken to over its streams [T-STDIO-001] [T-STDIO-002] [T-STDIO-003]', async () => {
+  test('a server process is started with its arguments and spoken to over its streams', async () => {
+    proves('T-STDIO-001', 'T-STDIO-002', 'T-STDIO-003')
     const { client, call } = await connectOdd({ flags: ['--some', 'argument'] })
     expect(client.server.info.name).toBe('odd')
     expect(client.revision).toBe('2025-06-18')
@@ -99,7 +100,7 @@ describe('a server process', () => {
     expect(await call('echo', { text: 'žluť\n👩‍👧' })).toBe('žluť\n👩‍👧')
   })
 
-  test('is given its arguments as they are: there is no shell', async () => {
+  test('a server process is given its arguments as they are: there is no shell', async () => {
     const flags = [
       'a b',
       '$HOME',
@@ -120,7 +121,8 @@ describe('a server process', () => {
     expect(await call('args')).toEqual(flags)
   })
 
-  test('sees the few variables it needs and those declared for it, such as a credential [T-AUTH-004]', async () => {
+  test('a server process sees the few variables it needs and those declared for it', async () => {
+    proves('T-AUTH-004')
     process.env.PORTICO_TEST_SECRET = 'hunter2'
     try {
       const { call } = await connectOdd({ env: { DECLARED: 'yes' } })
@@ -133,13 +135,14 @@ describe('a server process', () => {
     }
   })
 
-  test('has a process group of its own', async () => {
+  test('a server process has a process group of its own', async () => {
     const { call } = await connectOdd()
     const pid = (await call('pid')) as number
     expect(groupOf(pid)).toBe(pid)
   })
 
-  test('is sent nothing but messages, one a line [T-STDIO-010] [T-STDIO-005] [T-BASE-029]', async () => {
+  test('a server process is sent nothing but messages, one a line', async () => {
+    proves('T-STDIO-010', 'T-STDIO-005', 'T-BASE-029')
     const { env, read, sent } = diary()
     const { client, call } = await connectOdd({ env })
     await call('echo', { text: 'two\nlines' })
@@ -152,7 +155,7 @@ describe('a server process', () => {
     for (const message of sent().filter(({ method }) => method?.startsWith('notifications/'))) expect(message).not.toHaveProperty('id')
   })
 
-  test('serves all that a program does, and outlives what is given up', async () => {
+  test('a server process supports all features and survives cancelled calls', async () => {
     proves('R-BASE-060')
     const { call } = await connectOdd()
     const pid = await call('pid')
@@ -165,7 +168,7 @@ describe('a server process', () => {
     expect(await Promise.all([call('pid'), call('pid')])).toEqual([pid, pid])
   })
 
-  test('can be given as a target, to Client.connect or to connect', async () => {
+  test('a server process can be given as a target, to Client.connect or to connect', async () => {
     for (const way of [Client.connect, connect]) {
       const client = await way(processTarget(target()), { revisions: ['2025-06-18'] })
       expect(client.server.info.name).toBe('odd')
@@ -173,7 +176,7 @@ describe('a server process', () => {
     }
   })
 
-  test('that was never closed does not outlive this process', async () => {
+  test('a server process that was never closed does not outlive this process', async () => {
     const script = `
       import { connect } from 'portico'
       const client = await connect({ command: process.execPath, args: [${JSON.stringify(ODD)}, '--ignore-eof'] }, { revisions: ['2025-06-18'] })
@@ -187,7 +190,8 @@ describe('a server process', () => {
 })
 
 describe('pings', () => {
-  test('are requests without params that both sides answer with an empty result [T-PING-001] [T-PING-002] [T-PING-003]', async () => {
+  test('pings are requests without params that both sides answer with an empty result', async () => {
+    proves('T-PING-001', 'T-PING-002', 'T-PING-003')
     const odd = await connectOdd()
     await odd.client.ping()
     const seen = (await odd.call('seen')) as object[]
@@ -195,7 +199,8 @@ describe('pings', () => {
     expect(await odd.call('ask-client', { method: 'ping' })).toEqual({ jsonrpc: '2.0', id: 'from-server', result: {} })
   })
 
-  test('that nobody answers are told of, end the connection, and start the server again [T-PING-004] [T-PING-005] [T-PING-006] [T-PING-007] [T-PING-010] [T-PING-011] [T-PING-012] [T-PING-013]', async () => {
+  test('unanswered pings are reported, end the connection, and start the server again', async () => {
+    proves('T-PING-004', 'T-PING-005', 'T-PING-006', 'T-PING-007', 'T-PING-010', 'T-PING-011', 'T-PING-012', 'T-PING-013')
     const { env, sent } = diary()
     const odd = await connectOdd({ flags: ['--mute-ping'], restarts: true, env }, { pingIntervalMs: 60 })
     const first = await odd.call('pid')
@@ -208,7 +213,8 @@ describe('pings', () => {
     expect(await odd.call('pid')).not.toBe(first)
   })
 
-  test('may wait for as long as the caller says [T-PING-009]', async () => {
+  test('pings may wait for as long as the caller says', async () => {
+    proves('T-PING-009')
     const { client } = await connectOdd({ flags: ['--mute-ping'] })
     expect(await failureOf(client.ping({ timeoutMs: 30 }))).toMatchObject({
       code: 'ERR_TIMEOUT',
@@ -216,13 +222,15 @@ describe('pings', () => {
     })
   })
 
-  test('are not sent when the interval is 0 [T-PING-008]', async () => {
+  test('pings are not sent when the interval is 0', async () => {
+    proves('T-PING-008')
     const { call } = await connectOdd({}, { pingIntervalMs: 0 })
     await sleep(50)
     expect(await call('pings')).toBe(0)
   })
 
-  test('are sent as often as the interval says [T-PING-008]', async () => {
+  test('pings are sent as often as the interval says', async () => {
+    proves('T-PING-008')
     const { call, client } = await connectOdd({}, { pingIntervalMs: 20 })
     await sleep(200)
     const pings = (await call('pings')) as number
@@ -233,7 +241,8 @@ describe('pings', () => {
 })
 
 describe('a request', () => {
-  test('that takes too long fails, and the server is told so with its id [T-LIFE-032] [T-LIFE-033] [T-LIFE-038] [T-CANC-002]', async () => {
+  test('a request that takes too long fails, and the server gets a cancellation with its id', async () => {
+    proves('T-LIFE-032', 'T-LIFE-033', 'T-LIFE-038', 'T-CANC-002')
     const odd = await connectOdd()
     const failure = await failureOf(odd.call('hang', {}, { timeoutMs: 50 }))
     expect(failure).toMatchObject({ code: 'ERR_TIMEOUT', message: 'No answer to tools/call within 50 ms (timeoutMs)' })
@@ -246,7 +255,8 @@ describe('a request', () => {
     })
   })
 
-  test('that its caller cancels is cancelled at the server, and one that was answered is not [T-CANC-001] [T-CANC-006]', async () => {
+  test('a cancelled request is cancelled at the server, and an answered one is not', async () => {
+    proves('T-CANC-001', 'T-CANC-006')
     const odd = await connectOdd()
     const early = new AbortController()
     const late = new AbortController()
@@ -258,7 +268,8 @@ describe('a request', () => {
     expect((await seenMethods(odd)).filter((method) => method === 'notifications/cancelled')).toHaveLength(1)
   })
 
-  test('lives as long as it progresses, but no longer than its maximum [T-LIFE-034] [T-LIFE-035]', async () => {
+  test('a request lives as long as it progresses, but no longer than its maximum', async () => {
+    proves('T-LIFE-034', 'T-LIFE-035')
     const { call } = await connectOdd()
     const limits = { timeoutMs: 250, onProgress: () => {} }
     expect(await call('progress', { times: 8, everyMs: 80 }, limits)).toBe('progressed')
@@ -277,7 +288,7 @@ describe('a request', () => {
     ['nothing but its id', '{"jsonrpc":"2.0","id":$ID}'],
     ['NaN in it', '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"n":NaN}}'],
     ['an array around it', '[{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}]'],
-  ])('whose answer has %s fails at once, and the connection lives on', async (_what, line) => {
+  ])('a request whose answer has %s fails at once, and the connection continues', async (_what, line) => {
     const { call } = await connectOdd()
     expect(await failureOf(call('answer', { line }))).toMatchObject({ code: 'ERR_ANSWER_INVALID' })
     expect(await call('echo', { text: 'still' })).toBe('still')
@@ -285,7 +296,7 @@ describe('a request', () => {
   })
 })
 
-describe('what is no message on the output of a server', () => {
+describe('output of a server that is not a message', () => {
   const excuses = [
     '{"level":"info","msg":"ready"}',
     '{"error":"boom","id":1}',
@@ -298,17 +309,17 @@ describe('what is no message on the output of a server', () => {
   ]
   const words = ['Listening on http://localhost:3000', '\u001b[32mready\u001b[0m', '{"broken', '\ufeff', '\0', '[1,']
 
-  test('is skipped with at most ten warnings, and is never answered', async () => {
+  test('output that is not a message is skipped with at most ten warnings, and never answered', async () => {
     const odd = await connectOdd()
     const text = `${[...words, ...excuses].join('\n')}\n`
     for (let i = 0; i < 5; i++) expect(await odd.call('say', { text })).toBe('said')
     expect(odd.warnings).toHaveLength(10)
-    expect(odd.warnings[0]).toContain('wrote something that is no message: "Listening on http://localhost:3000"')
-    expect(odd.warnings[9]).toContain('(no more of these are told)')
+    expect(odd.warnings[0]).toContain('wrote a line that is not a message: "Listening on http://localhost:3000"')
+    expect(odd.warnings[9]).toContain('(further warnings of this kind are dropped)')
     expect(await seenMethods(odd)).toEqual(['initialize', 'notifications/initialized', ...Array.from({ length: 6 }, () => 'tools/call')])
   })
 
-  test('is a line of a log, even if it has the id of a call that is waited for', async () => {
+  test('output that is not a message is a log line, even with the id of an open call', async () => {
     const odd = await connectOdd()
     const hanging = odd.call('hang')
     hanging.catch(() => {})
@@ -319,7 +330,7 @@ describe('what is no message on the output of a server', () => {
     expect(await failureOf(hanging)).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('may be 10 MB of random bytes before the answer, where that is allowed', async () => {
+  test('up to 10 MB of random bytes may come before the answer where the limit allows it', async () => {
     const odd = await connectOdd({ maxGarbageLines: Number.POSITIVE_INFINITY })
     expect(await odd.call('noise', { bytes: 10 * MIB, seed: 7 })).toBe('enough')
     expect(odd.warnings.length).toBeGreaterThan(0)
@@ -328,24 +339,24 @@ describe('what is no message on the output of a server', () => {
 
   const garbage = (lines: number): string => 'Still listening\n'.repeat(lines)
 
-  test('is listened to for 999 lines in a row, as often as there is a message in between', async () => {
+  test('up to 999 lines in a row that are not messages are skipped, as often as a message follows', async () => {
     const odd = await connectOdd()
     for (let i = 0; i < 3; i++) expect(await odd.call('say', { text: garbage(999) })).toBe('said')
   })
 
-  test('ends the connection at the 1,000th line in a row, and the error says why', async () => {
+  test('the 1,000th line in a row that is not a message ends the connection, and the error says why', async () => {
     const odd = await connectOdd()
     const pid = (await odd.call('pid')) as number
     const failure = await failureOf(odd.call('say', { text: garbage(1000) }))
     expect(failure).toMatchObject({
       code: 'ERR_LIMIT',
-      message: expect.stringContaining('wrote 1000 lines in a row that are no messages (maxGarbageLines); the last: "Still listening"'),
+      message: expect.stringContaining('wrote 1000 lines in a row that are not messages (maxGarbageLines); the last: "Still listening"'),
     })
     expect(await odd.closedBy()).toBe(failure)
     await untilGone(pid, 5000)
   })
 
-  test('ends the connection earlier where that is wanted', async () => {
+  test('lines that are not messages end the connection earlier with a lower limit', async () => {
     const odd = await connectOdd({ maxGarbageLines: 3 })
     expect(await odd.call('say', { text: garbage(2) })).toBe('said')
     expect(await failureOf(odd.call('say', { text: garbage(3) }))).toMatchObject({ code: 'ERR_LIMIT' })
@@ -366,7 +377,7 @@ describe('a line of the server', () => {
     expect(await call('answer', { line: line(bytes) })).toMatch(/^x+$/)
   })
 
-  test('of one byte more ends the connection with an error that names the limit', async () => {
+  test('a line of the server over the limit ends the connection with an error that names the limit', async () => {
     const { call, closedBy, client } = await connectOdd({ maxLineBytes: LIMIT })
     const pid = (await call('pid').catch(() => 0)) as number
     const failure = await failureOf(call('answer', { line: line(LIMIT + 1) }))
@@ -379,7 +390,7 @@ describe('a line of the server', () => {
     await untilGone(pid, 2000)
   })
 
-  test('with more values than maxValues fails its call, and the connection goes on', async () => {
+  test('a line of the server with more values than maxValues fails its call, and the connection continues', async () => {
     const { call } = await connectOdd({ maxValues: 200 })
     // The message, its result and the content have 7 values without these.
     const answer = (count: number): string =>
@@ -389,7 +400,7 @@ describe('a line of the server', () => {
     expect(await call('answer', { line: answer(191) })).toBe('all')
   })
 
-  test('of 100 MB costs no more memory than the limit and a little', async () => {
+  test('a line of the server of 100 MB uses little more memory than the limit', async () => {
     const client = spawn(process.execPath, [fixture('long-line-client.mjs'), String(100 * MIB)], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     client.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -403,9 +414,9 @@ describe('a line of the server', () => {
   })
 })
 
-describe('a server that ends by itself', () => {
-  test('with an exit code fails the call at once, with the code and its last words [T-STDIO-014]', async () => {
-    proves('R-STDIO-011', 'R-STDIO-013')
+describe('a server that exits', () => {
+  test('a server that exits with a code fails the call at once, with the code and its last output', async () => {
+    proves('T-STDIO-014', 'R-STDIO-011', 'R-STDIO-013')
     const { call, client, closedBy } = await connectOdd()
     const started = performance.now()
     const failure = await failureOf(call('exit', { code: 3, stderr: 'fatal: cannot reach the database\n' }))
@@ -417,7 +428,7 @@ describe('a server that ends by itself', () => {
     expect(await failureOf(call('echo'))).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test.each(['SIGSEGV', 'SIGKILL'] as const)('by %s fails the call at once, with the signal', async (signal) => {
+  test.each(['SIGSEGV', 'SIGKILL'] as const)('a server that exits by %s fails the call at once, with the signal', async (signal) => {
     const { call } = await connectOdd()
     const started = performance.now()
     const failure = await failureOf(call('signal', { signal }))
@@ -426,7 +437,7 @@ describe('a server that ends by itself', () => {
     expect(failure.message).toContain(`was ended by ${signal}`)
   })
 
-  test('does not keep its secrets in the error, nor its whole life story', async () => {
+  test('the error of a server that exited contains no secrets and only its last output', async () => {
     const { call } = await connectOdd({ flags: ['--key', 'sk-abcdefghijklmnopqrst'] })
     const stderr = `${'chatter '.repeat(50_000)}\nAuthorization: Bearer abcdefghijklmnop\nfatal: the end\n`
     const { message } = await failureOf(call('exit', { code: 1, stderr }))
@@ -435,7 +446,7 @@ describe('a server that ends by itself', () => {
     expect(message.length).toBeLessThan(1500)
   })
 
-  test('while its grandchild holds its output open does not keep the error waiting, and takes the grandchild along', async () => {
+  test('a server that exits while its grandchild holds its output open fails at once, and both are ended', async () => {
     const { env, read } = diary()
     const { call } = await connectOdd({ flags: ['--grandchild'], env })
     let grandchild = 0
@@ -449,8 +460,8 @@ describe('a server that ends by itself', () => {
     await untilGone(grandchild, 2000)
   })
 
-  test('of its output but stays is as good as gone [T-STDIO-014]', async () => {
-    proves('R-STDIO-011')
+  test('a server that closes its output counts as gone', async () => {
+    proves('T-STDIO-014', 'R-STDIO-011')
     const { call, closedBy } = await connectOdd()
     const pid = (await call('pid')) as number
     const failure = await failureOf(call('close-output'))
@@ -459,20 +470,20 @@ describe('a server that ends by itself', () => {
     await untilGone(pid, 2000)
   })
 
-  test('before it has said a word fails the connection with its last words', async () => {
+  test('a server that exits before its first message fails the connection with its last output', async () => {
     const failure = await failureOf(connectOdd({ flags: ['--crash-at-once'] }))
     expect(failure).toMatchObject({ code: 'ERR_EXIT', data: { exitCode: 7 } })
     expect(failure.message).toContain('cannot find my settings')
   })
 
-  test('is not started again unless that was asked for, because a session would be lost', async () => {
+  test('a server with a session is not started again by default, because the session would be lost', async () => {
     const { call, warnings } = await connectOdd()
     await failureOf(call('exit', { code: 1 }))
     expect(await failureOf(call('pid'))).toMatchObject({ code: 'ERR_CLOSED' })
     expect(warnings).toEqual([])
   })
 
-  test('is started again where that was asked for, and the next call waits for it', async () => {
+  test('a server is started again where that is enabled, and the next call waits for it', async () => {
     const { call, warnings, client } = await connectOdd({ restarts: true })
     const first = await call('pid')
     expect(await failureOf(call('exit', { code: 1 }))).toMatchObject({ code: 'ERR_EXIT' })
@@ -482,7 +493,7 @@ describe('a server that ends by itself', () => {
     expect(warnings).toEqual([expect.stringMatching(/ended \(.*exited with code 1\); starting it again$/)])
   })
 
-  test('is started again by default where there are no sessions, and the next call works', async () => {
+  test('a stateless server is started again by default, and the next call works', async () => {
     proves('R-STDIO-012')
     const closes: unknown[] = []
     const command = { command: process.execPath, args: [fixture('server.mjs')] }
@@ -507,7 +518,7 @@ describe('a server that ends by itself', () => {
     await expect.poll(() => plain.isClosed).toBe(true)
   })
 
-  test('is started again at most five times a minute', async () => {
+  test('a server is started again at most five times a minute', async () => {
     const { call, warnings, closedBy } = await connectOdd({ restarts: true })
     const pids = new Set<unknown>()
     for (let i = 0; i < 6; i++) {
@@ -522,7 +533,8 @@ describe('a server that ends by itself', () => {
 })
 
 describe('standard error', () => {
-  test('is delivered line by line, and says nothing about success or failure [T-STDIO-006] [T-STDIO-007] [T-STDIO-008]', async () => {
+  test('standard error is delivered line by line, and does not mean failure', async () => {
+    proves('T-STDIO-006', 'T-STDIO-007', 'T-STDIO-008')
     const lines: string[] = []
     const { call, warnings } = await connectOdd({ onStderr: (line) => lines.push(line) })
     expect(await call('complain', { text: 'ERROR: everything is fine\nžluť\n' })).toBe('complained')
@@ -532,7 +544,8 @@ describe('standard error', () => {
     expect(warnings).toEqual([])
   })
 
-  test('may be ignored without the server being held up by it [T-STDIO-007]', async () => {
+  test('standard error may be ignored without the server being held up by it', async () => {
+    proves('T-STDIO-007')
     const { call } = await connectOdd()
     expect(await call('complain', { text: 'x'.repeat(2 * MIB) })).toBe('complained')
     expect(await call('echo', { text: 'still' })).toBe('still')
@@ -545,7 +558,7 @@ describe('opening a connection', () => {
     expect(failure).toMatchObject({ code: 'ERR_SPAWN', message: expect.stringContaining('no-such-command-here') })
   })
 
-  test('to a server that exits at the first request it does not know falls back to the handshake', async () => {
+  test('a server that exits at an unknown first request is reconnected with a handshake', async () => {
     const memory = verdictMemory()
     const { env, sent } = diary()
     const options = target({ flags: ['--exit-on-unknown'], env })
@@ -557,7 +570,7 @@ describe('opening a connection', () => {
     expect(memory.get(processTarget(options).key)).toBe('session')
   })
 
-  test('to a server that knows no probe falls back without starting it twice', async () => {
+  test('a server without the probe is connected by a handshake without a second start', async () => {
     const { env, read } = diary()
     const client = await connect(target({ env }), { memory: verdictMemory() })
     open.add(client)
@@ -565,7 +578,8 @@ describe('opening a connection', () => {
     expect(read().filter((line) => line.startsWith('pid '))).toHaveLength(1)
   })
 
-  test('to a silent server ends with a timeout, leaves no process, and never cancels the handshake [T-LIFE-039] [T-CANC-007]', async () => {
+  test('a silent server ends connecting with a timeout, leaves no process, and gets no cancellation', async () => {
+    proves('T-LIFE-039', 'T-CANC-007')
     const { env, read, sent } = diary()
     const failure = await failureOf(connectOdd({ flags: ['--mute'], env }, { limits: { connectTimeoutMs: 150 } }))
     expect(failure).toMatchObject({ code: 'ERR_TIMEOUT' })
@@ -576,7 +590,7 @@ describe('opening a connection', () => {
 })
 
 describe('closing a connection', () => {
-  test('sends what was said right before it', async () => {
+  test('closing a connection sends the messages written right before it', async () => {
     const { env, sent } = diary()
     const target = processTarget({ command: process.execPath, args: [ODD], env })
     for (let i = 0; i < 5; i++) {
@@ -594,7 +608,8 @@ describe('closing a connection', () => {
     expect(sent()).toHaveLength(1000)
   })
 
-  test('sends no message, ends the server and rejects what was open [T-LIFE-029]', async () => {
+  test('closing a connection sends no message, ends the server and rejects open requests', async () => {
+    proves('T-LIFE-029')
     const { env, read, sent } = diary()
     const { client, call, closedBy } = await connectOdd({ env })
     const pid = (await call('pid')) as number
@@ -608,8 +623,8 @@ describe('closing a connection', () => {
     expect(read().at(-1)).toBe('eof')
   })
 
-  test('ends a server that ignores the end of its input and SIGTERM, and its grandchild [T-LIFE-040] [T-STDIO-011] [T-STDIO-012] [T-STDIO-013]', async () => {
-    proves('R-STDIO-009')
+  test('closing a connection ends a server that ignores the end of its input and SIGTERM, and its grandchild', async () => {
+    proves('T-LIFE-040', 'T-STDIO-011', 'T-STDIO-012', 'T-STDIO-013', 'R-STDIO-009')
     const { env, read } = diary()
     const { client, call } = await connectOdd({ flags: ['--ignore-eof', '--ignore-sigterm', '--grandchild'], env, shutdownMs: 200 })
     const pid = (await call('pid')) as number
@@ -628,7 +643,7 @@ describe('closing a connection', () => {
 })
 
 describe('a server that does not read', () => {
-  test('ends the connection, not this process, when too much waits for it', async () => {
+  test('a server that does not read ends the connection, not this process, when too much is queued', async () => {
     const script = `
       process.stdin.once('data', (line) => {
         const { id, params } = JSON.parse(line)

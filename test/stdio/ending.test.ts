@@ -95,7 +95,7 @@ const fakeTimers = (): void => {
 }
 
 describe('a server that is closed', () => {
-  test('answers what is in hand, but takes no message that comes after', async () => {
+  test('a server that is closed answers running requests, but accepts no later message', async () => {
     const { input, serving, ids, letGo } = await holding({ graceMs: 60_000 })
     void serving.close()
     input.write(`${ping('late')}\n`)
@@ -106,7 +106,7 @@ describe('a server that is closed', () => {
     expect(ids()).toEqual(['hands', 'held'])
   })
 
-  test('takes no message that only the end of its input makes whole', async () => {
+  test('a server that is closed does not accept a message that only the end of its input completes', async () => {
     const { input, serving, ids, letGo } = await holding({ graceMs: 60_000 })
     input.write(ping('half'))
     await settle()
@@ -119,7 +119,7 @@ describe('a server that is closed', () => {
     expect(ids()).toEqual(['hands', 'held'])
   })
 
-  test('waits for what is in hand for graceMs, then aborts it, and leaves no timer behind', async () => {
+  test('a server that is closed waits graceMs for running requests, then aborts them, without timers left', async () => {
     fakeTimers()
     const { serving, ids, abortReason } = await holding({ graceMs: 5_000 })
     const timers = vi.getTimerCount()
@@ -135,7 +135,7 @@ describe('a server that is closed', () => {
     expect(vi.getTimerCount()).toBe(timers)
   })
 
-  test('ends as soon as nothing is in hand, and leaves no timer behind', async () => {
+  test('a server that is closed ends as soon as no request is running, and leaves no timer behind', async () => {
     fakeTimers()
     const { serving, letGo } = await holding({ graceMs: 5_000 })
     const timers = vi.getTimerCount()
@@ -147,14 +147,14 @@ describe('a server that is closed', () => {
     expect([closing.isOver, vi.getTimerCount()]).toEqual([true, timers])
   })
 
-  test('aborts what is in hand at once where graceMs is 0', async () => {
+  test('a server that is closed aborts running requests at once where graceMs is 0', async () => {
     const { serving, abortReason } = await holding({ graceMs: 0 })
     void serving.close()
     expect(abortReason()).toContain('The server was closed')
     await serving.closed
   })
 
-  test('closed a second time, ends when the first end does', async () => {
+  test('a server that is closed a second time ends when the first end does', async () => {
     const { serving, letGo } = await holding({ graceMs: 60_000 })
     const closings = [watched(serving.close()), watched(serving.close())]
     await settle()
@@ -164,7 +164,7 @@ describe('a server that is closed', () => {
     expect(closings.map(({ isOver }) => isOver)).toEqual([true, true])
   })
 
-  test('is over when its output has taken the last answer, and not before', async () => {
+  test('a server that is closed has ended when its output has accepted the last answer', async () => {
     fakeTimers()
     const { serving, letGo, takeAll, ids } = await holding({ graceMs: 5_000 }, { isSlow: true })
     takeAll()
@@ -180,7 +180,7 @@ describe('a server that is closed', () => {
     expect([closing.isOver, vi.getTimerCount()]).toEqual([true, timers])
   })
 
-  test('waits 300 ms for an output that takes nothing', async () => {
+  test('a server that is closed waits 300 ms for an output that does not accept anything', async () => {
     fakeTimers()
     const { serving, letGo } = await holding({ graceMs: 5_000 }, { isSlow: true })
     const closing = watched(serving.close())
@@ -194,7 +194,7 @@ describe('a server that is closed', () => {
     expect(closing.isOver).toBe(true)
   })
 
-  test('writes an answer that stays behind its progress before it is over', async () => {
+  test('a server that is closed writes a delayed answer before it ends', async () => {
     fakeTimers()
     const { input, serving, ids, letGo } = await holding({ graceMs: 5_000 })
     input.write(call('reporting', 'report'))
@@ -207,7 +207,7 @@ describe('a server that is closed', () => {
     expect(ids()).toContain('reporting')
   })
 
-  test('writes nothing more', async () => {
+  test('a server that is closed writes nothing more', async () => {
     const { server, serving, ids, letGo } = await holding({ graceMs: 0 })
     await serving.close()
     letGo()
@@ -218,21 +218,21 @@ describe('a server that is closed', () => {
 })
 
 describe('a client that goes away', () => {
-  test.each(['input', 'output'] as const)('by destroying our %s, without an error, ends the conversation', async (which) => {
+  test.each(['input', 'output'] as const)('a client that destroys our %s without an error ends the conversation', async (which) => {
     const bench = await holding({ graceMs: 60_000 })
     bench[which].destroy()
     await bench.serving.closed
     expect(bench.abortReason()).toContain('The client is gone')
   })
 
-  test.each(['input', 'output'] as const)('with an error of our %s ends the conversation', async (which) => {
+  test.each(['input', 'output'] as const)('a client that goes away with an error of our %s ends the conversation', async (which) => {
     const bench = await holding({ graceMs: 60_000 })
     bench[which].destroy(new Error('reset'))
     await bench.serving.closed
     expect(bench.abortReason()).toContain('The client is gone')
   })
 
-  test('by ending our input gets the answers to what it asked before', async () => {
+  test('a client that ends our input gets the answers to its earlier requests', async () => {
     const { input, serving, ids, letGo, abortReason } = await holding({ graceMs: 60_000 })
     input.end(ping('last'))
     await settle()
@@ -247,13 +247,13 @@ describe('a wait with a bound', () => {
   test.each([
     ['resolves', () => Promise.resolve()],
     ['rejects', () => Promise.reject(new Error('no'))],
-  ])('ends when what it waits for %s, and takes its timer along', async (_how, start) => {
+  ])('a bounded wait ends when its promise %s, and clears its timer', async (_how, start) => {
     fakeTimers()
     await within(1_000, start())
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('ends after its time', async () => {
+  test('a bounded wait ends after its time', async () => {
     fakeTimers()
     const waiting = watched(within(1_000, new Promise(() => {})))
     await vi.advanceTimersByTimeAsync(999)

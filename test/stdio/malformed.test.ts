@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { MALFORMED } from '../support/malformed.ts'
 import { isAlive } from '../support/processes.ts'
+import { proves } from '../support/proves.ts'
 import { fixture, startServer } from '../support/stdio-process.ts'
 
 // The four codes are proved where the message that earns each of them is sent to a real process.
-test('each malformed message gets what it is owed and the same process answers the next ping [T-BASE-008] [T-BASE-013] [T-BASE-014] [T-BASE-028] [T-BASE-030] [T-BASE-031] [T-BASE-032]', async () => {
+test('each malformed message gets the expected answer, and the same process answers the next ping', async () => {
+  proves('T-BASE-008', 'T-BASE-013', 'T-BASE-014', 'T-BASE-028', 'T-BASE-030', 'T-BASE-031', 'T-BASE-032')
   const server = startServer(fixture('server.mjs'))
   await server.initialize('2025-06-18')
   let slowest = 0

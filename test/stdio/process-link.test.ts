@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Incoming } from '../../src/jsonrpc/message.ts'
-import type { Link } from '../../src/protocol/link.ts'
+import type { Link } from '../../src/protocol/seams/link.ts'
 import { type ProcessTargetOptions, processTarget } from '../../src/stdio/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
 
@@ -50,7 +50,7 @@ async function pidOf({ messages }: Opened): Promise<number> {
 }
 
 describe('the end of a connection to a process', () => {
-  test('is told once, and with nothing after the exit code where the process said nothing', async () => {
+  test('the end of a process is reported once, with only the exit code when it wrote nothing', async () => {
     const { ends } = await opened('process.exit(3)')
     await eventually(() => ends).toHaveLength(1)
     expect(ends[0]).toMatchObject({ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 3$/) })
@@ -58,7 +58,7 @@ describe('the end of a connection to a process', () => {
     expect(ends).toHaveLength(1)
   })
 
-  test('is told once for a process that was given up and then exits', async () => {
+  test('the end is reported once for a process that was abandoned and then exits', async () => {
     const connection = await opened(`${GREET} ${STAY} console.log('no message')`, { maxGarbageLines: 1 })
     const { ends } = connection
     const pid = await pidOf(connection)
@@ -69,7 +69,7 @@ describe('the end of a connection to a process', () => {
     expect(ends).toMatchObject([{ code: 'ERR_LIMIT' }])
   })
 
-  test('is told once for a process whose child held its output open', async () => {
+  test('the end is reported once for a process whose child held its output open', async () => {
     const child = `require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'inherit', 'ignore'] });`
     const connection = await opened(`${child} ${GREET} process.stdin.once('data', () => process.exit(5));`)
     const { link, ends } = connection
@@ -84,7 +84,7 @@ describe('the end of a connection to a process', () => {
   test.each([
     ['process.exit(4)', 'exited with code 4'],
     ['process.kill(process.pid, "SIGKILL")', 'was ended by SIGKILL'],
-  ])('is told of a process that ended by %s before anybody listened', async (script, words) => {
+  ])('the end is reported for a process that ended by %s before a listener was added', async (script, words) => {
     const target = processTarget({ command: process.execPath, args: ['-e', script] })
     const link = await target.open()
     await sleep(500)
@@ -92,7 +92,7 @@ describe('the end of a connection to a process', () => {
     expect(await ended).toMatchObject({ code: 'ERR_EXIT', message: expect.stringContaining(words) })
   })
 
-  test('is not told to whoever closed it, and nothing is delivered after that', async () => {
+  test('the end is not reported after a close by the caller, and nothing is delivered then', async () => {
     const late = `process.stdin.on('end', () => { console.log('no message'); ${GREET} }).resume();`
     const connection = await opened(`${GREET} ${late}`)
     const { link, messages, warnings, ends } = connection
@@ -103,7 +103,7 @@ describe('the end of a connection to a process', () => {
     expect([ends, warnings, messages.length]).toEqual([[], [], 1])
   })
 
-  test('leaves no timer behind that keeps this process alive', async () => {
+  test('the end of a connection leaves no timer that keeps this process alive', async () => {
     const connection = await opened(`${GREET} ${STAY}`, { shutdownMs: 60_000 })
     await pidOf(connection)
     const made = vi.spyOn(globalThis, 'setTimeout')
@@ -116,7 +116,7 @@ describe('the end of a connection to a process', () => {
     await eventually(open).toEqual([])
   })
 
-  test('ends no process of others: what is sent to a closed connection is dropped', async () => {
+  test('messages to a closed connection are dropped, and no other process is ended', async () => {
     const connection = await opened(`${GREET} ${STAY}`)
     await pidOf(connection)
     await connection.link.close()
@@ -125,7 +125,7 @@ describe('the end of a connection to a process', () => {
     expect(connection.ends).toEqual([])
   })
 
-  test('does not wait for a process that reads nothing of what was sent right before', async () => {
+  test('closing does not wait for a process that does not read', async () => {
     const connection = await opened(`${GREET} setInterval(() => {}, 1000)`, { shutdownMs: 50 })
     const pid = await pidOf(connection)
     connection.link.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/long', params: { text: 'x'.repeat(1 << 20) } }))
@@ -135,11 +135,11 @@ describe('the end of a connection to a process', () => {
   })
 })
 
-describe('lines that are no messages', () => {
+describe('lines that are not messages', () => {
   const NOT_UTF8 = `process.stdout.write(Buffer.from([0xff, 0x0a]));`
   const garbled = `process.stdout.write(Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"notifications/a","params":{"text":"'), Buffer.from([0xff]), Buffer.from('"}}\\n')]));`
 
-  test('that are not UTF-8 are counted with the others', async () => {
+  test('lines that are not UTF-8 are counted as lines that are not messages', async () => {
     const { ends, warnings } = await opened(`${NOT_UTF8} console.log('words'); ${NOT_UTF8} ${STAY}`, { maxGarbageLines: 3 })
     await eventually(() => ends).toHaveLength(1)
     expect(ends).toMatchObject([{ code: 'ERR_LIMIT', message: expect.stringContaining('the last: bytes that are not UTF-8') }])
@@ -149,17 +149,17 @@ describe('lines that are no messages', () => {
   test.each([
     ['a message', GREET],
     ['a message with bytes that are not UTF-8', garbled],
-  ])('are counted anew after %s', async (_what, message) => {
+  ])('the count of lines that are not messages restarts after %s', async (_what, message) => {
     const two = `console.log('one\\ntwo');`
     const { ends, messages } = await opened(`${two} ${message} ${two} ${GREET} ${STAY}`, { maxGarbageLines: 3 })
     await eventually(() => messages).toHaveLength(2)
     expect(ends).toEqual([])
   })
 
-  test('are told of ten times, and the tenth says that it is the last', async () => {
+  test('lines that are not messages are reported ten times, and the tenth says that it is the last', async () => {
     const { warnings, messages } = await opened(`for (let i = 1; i <= 12; i++) console.log('line ' + i); ${GREET} ${STAY}`)
     await eventually(() => messages).toHaveLength(1)
     expect(warnings).toHaveLength(10)
-    expect(warnings.filter((warning) => warning.includes('no more of these are told'))).toEqual([warnings[9]])
+    expect(warnings.filter((warning) => warning.includes('further warnings of this kind are dropped'))).toEqual([warnings[9]])
   })
 })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/index.ts'
 import { LineReader } from '../../src/jsonrpc/lines.ts'
 import { read } from '../../src/jsonrpc/read.ts'
-import type { Link, Target } from '../../src/protocol/link.ts'
+import type { Link, Target } from '../../src/protocol/seams/link.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { serveStdio } from '../../src/stdio/index.ts'
 import { everythingServer, record, type WireMessage } from '../../src/testing/index.ts'
@@ -29,7 +29,8 @@ async function msUntil<T>(promise: Promise<T>): Promise<[number, T]> {
 }
 
 describe('a server process', () => {
-  test('reads messages from its input and writes messages, one a line, to its output [T-STDIO-003] [T-STDIO-005]', async () => {
+  test('a server process reads messages from its input and writes messages, one a line, to its output', async () => {
+    proves('T-STDIO-003', 'T-STDIO-005')
     const server = start()
     await server.initialize()
     const said = 'two\nlines\r\nand "quotes"'
@@ -38,7 +39,8 @@ describe('a server process', () => {
     for (const message of server.messages) expect(message.jsonrpc).toBe('2.0')
   })
 
-  test('writes nothing to its output that is not a message, whoever tries [T-STDIO-009] [T-STDIO-006]', async () => {
+  test('a server process writes only messages to its output, whatever its code prints', async () => {
+    proves('T-STDIO-009', 'T-STDIO-006')
     const server = start()
     await server.initialize()
     expect(await server.ask(...call('noisy'))).toMatchObject({ result: { content: [{ text: 'said enough' }] } })
@@ -49,7 +51,7 @@ describe('a server process', () => {
     expect(server.messages).toHaveLength(2)
   })
 
-  test('serves a second client that comes over the same pipe, which begins anew', async () => {
+  test('a server process serves a second client over the same pipe, with a new session', async () => {
     const server = start()
     await server.initialize('2025-06-18')
     const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'second', version: '1' } }
@@ -57,7 +59,7 @@ describe('a server process', () => {
     expect(texts(await server.ask(...call('echo', { text: 'again' })))).toEqual([{ type: 'text', text: 'again' }])
   })
 
-  test('lives on when its client does not want to hear its standard error', async () => {
+  test('a server process continues when its client does not read its standard error', async () => {
     const server = start()
     await server.initialize()
     server.child.stderr?.destroy()
@@ -65,21 +67,24 @@ describe('a server process', () => {
     expect(isAlive(server.pid)).toBe(true)
   })
 
-  test('carries every character of Unicode [T-BASE-010]', async () => {
+  test('a server process carries every character of Unicode', async () => {
+    proves('T-BASE-010')
     const server = start()
     await server.initialize()
     const text = 'žluťoučký kůň 中文 عربى 👩‍👩‍👧 \u2028 \u0000 \ud800'
     expect(texts(await server.ask(...call('echo', { text })))).toEqual([{ type: 'text', text }])
   })
 
-  test('keeps the id of each request, same type and value [T-BASE-017]', async () => {
+  test('a server process keeps the id of each request, same type and value', async () => {
+    proves('T-BASE-017')
     const server = start()
     server.write(ping('1') + ping(1) + ping(-5) + ping(''))
     await server.until(({ id }) => id === '')
     expect(server.messages.map(({ id }) => id)).toEqual(['1', 1, -5, ''])
   })
 
-  test('answers a ping with an empty result before the handshake, and while a long call runs [T-PING-003] [T-PING-014]', async () => {
+  test('a server process answers ping with an empty result before the handshake and during a long call', async () => {
+    proves('T-PING-003', 'T-PING-014')
     const server = start()
     expect(await server.ask('ping')).toMatchObject({ result: {} })
     await server.initialize()
@@ -90,7 +95,8 @@ describe('a server process', () => {
     expect(ms).toBeLessThan(500)
   })
 
-  test('rejects an array of messages where there are no batches [T-STDIO-004] [T-BASE-036]', async () => {
+  test('a server process rejects an array of messages in revisions without batches', async () => {
+    proves('T-STDIO-004', 'T-BASE-036')
     const server = start()
     await server.initialize('2025-06-18')
     server.write(`[${ping(1).trim()},${ping(2).trim()}]\n${ping('after')}`)
@@ -98,7 +104,7 @@ describe('a server process', () => {
     expect(server.messages.slice(1, -1)).toMatchObject([{ id: null, error: { code: -32600 } }])
   })
 
-  test('takes a line with an array as a batch in the one revision that has them, and answers with one line', async () => {
+  test('a server process answers a batch with one line in the one revision that has batches', async () => {
     proves('R-STDIO-001')
     const server = start()
     await server.initialize('2025-03-26')
@@ -110,7 +116,8 @@ describe('a server process', () => {
     expect(rest).toEqual([{ jsonrpc: '2.0', id: 'after', result: {} }])
   })
 
-  test('aborts a cancelled request with the reason and does not answer it [T-CANC-003] [T-CANC-008] [T-CANC-010]', async () => {
+  test('a server process aborts a cancelled request with the reason and does not answer it', async () => {
+    proves('T-CANC-003', 'T-CANC-008', 'T-CANC-010')
     const server = start()
     await server.initialize()
     server.send({ jsonrpc: '2.0', id: 'long', method: 'tools/call', params: { name: 'hang' } })
@@ -121,7 +128,8 @@ describe('a server process', () => {
     expect(server.messages.map(({ id }) => id)).toEqual([1, 'after'])
   })
 
-  test('calls off what it asked the client for a request that the client has cancelled [T-CANC-001] [T-CANC-002]', async () => {
+  test('a server process withdraws its own request when the client cancels the call it belongs to', async () => {
+    proves('T-CANC-001', 'T-CANC-002')
     const server = start()
     await server.initialize('2025-06-18', { elicitation: {} })
     server.send({ jsonrpc: '2.0', id: 'asking', method: 'tools/call', params: { name: 'ask' } })
@@ -131,8 +139,8 @@ describe('a server process', () => {
     expect(called.params).toMatchObject({ requestId: question.id })
   })
 
-  test('ignores cancellations of anything else [T-CANC-011] [T-CANC-012] [T-CANC-013] [T-CANC-016] [T-CANC-020] [T-CANC-021] [T-CANC-022]', async () => {
-    proves('R-CANC-002')
+  test('a server process ignores cancellations of anything else', async () => {
+    proves('T-CANC-011', 'T-CANC-012', 'T-CANC-013', 'T-CANC-016', 'T-CANC-020', 'T-CANC-021', 'T-CANC-022', 'R-CANC-002')
     const server = start()
     const cancel = (params: unknown): void => server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     const hands = server.initialize()
@@ -147,8 +155,9 @@ describe('a server process', () => {
   })
 })
 
-describe('whatever the bytes', () => {
-  test('one byte a write, cut inside characters, with carriage returns: all of it is read [T-STDIO-005]', async () => {
+describe('input in any chunks', () => {
+  test('input of one byte a write, cut inside characters, with carriage returns is read in full', async () => {
+    proves('T-STDIO-005')
     const server = start()
     await server.initialize()
     const message = `${JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'echo', arguments: { text: 'žluť 👩‍👧' } } })}\r\n`
@@ -171,7 +180,7 @@ describe('whatever the bytes', () => {
     expect(server.messages.every(({ result }) => result !== undefined)).toBe(true)
   })
 
-  test('more requests at once than may wait: reading stops in time, and none is refused', async () => {
+  test('with more requests than the queue holds, reading pauses in time and none is refused', async () => {
     const server = start()
     await server.initialize()
     const padding = 'x'.repeat(200)
@@ -182,7 +191,7 @@ describe('whatever the bytes', () => {
     expect(server.messages.filter(({ result }) => result !== undefined)).toHaveLength(3001)
   })
 
-  test('a line of garbage, and a half of one, do not keep the next message from its answer', async () => {
+  test('a line of garbage, or a part of one, does not affect the next message', async () => {
     const server = start()
     server.write('{"jsonrpc":"2.0","id":"half","meth')
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -205,7 +214,7 @@ describe('whatever the bytes', () => {
     expect(server.messages).toHaveLength(2)
   })
 
-  test('the time for one message grows no faster than the message, up to the limit', async () => {
+  test('reading one message takes linear time, up to the limit', async () => {
     const server = createServer({ name: 'big', version: '1' })
     const cost = async (size: number): Promise<number> => {
       const items = Array.from({ length: Math.floor(size / 12) }, () => '{"abcdef":1}').join(',')
@@ -229,7 +238,7 @@ describe('whatever the bytes', () => {
 })
 
 describe('the end', () => {
-  test('of its input ends it: exit 0 within a second, with timers alive and a running tool aborted', async () => {
+  test('the end of the input exits with 0 within a second, and aborts a running tool', async () => {
     proves('R-STDIO-010')
     const server = start()
     await server.initialize()
@@ -243,7 +252,7 @@ describe('the end', () => {
     expect(server.messages).toHaveLength(1)
   })
 
-  test('of its input comes after the answers to what was asked before, as with echo and a pipe', async () => {
+  test('the end of the input comes after the answers to earlier requests, as with echo and a pipe', async () => {
     const server = start()
     const hands = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1' } }
     server.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hands })
@@ -254,7 +263,7 @@ describe('the end', () => {
     expect(server.messages.find(({ id }) => id === 2)).toMatchObject({ result: { content: [{ text: 'in time' }] } })
   })
 
-  test('of its output ends it too, without burning the processor', async () => {
+  test('the end of the output ends the process too, without using the processor', async () => {
     const server = start()
     await server.initialize()
     await server.ask(...call('mark'))
@@ -266,7 +275,7 @@ describe('the end', () => {
     expect(Number(cpuMs)).toBeLessThan(50)
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('comes with %s, after what is in hand', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process after the running requests', async (signal) => {
     const server = start()
     await server.initialize()
     server.send({ jsonrpc: '2.0', id: 'late', method: 'tools/call', params: { name: 'later', arguments: { text: 'still' } } })
@@ -278,7 +287,7 @@ describe('the end', () => {
     expect(server.messages.find(({ id }) => id === 'late')).toMatchObject({ result: {} })
   })
 
-  test('comes at once when it is asked for twice', async () => {
+  test('a second signal ends the process at once', async () => {
     const server = start({ graceMs: 60_000 })
     await server.initialize()
     server.send({ jsonrpc: '2.0', id: 'long', method: 'tools/call', params: { name: 'hang' } })
@@ -291,7 +300,7 @@ describe('the end', () => {
     expect(ms).toBeLessThan(1000)
   })
 
-  test('comes within two seconds of a launcher that was killed, though its input stays open', async () => {
+  test('the process ends within two seconds after its launcher was killed, although its input is open', async () => {
     // Between us and the launcher, so that the input outlives the launcher.
     const keeper = spawn('cat', { stdio: ['pipe', 'pipe', 'ignore'] })
     const launcher = spawn(process.execPath, [fixture('wrapper.mjs')], { stdio: [keeper.stdout, 'pipe', 'pipe'] })
@@ -309,7 +318,7 @@ describe('the end', () => {
     }
   })
 
-  test('comes with a client that was killed, which takes its pipes along', async () => {
+  test('the process ends when its client was killed', async () => {
     const client = spawn(process.execPath, [fixture('killed-client.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] })
     const pid = Number(String((await once(client.stdout, 'data'))[0]))
     expect(isAlive(pid)).toBe(true)
@@ -319,7 +328,7 @@ describe('the end', () => {
 })
 
 describe('a client that does not read', () => {
-  test('ends the conversation when too much waits for it', async () => {
+  test('a client that does not read ends the conversation when too much is queued', async () => {
     const server = createServer({ name: 'talker', version: '1', limits: { logMessages: false } })
     const input = new PassThrough()
     const stuck = new Writable({ highWaterMark: 1024, write: () => {} })
@@ -335,7 +344,7 @@ describe('a client that does not read', () => {
     expect(stuck.writableLength).toBeLessThanOrEqual(100_000)
   })
 
-  test('makes the server stop reading, and its reading makes it go on', async () => {
+  test('a client that does not read pauses the server, and reading lets it continue', async () => {
     const { input, output, lines, close } = serveHere(createServer({ name: 'x', version: '1' }), { highWaterMark: 1024 })
     output.pause()
     for (let i = 0; i < 500; i++) {
@@ -351,7 +360,7 @@ describe('a client that does not read', () => {
   })
 })
 
-test('input stays paused while there is one reason left of two', async () => {
+test('input stays paused while one of two reasons is left', async () => {
   const server = createServer({ name: 'x', version: '1', limits: { maxActive: 1, maxWaiting: 4, toolCalls: false, logMessages: false } })
   const held: (() => void)[] = []
   server.tool('hold', {}, () => new Promise<string>((resolve) => held.push(() => resolve('let go'))))
@@ -377,7 +386,7 @@ test('input stays paused while there is one reason left of two', async () => {
 })
 
 describe('many calls that ask back', () => {
-  test('are not cut off from the answers that stand behind other requests', async () => {
+  test('many calls with questions are not cut off from answers behind other requests', async () => {
     const server = createServer({ name: 'asker', version: '1', limits: { maxActive: 2, maxWaiting: 4, toolCalls: false } })
     server.tool('ask', { input: { type: 'object' } }, async (_args, ctx) => {
       const { word } = await ctx.elicit('word', 'Which?', { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] })
@@ -405,8 +414,8 @@ describe('many calls that ask back', () => {
   })
 })
 
-describe('streams of one’s own', () => {
-  test('leave the process alone: it ends the conversation and nothing else', async () => {
+describe('custom streams', () => {
+  test('custom streams end the conversation and leave the process alone', async () => {
     const { input, serving, lines } = serveHere(createServer({ name: 'x', version: '1' }))
     lines.start()
     const { write } = process.stdout
@@ -419,9 +428,9 @@ describe('streams of one’s own', () => {
   })
 
   test.each(['2025-06-18', '2026-07-28'])(
-    'make any channel a transport, with the same messages as any other, in %s [T-BASE-046] [T-BASE-047] [T-BASE-048]',
+    'custom streams make any channel a transport, with the same messages, in %s',
     async (revision) => {
-      proves('R-BASE-074', 'R-BASE-076')
+      proves('T-BASE-046', 'T-BASE-047', 'T-BASE-048', 'R-BASE-074', 'R-BASE-076')
       const script = async (client: Client): Promise<void> => {
         await client.tools().all()
         await client.call('echo', { text: 'over there' })

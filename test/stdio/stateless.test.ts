@@ -16,7 +16,7 @@ const call = (name: string, args: object = {}, capabilities: object = {}): [stri
 ]
 
 describe('a server process', () => {
-  test('answers any request as its first, beside a session that is opened later on the same streams', async () => {
+  test('a server process answers any request as its first, beside a later session on the same streams', async () => {
     proves('R-DISC-001', 'R-DISC-007', 'R-DISC-021', 'R-DISC-022', 'R-STDIO-005')
     const server = start()
     expect(await server.ask(...call('echo', { text: 'first' }))).toMatchObject({
@@ -28,7 +28,7 @@ describe('a server process', () => {
     expect(await server.ask(...call('echo', { text: 'alone' }))).toMatchObject({ result: { resultType: 'complete' } })
   })
 
-  test('writes no request to its output, whatever a tool wants to know', async () => {
+  test('a server process sends no request of its own in a stateless revision', async () => {
     proves('R-STDIO-003', 'R-BASE-035')
     const server = start()
     const { result } = await server.ask(...call('ask', {}, { elicitation: {} }))
@@ -37,7 +37,7 @@ describe('a server process', () => {
     expect(server.messages.filter(({ method }) => method !== undefined)).toEqual([])
   })
 
-  test('stops the work on a cancelled request and says nothing more about it', async () => {
+  test('a server process stops a cancelled request and sends nothing more about it', async () => {
     proves('R-STDIO-007', 'R-STDIO-008')
     const server = start()
     const [method, params] = call('hang')
@@ -49,7 +49,7 @@ describe('a server process', () => {
     expect(server.messages.map(({ id }) => id)).toEqual(['after'])
   })
 
-  test('tells which subscription each change belongs to, and exits when its input ends', async () => {
+  test('a server process names the subscription of each change, and exits when its input ends', async () => {
     proves('R-META-012', 'R-LISTEN-009', 'R-STDIO-010')
     const server = start()
     for (const id of ['1', 1]) {
@@ -65,7 +65,7 @@ describe('a server process', () => {
 })
 
 describe('a client', () => {
-  test('tells the process of a call that it gave up, by its caller or by its time limit', async () => {
+  test('a client sends a cancellation for a call that was aborted or timed out', async () => {
     proves('R-STDIO-006', 'R-CANC-007', 'R-CANC-010')
     let stderr = ''
     const heard = (text: string) => expect.poll(() => stderr, { timeout: 10_000 }).toContain(text)

@@ -23,7 +23,7 @@ function slowStream(highWaterMark: number): { stream: Writable; written: string[
   }
 }
 
-test('the lines of one turn leave in one write, in order', async () => {
+test('the lines of one turn of the event loop are written at once, in order', async () => {
   const writes: string[] = []
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -40,7 +40,7 @@ test('the lines of one turn leave in one write, in order', async () => {
   expect(writes).toEqual(['1\n2\n', '3\n'])
 })
 
-test('a producer waits while nobody reads, and goes on when somebody does', async () => {
+test('a producer waits while the reader does not read, and continues when it does', async () => {
   const { stream, takeAll } = slowStream(10)
   const blocked: boolean[] = []
   const writer = new LineWriter(stream, { maxPendingBytes: 1000, onBlocked: (isBlocked) => blocked.push(isBlocked) })
@@ -59,7 +59,7 @@ test.each([
   [99, false],
   [100, false],
   [101, true],
-])('%i bytes that wait for a reader against a bound of 100 are too many: %s', async (bytes, isTooMany) => {
+])('%i queued bytes against a bound of 100 are too many: %s', async (bytes, isTooMany) => {
   const { stream } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 100 })
   writer.line('x'.repeat(49))
@@ -71,7 +71,7 @@ test.each([
   else expect(write()).toBeInstanceOf(Promise)
 })
 
-test('the end waits until what was written has left, however little it was', async () => {
+test('the end waits until everything written has been sent', async () => {
   const { stream, written, takeAll } = slowStream(1000)
   const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
   writer.line('little')
@@ -88,7 +88,7 @@ test('the end waits until what was written has left, however little it was', asy
   await over
 })
 
-test('the end waits for nothing when nothing is left or nobody is there', async () => {
+test('the end does not wait when nothing is queued or the reader is gone', async () => {
   const stream = new PassThrough()
   await new LineWriter(stream, { maxPendingBytes: 10 }).end()
   stream.destroy()
@@ -107,7 +107,7 @@ test('the end writes nothing to a stream that has ended', async () => {
   expect(errors).toEqual([])
 })
 
-test('the end of a stream that is destroyed does not wait for what can no longer leave', async () => {
+test('the end does not wait for a destroyed stream', async () => {
   const { stream } = slowStream(1000)
   const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
   writer.line('stuck')
@@ -117,7 +117,7 @@ test('the end of a stream that is destroyed does not wait for what can no longer
   await writer.end()
 })
 
-test('nothing is written to a stream that was destroyed before the turn was over', async () => {
+test('nothing is written to a stream that was destroyed in the same turn', async () => {
   const { stream, written } = slowStream(1000)
   const errors: Error[] = []
   stream.on('error', (error) => errors.push(error))
@@ -128,7 +128,7 @@ test('nothing is written to a stream that was destroyed before the turn was over
   expect([written, errors]).toEqual([[], []])
 })
 
-test('what waits for a reader that reads again is bounded anew', async () => {
+test('the queue is bounded again after a reader reads again', async () => {
   const { stream, takeAll } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 100 })
   for (let i = 0; i < 3; i++) {
@@ -145,7 +145,7 @@ test('what waits for a reader that reads again is bounded anew', async () => {
   }
 })
 
-test('an answer that waits for the gap counts as waiting, and no longer when it has left', async () => {
+test('an answer that is delayed after progress counts as queued until it is written', async () => {
   const { stream, takeAll } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 400 })
   writer.line(progress(1))
@@ -163,7 +163,7 @@ test('an answer that waits for the gap counts as waiting, and no longer when it 
   expect(writer.pendingBytes).toBe(0)
 })
 
-test('who waits for a reader is set free when the stream is closed', async () => {
+test('a waiting producer is released when the stream is closed', async () => {
   const { stream } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
   writer.line('more than ten bytes')
@@ -202,7 +202,7 @@ test.each([[5], ['text "with" quotes'], [-1]])('an answer to %j leaves in a late
   await expect.poll(() => writes.slice(2)).toEqual([`${progress(id)}\n`, `${answerTo(id)}\n`])
 })
 
-test('answers to other requests do not wait, and neither does one long after its progress', async () => {
+test('answers to other requests are not delayed, nor is one long after its progress', async () => {
   const { writer, writes } = recorded()
   writer.line(progress(5))
   writer.answer(answerTo('5'))
@@ -215,7 +215,7 @@ test('answers to other requests do not wait, and neither does one long after its
   expect(writes).toHaveLength(2)
 })
 
-test('the end does not wait for the gap, and loses nothing', async () => {
+test('the end does not wait for the delay, and loses nothing', async () => {
   const { writer, writes } = recorded()
   writer.line(progress(1))
   writer.answer(answerTo(1))
@@ -228,7 +228,7 @@ test('the end does not wait for the gap, and loses nothing', async () => {
   expect(writes.join('').match(/"result"/g)).toHaveLength(2)
 })
 
-test('all who wait for the same reader share one promise, and the next wait has its own', async () => {
+test('all producers that wait for the same reader share one promise, and the next wait has its own', async () => {
   const { stream, takeAll } = slowStream(1)
   const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
   writer.line('first')

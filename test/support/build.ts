@@ -1,6 +1,7 @@
-/** Before any test: the package is built, because the processes that tests start import it. */
+/** Builds and links the package before any test, because the processes that tests start import it. */
 
 export async function setup(): Promise<void> {
-  const { buildIfStale } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
+  const { buildIfStale, linkPackage } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
+  linkPackage()
   await buildIfStale({ types: false })
 }

@@ -6,12 +6,14 @@ import { runInNewContext } from 'node:vm'
 import { onTestFinished } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
-import { NodeVisit } from '../../src/http/server/node.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
+import { NodeExchange } from '../../src/http/server/runtime/node.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream, portOf } from './http-requests.ts'
 import { envelope, type Message } from './raw-channel.ts'
+
+export { until } from './until.ts'
 
 export const MODERN = '2026-07-28'
 export const STREAMABLE = ['2025-03-26', '2025-06-18', '2025-11-25'] as const
@@ -41,8 +43,8 @@ export async function serveInFakeTime(
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
   const endpoint = new Endpoint(server, options, clock)
   const at = createHttpServer((request, response) => {
-    const visit = new NodeVisit(request, response, undefined, endpoint.limits.stallMs)
-    endpoint.handle(visit, visit)
+    const exchange = new NodeExchange(request, response, undefined, endpoint.limits.stallMs)
+    endpoint.handle(exchange, exchange)
   })
   await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -61,6 +63,9 @@ export async function serveInFakeTime(
   return { url: `http://127.0.0.1:${port}/mcp`, port, endpoint, pass }
 }
 
+/** A `subscriptions/listen` request for changes of the tool list. */
+export const LISTEN: Asked = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
+
 export interface Asked {
   method: string
   params?: Message
@@ -68,8 +73,8 @@ export interface Asked {
 }
 
 /** Takes proof of who is calling from a header: what a token would be. */
-export const byHeader: NonNullable<ListenOptions['authenticate']> = (knock) => {
-  const principal = knock.header('x-user')
+export const byHeader: NonNullable<ListenOptions['authenticate']> = (request) => {
+  const principal = request.header('x-user')
   return principal === undefined ? { status: 401, message: 'Who are you?', headers: { 'www-authenticate': 'Test' } } : { principal }
 }
 
@@ -185,13 +190,4 @@ export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   for (let i = 0; i < 3; i++) collect()
-}
-
-/** Looks again and again until it is so. */
-export async function until(isSo: () => boolean, withinMs = 5000): Promise<void> {
-  const startedAt = performance.now()
-  while (!isSo()) {
-    if (performance.now() - startedAt > withinMs) throw new Error(`Not so after ${withinMs} ms: ${isSo}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

@@ -18,7 +18,7 @@ declare module 'vitest' {
  *   ...
  * })
  */
-export function proves(...ids: [string, ...string[]]): void {
+export function proves(...ids: string[]): void {
   const current = TestRunner.getCurrentTest()
   if (current === undefined) throw new Error(`proves(${ids.join(', ')}) must be called inside a test`)
   current.meta.proves = [...(current.meta.proves ?? []), ...ids]

@@ -1,8 +1,7 @@
 /** A server's channel with nothing between it and the test: messages in as JSON, messages out as they are written. */
 
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { read } from '../../src/jsonrpc/read.ts'
-import { DEFAULT_READ_BOUNDS } from '../../src/protocol/bounds.ts'
+import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import type { Channel, Service } from '../../src/server/index.ts'
 
 // What was written may be anything; a test says what it expects of it.

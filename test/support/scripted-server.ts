@@ -2,8 +2,7 @@
 
 import type { LinkReceiver, Target } from '../../src/client/index.ts'
 import type { Id } from '../../src/jsonrpc/message.ts'
-import { read } from '../../src/jsonrpc/read.ts'
-import { DEFAULT_READ_BOUNDS } from '../../src/protocol/bounds.ts'
+import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import type { Message } from './raw-channel.ts'
 
 export interface Script {

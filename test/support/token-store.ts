@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { TokenStore } from '../../src/auth/client/ports.ts'
+import type { TokenStore } from '../../src/auth/store/token-store.ts'
 
 /** `make` gives a new, empty store each time. */
 export function checkTokenStore(make: () => Promise<TokenStore>): void {

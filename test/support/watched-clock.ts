@@ -1,6 +1,6 @@
 /** A clock to turn by hand that knows which timers are open and which of them keep a process alive. */
 
-import type { Timer } from '../../src/jsonrpc/clock.ts'
+import type { Timer } from '../../src/base/clock.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 
 export interface WatchedClock extends FakeClock {

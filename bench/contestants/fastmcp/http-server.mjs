@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { FastMCP } from 'fastmcp'
 import { z } from 'zod'
 import { big, isSse, say, toolCount } from '../../arguments.mjs'
-import { namesOf } from '../../surface.mjs'
+import { namesOf } from '../../offering.mjs'
 
 const server = new FastMCP({ name: 'fastmcp', version: '1.0.0' })
 for (const name of namesOf(toolCount))
@@ -18,7 +18,7 @@ server.addTool({
   },
 })
 
-/** It cannot take a free port and tell which. */
+/** FastMCP cannot choose a free port and report it, so this server chooses one first. */
 const port = await new Promise((resolve) => {
   const probe = createServer().listen(0, '127.0.0.1', () => {
     const { port: free } = probe.address()

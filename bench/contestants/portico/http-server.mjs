@@ -2,7 +2,7 @@ import '../../heap.mjs'
 import { listen } from 'portico/http'
 import { z } from 'zod'
 import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 const server = benchServer(toolCount)
 server.tool('add', { input: z.object({ a: z.number(), b: z.number() }), output: z.object({ sum: z.number() }) }, ({ a, b }) => ({
@@ -21,7 +21,7 @@ const { port } = await listen(server, {
   limits: {
     maxSessions: 100_000,
     maxStreams: 100_000,
-    // The load comes from one address.
+    // No limits per address, because all load comes from one address.
     maxSessionsPerAddress: false,
     maxStreamsPerAddress: false,
     maxInFlightPerAddress: false,

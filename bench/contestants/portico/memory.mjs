@@ -1,5 +1,5 @@
 import { connect } from 'portico'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 export async function open(revision = '2025-11-25') {
   const client = await connect(benchServer(), { revisions: [revision] })

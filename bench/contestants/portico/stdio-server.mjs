@@ -1,4 +1,4 @@
 import { serveStdio } from 'portico/stdio'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 serveStdio(benchServer())

@@ -1,4 +1,4 @@
-/** The raw limit of a client: a bare undici pool that posts and parses, nothing checked. */
+/** A minimal client, as the lower limit: an undici pool that posts and parses, without checks. */
 
 import { Pool } from 'undici'
 

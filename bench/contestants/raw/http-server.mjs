@@ -1,9 +1,9 @@
-/** The raw limit: JSON in, JSON out with node:http, nothing checked. `--sse` answers with an event. */
+/** A minimal server, as the lower limit: JSON in and out with node:http, without checks. `--sse` answers with an event. */
 
 import '../../heap.mjs'
 import { createServer } from 'node:http'
 import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
-import { namesOf } from '../../surface.mjs'
+import { namesOf } from '../../offering.mjs'
 
 const tools = namesOf(toolCount).map((name) => ({
   name,

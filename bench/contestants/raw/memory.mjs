@@ -1,4 +1,4 @@
-/** The raw limit in memory: a request and its answer, each written as JSON and parsed again. */
+/** A minimal exchange in memory, as the lower limit: a request and its answer, each written as JSON and parsed. */
 
 export async function open() {
   let nextId = 0

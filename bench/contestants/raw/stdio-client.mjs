@@ -1,4 +1,4 @@
-/** The raw client: writes requests, reads answers, keeps them apart by id, checks nothing. */
+/** A minimal client, as the lower limit: writes requests and matches answers by id, without checks. */
 
 import { spawn } from 'node:child_process'
 

@@ -1,4 +1,4 @@
-/** The raw limit: newline JSON in, newline JSON out, nothing checked. Answers of one chunk leave in one write. */
+/** A minimal server, as the lower limit: lines of JSON in and out, without checks. It writes all answers to one chunk at once. */
 
 let rest = ''
 process.stdin.setEncoding('utf8')

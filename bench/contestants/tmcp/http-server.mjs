@@ -6,7 +6,7 @@ import { HttpTransport } from '@tmcp/transport-http'
 import { McpServer } from 'tmcp'
 import { z } from 'zod'
 import { say, toolCount } from '../../arguments.mjs'
-import { namesOf } from '../../surface.mjs'
+import { namesOf } from '../../offering.mjs'
 
 const server = new McpServer(
   { name: 'tmcp', version: '1' },

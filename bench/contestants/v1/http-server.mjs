@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { z } from 'zod'
 import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 function fullServer() {
   const server = benchServer(toolCount)

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 export async function open() {
   const [mine, theirs] = InMemoryTransport.createLinkedPair()

@@ -1,4 +1,4 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 await benchServer().connect(new StdioServerTransport())

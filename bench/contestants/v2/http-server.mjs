@@ -5,7 +5,7 @@ import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextp
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 const adding = z.object({ a: z.number(), b: z.number() })
 const sum = z.object({ sum: z.number() })

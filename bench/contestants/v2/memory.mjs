@@ -1,5 +1,5 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 export async function open() {
   const [mine, theirs] = InMemoryTransport.createLinkedPair()

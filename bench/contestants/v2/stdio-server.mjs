@@ -1,4 +1,4 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { benchServer } from './surface.mjs'
+import { benchServer } from './offering.mjs'
 
 serveStdio(benchServer)

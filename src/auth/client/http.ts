@@ -1,100 +1,76 @@
-/** One request to somebody who takes part in a login: bounded in time and size, never redirected, answered in JSON. */
+/** The requests of a login: bounded in time and size, never redirected, with JSON responses. */
 
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { AuthFetch, AuthFetchInit } from './ports.ts'
+import type { SafeFetch, SafeFetchInit } from '../fetch/safe-fetch.ts'
 
 export interface OAuthLimits {
-  /** How long one request may take. */
+  /** The longest time for one request. */
   requestTimeoutMs: number
-  /** The longest document or answer. */
-  maxDocumentBytes: number
   /** How long a person may take to log in. */
   loginTimeoutMs: number
 }
 
+/** The defaults of `limits`. */
 export const DEFAULT_OAUTH_LIMITS: OAuthLimits = {
   requestTimeoutMs: 10_000,
-  maxDocumentBytes: 256 * 1024,
   loginTimeoutMs: 10 * 60_000,
 }
 
-export interface Exchange {
-  fetch: AuthFetch
+/** What all requests of one login share. */
+export interface FetchContext {
+  /** Also bounds the size of responses. */
+  fetch: SafeFetch
   limits: OAuthLimits
   signal?: AbortSignal | undefined
-  /** The protocol version of the request that needs permission: servers of the first revision with authorization may look at it. */
+  /** The protocol version of the MCP request: servers of the first revision with authorization may require it. */
   version?: string | undefined
 }
 
-export interface Answer {
+export interface JsonResponse {
   status: number
   headers: Headers
-  /** Undefined when the answer is no JSON object. */
+  /** Undefined if the body is not a JSON object. */
   json: Record<string, unknown> | undefined
 }
 
-export type Question = Pick<AuthFetchInit, 'method' | 'headers'> & { body?: string }
-
-/** Throws ERR_NETWORK, ERR_TIMEOUT or ERR_LIMIT; any status is an answer. */
-export async function ask({ fetch, limits, signal }: Exchange, url: string, question: Question): Promise<Answer> {
-  const where = whereOf(url)
+/** Throws ERR_NETWORK, ERR_TIMEOUT or ERR_LIMIT. Returns a response of any status. */
+export async function fetchJson({ fetch, limits, signal }: FetchContext, url: string, init: SafeFetchInit): Promise<JsonResponse> {
+  const where = withoutQuery(url)
   const timeout = AbortSignal.timeout(limits.requestTimeoutMs)
   try {
-    const response = await fetch(url, {
-      ...question,
-      redirect: 'manual',
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    })
-    const text = await boundedText(response, limits.maxDocumentBytes, where)
-    return { status: response.status, headers: response.headers, json: objectIn(response, text) }
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
+    return { status: response.status, headers: response.headers, json: parseJson(response, await response.text()) }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    if (timeout.aborted) throw new McpError('ERR_TIMEOUT', `${where} did not answer within ${limits.requestTimeoutMs} ms`)
+    if (timeout.aborted)
+      throw new McpError('ERR_TIMEOUT', `${where} did not answer within ${limits.requestTimeoutMs} ms (limits.requestTimeoutMs)`)
     if (error instanceof McpError) throw error
-    throw new McpError('ERR_NETWORK', `${where} could not be reached: ${wordsOf(error)}`, { cause: error })
+    throw new McpError('ERR_NETWORK', `${where} could not be reached: ${shortReason(error)}`, { cause: error })
   }
 }
 
-export const getDocument = (exchange: Exchange, url: string): Promise<Answer> =>
-  ask(exchange, url, {
-    method: 'GET',
-    headers: { accept: 'application/json', ...(exchange.version !== undefined && { 'mcp-protocol-version': exchange.version }) },
+export const fetchDocument = (context: FetchContext, url: string): Promise<JsonResponse> =>
+  fetchJson(context, url, {
+    headers: { accept: 'application/json', ...(context.version !== undefined && { 'mcp-protocol-version': context.version }) },
   })
 
-/** A URL as it may be shown: a query may hold a secret. */
-export const whereOf = (url: string): string => url.replace(/[?#].*$/s, '')
+/** A URL that is safe to show: a query may contain a secret. */
+export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '')
 
-async function boundedText(response: Response, maxBytes: number, where: string): Promise<string> {
-  if (!response.body) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (size > maxBytes) throw new McpError('ERR_LIMIT', `${where} sent more than ${maxBytes} bytes (limits.maxDocumentBytes)`)
-    chunks.push(chunk)
-  }
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return new TextDecoder().decode(whole)
-}
-
-function objectIn(response: Response, text: string): Record<string, unknown> | undefined {
+/** Accepts `application/json` and every type that ends in `+json`, as real authorization servers send both. */
+function parseJson(response: Response, text: string): Record<string, unknown> | undefined {
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-function wordsOf(error: unknown): string {
+function shortReason(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const { code } = (inner ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : inner instanceof Error ? inner.name : 'unknown error'

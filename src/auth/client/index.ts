@@ -1,11 +1,15 @@
-/** The client side of authorization. */
+/** The client side of `portico/auth`. */
 
-export type { RegisteredClient } from './client-identity.ts'
-export type { DpopKeyPair } from './dpop.ts'
-export type { AuthFailure } from './faults.ts'
-export type { Grant as OAuthGrant, GrantContext, Granted } from './grant.ts'
+export { memoryTokenStore, type TokenStore } from '../store/token-store.ts'
+export { type DiscoverAuthorizationOptions, type DiscoveredAuthorization, discoverAuthorization } from './discover-authorization.ts'
+export type { AuthFailure } from './errors.ts'
 export { DEFAULT_OAUTH_LIMITS, type OAuthLimits } from './http.ts'
-export { clientCredentials, type EnterpriseOptions, enterprise, type Supply, workloadIdentity } from './machine.ts'
+export { clientCredentials, type EnterpriseOptions, enterprise, type Supply, workloadIdentity } from './login/machine-grants.ts'
+export type { GrantContext, OAuthGrant, ObtainedTokens } from './login/oauth-grant.ts'
+export type { Redirect, RedirectOptions } from './login/redirect.ts'
 export { type OAuth, oauth } from './oauth.ts'
-export type { ClientNeed, OAuthOptions, Redirect, VisitOptions } from './options.ts'
-export { memoryTokenStore, type TokenStore } from './ports.ts'
+export { openBrowser } from './open-browser.ts'
+export type { OAuthOptions } from './options.ts'
+export type { RegisteredClient } from './registration/client-authentication.ts'
+export type { ClientNeed } from './registration/client-registration.ts'
+export type { DpopKeyPair } from './tokens/dpop-key.ts'

@@ -1,4 +1,4 @@
-/** One piece of work that several wait for: begun by the first, given up when the last has gone. */
+/** An operation that several requests wait for. It is aborted when the last of them stops waiting. */
 
 export class SharedWork<T> {
   readonly #controller = new AbortController()
@@ -7,17 +7,17 @@ export class SharedWork<T> {
 
   constructor(run: (signal: AbortSignal) => Promise<T>) {
     this.#work = run(this.#controller.signal)
-    // Those who wait hear of it.
+    // Callers of `join` get the error; without them it must not count as unhandled.
     this.#work.catch(() => {})
   }
 
-  /** Resolves like the work, whether anybody waits for it or not. */
+  /** Resolves when the operation has ended, even if it failed. */
   get done(): Promise<unknown> {
     return this.#work.catch(() => {})
   }
 
-  /** The last who waited has gone: what comes of it is of no use to anybody. */
-  get isGivenUp(): boolean {
+  /** True if the operation was aborted because no request waits for it. */
+  get isAborted(): boolean {
     return this.#controller.signal.aborted
   }
 
@@ -34,7 +34,7 @@ export class SharedWork<T> {
     } finally {
       signal?.removeEventListener('abort', leave)
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#controller.abort(new DOMException('Nobody waits for it any more', 'AbortError'))
+      if (this.#waiting === 0) this.#controller.abort(new DOMException('No request waits for the authorization any more', 'AbortError'))
     }
   }
 }

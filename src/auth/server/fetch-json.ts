@@ -1,48 +1,38 @@
-/** A JSON document from an authorization server that the operator has named: bounded in time and size, no redirects. */
+/** Fetches JSON from an authorization server: bounded in time and size, without redirects. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { readBody } from '../fetch/bounded-body.ts'
 
+/** The part of `fetch` that is used for requests to issuers. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** Key sets and metadata of large issuers have some tens of KiB. */
+export const MAX_DOCUMENT_BYTES = 256 * 1024
 
 export interface FetchBounds {
   fetch: Fetch
   fetchTimeoutMs: number
-  maxDocumentBytes: number
+  /** Default: `MAX_DOCUMENT_BYTES`. */
+  maxDocumentBytes?: number
 }
 
-export interface JsonAnswer {
+export interface IssuerResponse {
   status: number
-  /** Undefined when the body is no JSON object. */
+  /** Undefined if the body is not a JSON object. */
   body: Record<string, unknown> | undefined
 }
 
-/** Throws when there is no answer within the bounds. */
-export async function fetchJson(url: string, init: RequestInit, bounds: FetchBounds): Promise<JsonAnswer> {
+/** Throws if there is no response within the bounds. */
+export async function fetchFromIssuer(url: string, init: RequestInit, bounds: FetchBounds): Promise<IssuerResponse> {
   const signal = AbortSignal.timeout(bounds.fetchTimeoutMs)
   const response = await bounds.fetch(url, { ...init, redirect: 'manual', signal })
-  const text = await readText(response, bounds.maxDocumentBytes)
-  return { status: response.status, body: parsed(text) }
+  const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = bounds
+  const tooLarge = () => new Error(`The document is larger than ${maxDocumentBytes} bytes`)
+  const bytes = await readBody(response.body, maxDocumentBytes, tooLarge)
+  return { status: response.status, body: parse(new TextDecoder().decode(bytes)) }
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  const reader = response.body?.getReader()
-  if (!reader) return ''
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    size += value.byteLength
-    if (size > maxBytes) {
-      reader.cancel().catch(() => {})
-      throw new Error(`The document is longer than ${maxBytes} bytes (limits.maxDocumentBytes)`)
-    }
-    text += decoder.decode(value, { stream: true })
-  }
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
+function parse(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

@@ -1,40 +1,32 @@
-/** Every bound of a resource server, with its default. */
+/** The limits of a resource server. */
 
 export interface ResourceServerLimits {
-  /** The longest access token that is looked at. */
+  /** The longest access token. */
   maxTokenBytes: number
-  /** By how much the clocks of two machines may differ. */
+  /** How much the clocks of issuer and server may differ. */
   clockToleranceSeconds: number
-  /** How long an authorization server may take to answer us, and how much it may say. */
+  /** The longest time for one request to an issuer. */
   fetchTimeoutMs: number
-  maxDocumentBytes: number
-  /** How long keys are used before they are fetched anew, and how soon they may be fetched again for a key that is not among them. */
+  /** How long fetched keys are used. */
   keyCacheMs: number
-  keyCoolDownMs: number
-  /** How long the word of an authorization server about an opaque token is believed, and about how many tokens. */
+  /** How long an introspection result is used. */
   introspectionCacheMs: number
+  /** Maximum number of introspection results in the cache. */
   maxIntrospected: number
-  /** Tokens asked about at the same time. */
-  maxIntrospecting: number
-  /** How old a DPoP proof may be, or how far from the future. */
+  /** How far the time of a DPoP proof may be from now, in both directions. */
   proofWindowMs: number
-  /** Proofs remembered so that none is used twice. */
+  /** Maximum number of DPoP proofs that are remembered to detect reuse. */
   maxProofs: number
-  /** How long a DPoP nonce is good. */
-  nonceMs: number
 }
 
+/** The defaults of `limits`. */
 export const DEFAULT_RESOURCE_SERVER_LIMITS: ResourceServerLimits = {
   maxTokenBytes: 8 * 1024,
   clockToleranceSeconds: 5,
   fetchTimeoutMs: 5_000,
-  maxDocumentBytes: 256 * 1024,
   keyCacheMs: 10 * 60_000,
-  keyCoolDownMs: 30_000,
   introspectionCacheMs: 60_000,
   maxIntrospected: 10_000,
-  maxIntrospecting: 64,
   proofWindowMs: 60_000,
   maxProofs: 100_000,
-  nonceMs: 5 * 60_000,
 }

@@ -1,44 +1,47 @@
-/** A protected MCP server as OAuth sees it: takes access tokens that were issued for it, and tells everybody where to get one. */
+/** A protected MCP server in OAuth terms: accepts access tokens that were issued for it, and tells clients where to get one. */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import { type HttpAuth, isScope, type Knock, type OpenDocument, permits, type TurnedAway, type Visitor } from '../../protocol/access.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type Challenge, type ChallengeOptions, challengeHeader } from './challenge.ts'
-import { readCredentials } from './credentials.ts'
-import { DPOP_ALGORITHMS, type DpopOptions, judgeProof, type ProofRules, type ProofVerdict } from './dpop.ts'
-import type { Fetch } from './fetch-json.ts'
-import { principalOf } from './grant.ts'
-import type { IssuerOptions } from './issuer.ts'
+import {
+  type AuthenticatedCaller,
+  type AuthRefusal,
+  type HttpAuth,
+  isScope,
+  type PublicDocument,
+  permits,
+  type RequestHead,
+} from '../../protocol/seams/access.ts'
+import { type Challenge, type ChallengeOptions, challengeHeader, readCredentials } from './authorization-headers.ts'
+import { sealedNonces } from './dpop/nonces.ts'
+import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'
+import { memoryReplays } from './dpop/replays.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
-import { type MetadataOptions, metadataDocument } from './metadata.ts'
-import { sealedNonces } from './nonces.ts'
-import { keepPresented } from './presented.ts'
-import { memoryReplays } from './replays.ts'
-import { canonicalResource, metadataPlaces } from './resource.ts'
-import { TokenReader } from './token-reader.ts'
-import { BadToken, CannotTell } from './verdict.ts'
+import { canonicalResource, type MetadataOptions, metadataDocument, metadataPlaces } from './resource-metadata.ts'
+import { rememberToken } from './tokens/presented-token.ts'
+import { principalOf } from './tokens/token-claims.ts'
+import { BadToken, IssuerUnavailable } from './tokens/token-errors.ts'
+import { type TokenOptions, TokenReader } from './tokens/token-reader.ts'
 
-export interface ResourceServerOptions extends MetadataOptions {
-  /** The URL of the endpoint as clients know it. Only tokens that were issued for it are taken. */
+export interface ResourceServerOptions extends MetadataOptions, TokenOptions {
+  /** The public URL of the endpoint. Only tokens that were issued for it are accepted. */
   resource: string
-  /** Whose tokens are taken: the issuer as it stands in them, or more about it. */
-  issuer?: string | IssuerOptions
-  issuers?: readonly (string | IssuerOptions)[]
-  /** Scopes that every request needs; tools, resources and prompts may name more. */
+  /** Scopes that every request needs. Tools, resources and prompts may require more. */
   scopes?: readonly string[]
-  /** Broad scopes and what they contain: `{ 'notes:write': ['notes:read'] }`. */
-  implies?: Readonly<Record<string, readonly string[]>>
-  /** What tokens name as their audience, where the issuer cannot be taught to name the resource. */
-  audience?: string
-  /** Tokens bound to a key (RFC 9449). They are taken unless this is false. */
+  /** Options for tokens that are bound to a key (DPoP, RFC 9449), or false to refuse them. Default: accepted, not required. */
   dpop?: DpopOptions | false
   limits?: Partial<ResourceServerLimits>
-  /** Reaches the issuers. */
-  fetch?: Fetch
   clock?: Clock
 }
 
-/** What `auth` of the HTTP handler takes. */
+/**
+ * Protects a server with access tokens: the `auth` option of `listen` and `httpHandler`.
+ *
+ * @example
+ * ```ts
+ * const auth = resourceServer({ issuer: 'https://login.example.com', resource: 'https://mcp.example.com/mcp', scopes: ['notes:read'] })
+ * const { url } = await listen(server, { auth })
+ * ```
+ */
 export function resourceServer(options: ResourceServerOptions): HttpAuth {
   return new ResourceServer(options)
 }
@@ -56,7 +59,7 @@ class ResourceServer implements HttpAuth {
     const { scopes = [], dpop = {}, clock = systemClock } = options
     const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, ...options.limits }
     const bad = scopes.find((scope) => !isScope(scope))
-    if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a scope: ${JSON.stringify(bad)}`)
+    if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a valid scope: ${JSON.stringify(bad)}`)
     const resource = canonicalResource(options.resource)
     const places = metadataPlaces(resource)
     const algorithms = dpop === false ? undefined : (dpop.algorithms ?? DPOP_ALGORITHMS)
@@ -72,7 +75,7 @@ class ResourceServer implements HttpAuth {
             algorithms,
             limits,
             replays: dpop.replays ?? memoryReplays(limits.maxProofs, clock),
-            nonces: dpop.nonces && sealedNonces(dpop.nonces, limits.nonceMs),
+            nonces: dpop.nonces && sealedNonces(dpop.nonces),
           }
     this.#paths = new Set(places.paths)
     this.#document = metadataDocument(options, {
@@ -84,35 +87,35 @@ class ResourceServer implements HttpAuth {
     })
   }
 
-  async authenticate(knock: Knock): Promise<Visitor | TurnedAway> {
-    const credentials = readCredentials(knock)
-    if (credentials.kind === 'none') return this.#refuse(401, 'An access token is needed', undefined, { scopes: this.#scopes })
+  async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
+    const credentials = readCredentials(head)
+    if (credentials.kind === 'none') return this.#refuse(401, 'An access token is required', undefined, { scopes: this.#scopes })
     if (credentials.kind === 'malformed')
       return this.#refuse(400, credentials.message, undefined, { error: 'invalid_request', description: credentials.message })
     const { scheme, token } = credentials
     try {
-      const grant = await this.#tokens.read(token)
-      const unproved = await this.#judgeBinding(knock, scheme, token, grant.claims.cnf)
-      if (unproved) return unproved
-      const visitor: Visitor = { principal: principalOf(grant), auth: grant }
-      if (!permits(grant, this.#scopes)) return this.forbid([], visitor)
-      keepPresented(grant, token)
-      return visitor
+      const claims = await this.#tokens.read(token)
+      const refusal = await this.#checkBinding(head, scheme, token, claims.claims.cnf)
+      if (refusal) return refusal
+      const caller: AuthenticatedCaller = { principal: principalOf(claims), auth: claims }
+      if (!permits(claims, this.#scopes)) return this.forbid([], caller)
+      rememberToken(claims, token)
+      return caller
     } catch (error) {
       if (error instanceof BadToken) return this.#invalidToken(error.message, scheme)
-      if (error instanceof CannotTell) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
+      if (error instanceof IssuerUnavailable) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
       throw error
     }
   }
 
-  forbid(needed: readonly string[], visitor: Visitor): TurnedAway {
-    const message = 'The access token lacks a scope that this needs'
+  forbid(needed: readonly string[], caller: AuthenticatedCaller): AuthRefusal {
+    const message = 'The access token lacks a required scope'
     const scopes = [...new Set([...this.#scopes, ...needed])]
-    const isBound = visitor.auth?.claims.cnf !== undefined
+    const isBound = caller.auth?.claims.cnf !== undefined
     return this.#refuse(403, message, isBound ? 'DPoP' : 'Bearer', { error: 'insufficient_scope', description: message, scopes })
   }
 
-  document(method: string, path: string): OpenDocument | undefined {
+  document(method: string, path: string): PublicDocument | undefined {
     if (!this.#paths.has(path)) return undefined
     if (method === 'GET' || method === 'HEAD')
       return { status: 200, headers: DOCUMENT_HEADERS, ...(method === 'GET' ? { body: this.#document } : {}) }
@@ -121,31 +124,31 @@ class ResourceServer implements HttpAuth {
     return { status: 405, headers: { allow: 'GET' } }
   }
 
-  /** A token that is bound to a key is worth something only together with a proof made with it. */
-  async #judgeBinding(knock: Knock, scheme: 'Bearer' | 'DPoP', token: string, cnf: unknown): Promise<TurnedAway | undefined> {
+  /** Checks that a bound token comes with a proof of its key, and that an unbound one is acceptable. */
+  async #checkBinding(head: RequestHead, scheme: 'Bearer' | 'DPoP', token: string, cnf: unknown): Promise<AuthRefusal | undefined> {
     const jkt = thumbprintIn(cnf)
-    if (cnf !== undefined && jkt === undefined) return this.#invalidToken('The token is bound in a way that is not known here', scheme)
+    if (cnf !== undefined && jkt === undefined) return this.#invalidToken('The token is bound in an unsupported way', scheme)
     if (scheme === 'Bearer') {
       if (jkt !== undefined) return this.#invalidToken('The token is bound to a key and needs a DPoP proof', scheme)
-      return this.#challenge.isDpopRequired ? this.#invalidToken('Only tokens that are bound to a key are taken', scheme) : undefined
+      return this.#challenge.isDpopRequired ? this.#invalidToken('Only tokens that are bound to a key are accepted', scheme) : undefined
     }
     if (!this.#proofs || jkt === undefined) return this.#invalidToken('The token is not bound to a key', scheme)
-    const verdict = await judgeProof(knock, token, jkt, this.#proofs)
-    return verdict.ok ? undefined : this.#unproved(verdict)
+    const verdict = await checkProof(head, token, jkt, this.#proofs)
+    return verdict.ok ? undefined : this.#refuseProof(verdict)
   }
 
-  async #unproved({ error, message }: Exclude<ProofVerdict, { ok: true }>): Promise<TurnedAway> {
+  async #refuseProof({ error, message }: Exclude<ProofVerdict, { ok: true }>): Promise<AuthRefusal> {
     if (error === 'unavailable') return { status: 503, message, headers: { 'retry-after': '5' } }
     const refused = this.#refuse(401, message, 'DPoP', { error, description: message })
     const nonce = await this.#proofs?.nonces?.make()
     return nonce === undefined ? refused : { ...refused, headers: { ...refused.headers, 'dpop-nonce': nonce } }
   }
 
-  #invalidToken(description: string, scheme: 'Bearer' | 'DPoP'): TurnedAway {
+  #invalidToken(description: string, scheme: 'Bearer' | 'DPoP'): AuthRefusal {
     return this.#refuse(401, description, scheme, { error: 'invalid_token', description, scopes: this.#scopes })
   }
 
-  #refuse(status: TurnedAway['status'], message: string, used: 'Bearer' | 'DPoP' | undefined, challenge: Challenge): TurnedAway {
+  #refuse(status: AuthRefusal['status'], message: string, used: 'Bearer' | 'DPoP' | undefined, challenge: Challenge): AuthRefusal {
     return { status, message, headers: { 'www-authenticate': challengeHeader(challenge, used, this.#challenge) } }
   }
 }

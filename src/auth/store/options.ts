@@ -1,6 +1,6 @@
-/** What may be said about where tokens are kept. */
+/** Options of the stores that outlive the process. */
 
-/** The keychain of the operating system, or something that does the same. */
+/** The keychain of the operating system, or a replacement for it. */
 export interface Keychain {
   read(account: string): Promise<string | undefined>
   write(account: string, secret: string): Promise<void>
@@ -8,36 +8,37 @@ export interface Keychain {
 }
 
 export interface FileStoreOptions {
-  /** The default is a folder of the user, where the system wants such things. Others must not be able to look into it. */
+  /** The folder of the files. It must not be readable by other users. Default: `tokens` in the data folder of the user. */
   folder?: string | undefined
-  /** The key is made from it. The default is a key in the keychain, or, where there is none, in a file beside the tokens. */
+  /** Derives the encryption key from this text. Default: a random key in the keychain or, without a keychain, in a file beside the tokens. */
   passphrase?: string | undefined
-  /** Instead of that of the system; `false` is as if there were none. */
+  /** Replaces the keychain of the system; `false` uses none. */
   keychain?: Keychain | false | undefined
   limits?: Partial<FileStoreLimits> | undefined
-  /** Something is not as safe as it could be, or is passed over. The default is a warning of the process. */
+  /** Receives warnings: a key that is poorly protected, or an entry that cannot be read. Default: `process.emitWarning`. */
   onWarning?: ((message: string) => void) | undefined
 }
 
 export interface KeychainStoreOptions {
-  /** Instead of that of the system. */
+  /** Replaces the keychain of the system. */
   keychain?: Keychain | undefined
-  /** For locks only, which a keychain has none of. */
+  /** The folder of the lock files: a keychain has no locks. Default: as for `fileTokenStore`. */
   folder?: string | undefined
   limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs' | 'lockStaleMs'>> | undefined
 }
 
 export interface FileStoreLimits {
-  /** How long to wait for another process that holds the lock of a key. */
+  /** How long to wait for a lock that another process holds. */
   lockTimeoutMs: number
-  /** After how long without a sign of life the holder of a lock counts as gone; one whose process has ended does at once. */
+  /** A lock that was not refreshed for this long is broken. The lock of a process that has ended is broken at once. */
   lockStaleMs: number
-  /** How large one entry may be. */
+  /** The largest entry. */
   maxEntryBytes: number
-  /** How many entries there may be. */
+  /** Maximum number of entries in one folder. */
   maxEntries: number
 }
 
+/** The defaults of `limits`. */
 export const DEFAULT_FILE_STORE_LIMITS: FileStoreLimits = {
   lockTimeoutMs: 30_000,
   lockStaleMs: 10_000,

@@ -1,4 +1,4 @@
-/** Values at rest: AES-256-GCM, bound to the name that they are kept under, so that none can be put in the place of another. */
+/** Encrypts stored values with AES-256-GCM. Each value is bound to its name, so that two files cannot be swapped. */
 
 const VERSION = 1
 const IV_BYTES = 12
@@ -6,12 +6,12 @@ export const KEY_BYTES = 32
 
 export interface Sealer {
   seal(name: string, value: string): Promise<Uint8Array<ArrayBuffer>>
-  /** Undefined when it was altered, sealed with another key, or kept under another name. */
+  /** Undefined if the value was changed, encrypted with another key, or stored under another name. */
   open(name: string, sealed: Uint8Array<ArrayBuffer>): Promise<string | undefined>
 }
 
 export async function sealer(secret: Uint8Array<ArrayBuffer>): Promise<Sealer> {
-  if (secret.byteLength !== KEY_BYTES) throw new RangeError(`A key has ${KEY_BYTES} bytes`)
+  if (secret.byteLength !== KEY_BYTES) throw new RangeError(`Expected a key of ${KEY_BYTES} bytes, got ${secret.byteLength}`)
   const key = await crypto.subtle.importKey('raw', secret, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const cipher = (name: string, iv: Uint8Array<ArrayBuffer>) => ({
     name: 'AES-GCM',
@@ -20,7 +20,7 @@ export async function sealer(secret: Uint8Array<ArrayBuffer>): Promise<Sealer> {
   })
   return {
     seal: async (name, value) => {
-      // Random, and never counted: processes share the key and know nothing of each other. It is far from 2^32 values.
+      // Random, not a counter: processes share the key but no state. A store stays far below 2^32 values.
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
       const text = new Uint8Array(await crypto.subtle.encrypt(cipher(name, iv), key, encode(value)))
       const sealed = new Uint8Array(1 + IV_BYTES + text.byteLength)

@@ -1,26 +1,26 @@
-/** `key=value`, `key:=json`, `a.b=1`, `key=@file`: words of a command line, read into arguments by the tool's schema. */
+/** Reads `key=value`, `key:=json`, `a.b=1` and `key=@file` into arguments, guided by the tool's schema. */
 
 import { resolve } from 'node:path'
+import { isObject } from '../../base/json.ts'
+import type { Tool } from '../../client/index.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
-import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { coerce, type Read } from './coerce.ts'
 import { propertyNames, propertyOf, takesOthers } from './schema-view.ts'
 
 export interface AssignmentOptions {
-  schema: JsonSchema
+  schema: Tool['inputSchema']
   cwd: string
-  /** Unknown names are sent as they are. */
-  isLoose?: boolean
+  /** Accepts names that the schema does not have. */
+  allowsUnknown?: boolean
   maxFileBytes?: number
 }
 
 const DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
 const MAX_DEPTH = 32
 
-/** @param start arguments given as a whole, which the words add to */
+/** @param start arguments given as one JSON object, to which the words are added */
 export async function assign(
   words: readonly string[],
   options: AssignmentOptions,
@@ -47,41 +47,41 @@ function split(word: string): Assignment {
   const match = /^([^=]*?)(:?)=([\s\S]*)$/.exec(word)
   if (!match || match[1] === '')
     throw new UsageError(
-      `Expected key=value, and got ${JSON.stringify(word)}`,
-      'Write key=value for text, numbers and switches, key:=JSON for anything else, key=@FILE for what is in a file',
+      `Expected key=value, got ${JSON.stringify(word)}`,
+      'Write key=value for text, numbers and true/false, key:=JSON for other values, key=@FILE for the content of a file',
     )
   return { key: match[1] as string, value: match[3] as string, isJson: match[2] === ':' }
 }
 
-/** The way through the schema that a dotted key means. A property whose own name has dots in it comes first. */
-function follow(key: string, { schema, isLoose }: AssignmentOptions): { path: string[]; schema: unknown } {
+/** The path in the schema for a dotted key. A property with dots in its own name comes first. */
+function follow(key: string, { schema, allowsUnknown }: AssignmentOptions): { path: string[]; schema: unknown } {
   const path = key.split('.')
-  // Before the schema is asked: a tool may list such a name, and to set it would change the prototype.
-  if (path.some((step) => step === '__proto__')) throw new UsageError(`${JSON.stringify(key)} is not the name of an argument`)
+  // Checked before the schema: a tool may declare such a name, and setting it would change the prototype.
+  if (path.some((step) => step === '__proto__')) throw new UsageError(`${JSON.stringify(key)} is not a valid argument name`)
   if (propertyOf(schema, key, schema) !== undefined) return { path: [key], schema: propertyOf(schema, key, schema) }
-  if (path.length > MAX_DEPTH || path.includes('')) throw new UsageError(`${JSON.stringify(key)} is not a way to an argument`)
+  if (path.length > MAX_DEPTH || path.includes('')) throw new UsageError(`${JSON.stringify(key)} is not a valid path to an argument`)
   let at: unknown = schema
   for (const [i, step] of path.entries()) {
     const next = propertyOf(at, step, schema)
-    if (next === undefined && at !== undefined && !isLoose) refuseUnknown(at, step, path.slice(0, i), schema)
+    if (next === undefined && at !== undefined && !allowsUnknown) refuseUnknown(at, step, path.slice(0, i), schema)
     at = next
   }
   return { path, schema: at }
 }
 
-function refuseUnknown(at: unknown, step: string, before: readonly string[], root: JsonSchema): void {
+function refuseUnknown(at: unknown, step: string, before: readonly string[], root: unknown): void {
   const names = propertyNames(at, root)
   if (takesOthers(at, root)) return
   const prefix = before.length === 0 ? '' : `${before.join('.')}.`
   const meant = nearest(step, names)
   const list = names.map((name) => prefix + name).join(', ')
   throw new UsageError(
-    `There is no argument ${JSON.stringify(prefix + step)}`,
+    `Unknown argument ${JSON.stringify(prefix + step)}`,
     meant !== undefined
       ? `Did you mean ${JSON.stringify(prefix + meant)}?`
       : names.length === 0
-        ? 'It takes none. --loose sends it all the same.'
-        : `It takes ${list}. --loose sends others as well.`,
+        ? 'The tool takes no arguments. Use --no-validate to send it anyway.'
+        : `Expected: ${list}. Use --no-validate to send others.`,
   )
 }
 
@@ -95,10 +95,7 @@ export function parseJson(key: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(
-      `${key}: expected JSON, and got ${excerpt(text)} (${(error as Error).message})`,
-      `Write ${key}=TEXT for plain text`,
-    )
+    throw new UsageError(`${key}: expected JSON, got ${excerpt(text)} (${(error as Error).message})`, `Use ${key}=TEXT for plain text`)
   }
 }
 
@@ -110,18 +107,18 @@ async function fromFile(key: string, name: string, { cwd, maxFileBytes = DEFAULT
     if (error instanceof UnfitFile) throw new UsageError(`${key}: ${name}: ${error.message}`)
     throw new UsageError(
       `${key}: ${name} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-      'Write @@ for a value that begins with @',
+      'Use @@ for a value that starts with @',
     )
   }
 }
 
-/** A key that is given again adds to a list, where the schema has one. */
+/** A repeated key adds to a list, if the schema has one. */
 function put(args: Record<string, unknown>, path: readonly string[], { value, isElement }: Read, key: string, given: Set<string>): void {
   let holder = args
   for (const step of path.slice(0, -1)) {
     const next = Object.hasOwn(holder, step) ? holder[step] : undefined
     if (next !== undefined && !isObject(next))
-      throw new UsageError(`${key}: ${JSON.stringify(step)} has a value already, and is not an object`)
+      throw new UsageError(`${key}: ${JSON.stringify(step)} already has a value that is not an object`)
     const inner: Record<string, unknown> = isObject(next) ? next : {}
     holder[step] = inner
     holder = inner

@@ -1,12 +1,12 @@
-/** One word of a command line as the value that a schema wants. */
+/** Converts one word of a command line to the type in the schema. */
 
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { choicesOf, elementOf, typesOf } from './schema-view.ts'
 
 export interface Read {
   value: unknown
-  /** It is one element of a list, which more may follow. */
+  /** One element of a list; more may follow. */
   isElement: boolean
 }
 
@@ -20,7 +20,7 @@ export function coerce(key: string, text: string, schema: unknown, root: unknown
   if (types.has('object') && /^\s*[{]/.test(text)) return plain(jsonOf(key, text, 'an object'))
   const value = scalar(text, types)
   if (value !== undefined) return plain(value)
-  throw new UsageError(`${key}: expected ${describeTypes(types)}, and got ${JSON.stringify(text)}`, hintFor(key, types))
+  throw new UsageError(`${key}: expected ${describeTypes(types)}, got ${JSON.stringify(text)}`, hintFor(key, types))
 }
 
 const plain = (value: unknown): Read => ({ value, isElement: false })
@@ -34,7 +34,7 @@ function choose(key: string, text: string, choices: readonly unknown[], types: R
   const names = choices.map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)))
   const meant = nearest(text, names)
   throw new UsageError(
-    `${key}: expected one of ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', ...' : ''}, and got ${JSON.stringify(text)}`,
+    `${key}: expected one of ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', ...' : ''}, got ${JSON.stringify(text)}`,
     meant === undefined ? undefined : `Did you mean ${key}=${meant}?`,
   )
 }
@@ -44,7 +44,7 @@ function element(key: string, text: string, schema: unknown, root: unknown, type
   if (/^\s*\[/.test(text)) return plain(jsonOf(key, text, 'a list'))
   const of = elementOf(schema, root)
   const { value } = coerce(key, text, of, root)
-  // Where a single value is as good as a list of them, it stays single.
+  // A schema that accepts both a string and a list of strings gets the string.
   return { value, isElement: !(types.has('string') && typeof value === 'string') }
 }
 
@@ -82,4 +82,4 @@ const describeTypes = (types: ReadonlySet<string>): string =>
   [...types].map((type) => (Object.hasOwn(WORDS, type) ? WORDS[type] : type)).join(' or ')
 
 const hintFor = (key: string, types: ReadonlySet<string>): string | undefined =>
-  types.has('object') ? `Write ${key}.NAME=VALUE for one member, or ${key}:='{...}' for all` : undefined
+  types.has('object') ? `Use ${key}.NAME=VALUE for one member, or ${key}:='{...}' for the whole object` : undefined

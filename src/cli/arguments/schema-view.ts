@@ -1,11 +1,11 @@
-/** Looking into a schema of somebody else: what a property is, what a value may be. Only for reading a command line; the judge is the validator. */
+/** Looks up properties and types in a server's schema, to read a command line. Validation is done elsewhere. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 const MAX_REFERENCES = 16
 const MAX_ALTERNATIVES = 32
 
-/** What stands behind `$ref`, as far as it stays in the document. */
+/** Follows `$ref` within the document. */
 function resolved(schema: unknown, root: unknown): unknown {
   let at = schema
   for (let i = 0; i < MAX_REFERENCES && isObject(at) && typeof at.$ref === 'string'; i++) {
@@ -20,7 +20,7 @@ function resolved(schema: unknown, root: unknown): unknown {
   return at
 }
 
-/** The schema itself and everything it is put together from. */
+/** The schema and its anyOf, oneOf and allOf parts. */
 function alternatives(schema: unknown, root: unknown, depth = 0): Record<string, unknown>[] {
   const at = resolved(schema, root)
   if (!isObject(at) || depth > 4) return []
@@ -42,7 +42,7 @@ export const propertyNames = (schema: unknown, root: unknown): string[] => [
   ...new Set(alternatives(schema, root).flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : []))),
 ]
 
-/** Whether names beside the ones it lists make sense: it lists none, or says something about others. */
+/** Whether unlisted names are allowed: the schema lists none, or has a rule for others. */
 export function takesOthers(schema: unknown, root: unknown): boolean {
   const all = alternatives(schema, root)
   if (all.some(({ additionalProperties: others }) => others === false)) return false
@@ -57,7 +57,7 @@ export const requiredNames = (schema: unknown, root: unknown): string[] => {
   return isObject(at) && Array.isArray(at.required) ? at.required.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** Every type that a value may have; empty when nothing is said. */
+/** All types that a value may have. Empty: any. */
 export function typesOf(schema: unknown, root: unknown): Set<string> {
   const types = new Set<string>()
   for (const { type, enum: list, const: only } of alternatives(schema, root)) {
@@ -67,7 +67,7 @@ export function typesOf(schema: unknown, root: unknown): Set<string> {
   return types
 }
 
-/** The values it must be one of, if there are such. */
+/** The allowed values. Empty: any. */
 export function choicesOf(schema: unknown, root: unknown): unknown[] {
   return alternatives(schema, root).flatMap(({ enum: list, const: only }) =>
     Array.isArray(list) ? list : only === undefined ? [] : [only],

@@ -1,59 +1,56 @@
-/** `portico audit`: what was done and what was refused, and whether the log of it is whole. */
+/** `portico audit`: shows and checks the audit log. */
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { appendAnchor } from '../../host/audit/anchor.ts'
-import { type AuditFilter, readAudit } from '../../host/audit/read.ts'
-import type { AuditRecord, Checkpoint } from '../../host/audit/record.ts'
-import { type Verdict, verifyAudit } from '../../host/audit/verify.ts'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../../client/index.ts'
+import { type AuditFilter, type AuditRecord, appendAnchor, type Checkpoint, readAudit, verifyAudit } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { printVerdict } from '../output/audit-verdict.ts'
 import { jsonText } from '../output/json.ts'
-import type { Screen } from '../output/screen.ts'
-import { type Shown, words } from '../output/shown.ts'
+import { type SafeText, safe } from '../output/safe-text.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerAudit(program: Command, frame: Frame): void {
+export function registerAudit(program: Command, runner: CommandRunner): void {
   const audit = program
     .command('audit')
-    .summary('show and check the log of what was done')
-    .description('The log of what was done, and of what was refused.')
+    .summary('show and check the audit log')
+    .description('Shows and checks the audit log: what was done, and what was denied.')
   audit
     .command('verify')
     .description(
-      'Finds records that were changed, moved, put in, or taken out before others, and names the first. Records that were cut off at the end are found only with --anchors.',
+      'Finds the first record that was changed, moved, inserted or removed. Records cut off at the end are found only with --anchors.',
     )
-    .option('--anchors <file>', 'checkpoints that were kept elsewhere (audit anchor): the log must reach them')
+    .option('--anchors <file>', 'check that the log reaches these checkpoints (written by audit anchor)')
     .option('--json', 'write JSON')
-    .action(frame.action(verifyAction))
+    .action(runner.action(verifyAction))
   audit
     .command('anchor')
     .description(
-      'Adds the newest signed checkpoint of the log to a file, for audit verify --anchors. Keep it where the log cannot be changed from.',
+      'Appends the newest signed checkpoint to a file, for audit verify --anchors. Store it where people who can edit the log cannot edit it.',
     )
-    .argument('<file>', 'best on another disk or machine')
-    .action(frame.action(anchorAction))
+    .argument('<file>', 'file to append to, best on another disk or machine')
+    .action(runner.action(anchorAction))
   audit
     .command('show')
-    .description('Shows it, the oldest first.')
-    .option('--server <name>', 'only of this server')
-    .option('--action <kind>', 'only of this kind, such as tool.call')
-    .option('--from <seq>', 'from this record on', Number)
-    .option('--json', 'write one JSON object a record')
-    .action(frame.action(showAction))
+    .description('Prints the log, oldest record first.')
+    .option('--server <name>', 'only records of this server')
+    .option('--action <kind>', 'only this kind of action, such as tool.call')
+    .option('--from <seq>', 'start at this record', Number)
+    .option('--json', 'write one JSON object per record')
+    .action(runner.action(showAction))
 }
 
 async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
-  const verdict = await verifyAudit(keptIn(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
+  const verdict = await verifyAudit(storagePath(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
   if (screen.isJson) screen.printJson(verdict)
   else printVerdict(screen, verdict, options.anchors)
   return verdict.ok ? 'ok' : 'audit'
 }
 
 async function anchorAction({ io, screen }: Invocation, file: string): Promise<ExitName> {
-  const folder = keptIn(io, 'audit')
-  // A checkpoint of a log that is not whole would vouch for what somebody made of it.
+  const folder = storagePath(io, 'audit')
+  // Never anchor a damaged log: the checkpoint would vouch for the damage.
   const verdict = await verifyAudit(folder)
   if (!verdict.ok) {
     printVerdict(screen, verdict)
@@ -61,40 +58,10 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
   }
   let newest: Checkpoint | undefined
   for await (const record of readAudit(folder, { kinds: ['checkpoint'] })) if (record.kind === 'checkpoint') newest = record.checkpoint
-  if (!newest)
-    throw new McpError('ERR_AUDIT', 'No record of the log is signed yet: a checkpoint is written when a host ends, and as it runs')
+  if (!newest) throw new McpError('ERR_AUDIT', 'No record is signed yet. A host writes signed checkpoints while it runs and when it ends.')
   await appendAnchor(resolve(io.cwd, file), newest)
-  screen.note(words`${file} vouches for the log up to record ${newest.to}: portico audit verify --anchors ${file}`)
+  screen.note(safe`${file} now covers the log up to record ${newest.to}. Check with: portico audit verify --anchors ${file}`)
   return 'ok'
-}
-
-/** @param anchors the file that the log was compared with */
-export function printVerdict(
-  screen: Screen,
-  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict,
-  anchors?: string,
-): void {
-  const { style } = screen
-  if (firstBad)
-    screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
-  else
-    screen.print(
-      words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`,
-    )
-  if (!firstBad)
-    screen.print(
-      style.dim(
-        anchors === undefined
-          ? '  Whether records were cut off at the end was not checked: that takes a checkpoint kept elsewhere (audit anchor, verify --anchors).'
-          : `  Nothing is missing up to the newest checkpoint in ${anchors}. Later records could have been cut off.`,
-      ),
-    )
-  if (recovered > 0)
-    screen.print(
-      words`${style.yellow('!')} ${recovered === 1 ? 'once' : `${recovered} times`} the last record was not finished, and was set aside: a crash, or somebody cut it`,
-    )
-  if (unmatchedIntents.length > 0)
-    screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
 }
 
 async function showAction({ io, screen, signal }: Invocation, options: { server?: string; action?: string; from?: number }): Promise<void> {
@@ -103,29 +70,32 @@ async function showAction({ io, screen, signal }: Invocation, options: { server?
     ...(options.action !== undefined && { action: options.action as NonNullable<AuditFilter['action']> }),
     ...(options.from !== undefined && { fromSeq: options.from }),
   }
-  for await (const record of readAudit(keptIn(io, 'audit'), filter)) {
+  for await (const record of readAudit(storagePath(io, 'audit'), filter)) {
     signal.throwIfAborted()
     if (screen.isJson) screen.printJsonLine(record)
     else screen.print(lineOf(screen.style, record))
   }
 }
 
-function lineOf(style: { dim(text: string): Shown; red(text: string): Shown; green(text: string): Shown }, record: AuditRecord): Shown {
-  const head = words`${style.dim(String(record.seq).padStart(6))} ${style.dim(new Date(record.at).toISOString())}`
+function lineOf(
+  style: { dim(text: string): SafeText; red(text: string): SafeText; green(text: string): SafeText },
+  record: AuditRecord,
+): SafeText {
+  const head = safe`${style.dim(String(record.seq).padStart(6))} ${style.dim(new Date(record.at).toISOString())}`
   switch (record.kind) {
     case 'intent':
     case 'refusal': {
       const { action, server, primitive, effect, reasons, answer, args } = record.entry
       const what = [server, primitive].filter((part) => part !== undefined).join('/')
-      const how = answer ? `${effect}, ${answer.by} said ${answer.kind}` : effect
+      const how = answer ? `${effect}, ${answer.by} answered ${answer.kind}` : effect
       const preview = args === undefined ? '' : ` ${jsonText(args.preview)}`
-      return words`${head} ${record.kind === 'refusal' ? style.red('refused') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
+      return safe`${head} ${record.kind === 'refusal' ? style.red('denied') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
     }
     case 'outcome':
-      return words`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
+      return safe`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
     case 'recovered':
-      return words`${head} ${style.red('set aside')} ${record.bytes} bytes of a record that was not finished ${style.dim(`(${record.file})`)}`
+      return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of an incomplete record ${style.dim(`(${record.file})`)}`
     default:
-      return words`${head} ${style.dim(record.kind)}`
+      return safe`${head} ${style.dim(record.kind)}`
   }
 }

@@ -1,23 +1,24 @@
-/** `portico completion`, and the hidden command that its scripts ask. */
+/** `portico completion`, and the hidden command that its scripts call. */
 
 import type { Command } from 'commander'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { candidates } from '../completion/candidates.ts'
 import { knownNames } from '../completion/known-names.ts'
 import { COMPLETION_SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts'
-import { unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { untrustedLines } from '../output/shown.ts'
+import { unknownName } from '../errors.ts'
+import { untrustedLines } from '../output/safe-text.ts'
 import { splitWords } from '../split-words.ts'
+import { BUNDLED_SERVERS } from './serve.ts'
 
-export function registerCompletion(program: Command, frame: Frame): void {
+export function registerCompletion(program: Command, runner: CommandRunner): void {
   program
     .command('completion')
-    .summary('a script that teaches your shell to complete portico')
-    .description('Writes a script for bash, zsh or fish. For bash: source <(portico completion bash)')
+    .summary('print a completion script for your shell')
+    .description('Prints a completion script for bash, zsh or fish. For bash: source <(portico completion bash)')
     .argument('<shell>')
     .action(
-      frame.action(async ({ screen }: Invocation, shell: string) => {
-        if (!isShell(shell)) throw unknownName('completion for', shell, SHELLS)
+      runner.action(async ({ screen }: Invocation, shell: string) => {
+        if (!isShell(shell)) throw unknownName('completion script for', shell, SHELLS)
         screen.print(untrustedLines(COMPLETION_SCRIPTS[shell].trimEnd()))
       }),
     )
@@ -28,9 +29,9 @@ export function registerCompletion(program: Command, frame: Frame): void {
     .allowUnknownOption()
     .helpOption(false)
     .action(
-      frame.action(async ({ io, screen }: Invocation, shell: string, given: string[]) => {
+      runner.action(async ({ io, screen }: Invocation, shell: string, given: string[]) => {
         const words = shell === 'bash' ? wordsOfLine(given[0] ?? '') : given
-        const found = await candidates(program, words, knownNames(io))
+        const found = await candidates(program, words, knownNames(io, BUNDLED_SERVERS))
         const prefix = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0
         if (found.length > 0) screen.print(untrustedLines(found.map((each) => each.slice(prefix)).join('\n')))
       }),
@@ -39,13 +40,13 @@ export function registerCompletion(program: Command, frame: Frame): void {
 
 const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
 
-/** The words after the name of the program; the last one is empty where a new one begins. */
+/** The words after `portico`. The last one is empty when the line ends with a space. */
 function wordsOfLine(line: string): string[] {
   try {
     const words = splitWords(line).slice(1)
     return /\s$/.test(line) ? [...words, ''] : words
   } catch {
-    // A quote is open: what is in it is nobody's name.
+    // Inside an open quote nothing is completed.
     return ['--', '']
   }
 }

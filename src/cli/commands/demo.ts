@@ -1,28 +1,28 @@
-/** `portico demo`: the tour without anybody at the keyboard, which fails when a step does not do what it shows. */
+/** `portico demo`: a tour that answers its own questions and fails when a step does not work. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { createHost } from '../../host/create-host.ts'
-import { scriptedModel } from '../../host/models/scripted/model.ts'
+import { Conversation, createHost } from '../../host/index.ts'
+import { scriptedModel } from '../../testing/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { startEmbedded } from '../demo/embedded.ts'
 import { tourPerson } from '../demo/person.ts'
 import { TOUR, type TourStep, type TourStop } from '../demo/tour.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 
-export function registerDemo(program: Command, frame: Frame): void {
+export function registerDemo(program: Command, runner: CommandRunner): void {
   program
     .command('demo')
-    .summary('show in a minute what a host does and protects from')
+    .summary('show in a minute what the host does and prevents')
     .description(
-      'Starts three servers that come with portico, lets a scripted model use them, and answers every question as a careful person would.\n' +
-        'Nothing of yours is read or kept, and the network is not used. Exits with 1 when a step does not do what it shows.',
+      'Starts three bundled servers, lets a scripted model use them, and answers every question as a careful person would.\n' +
+        'Reads and stores nothing of yours and needs no network. Exits with 1 when a step fails.',
     )
-    .option('--json', 'the steps as JSON')
-    .action(frame.action((invocation: Invocation) => demo(invocation)))
+    .option('--json', 'write the steps as JSON')
+    .action(runner.action((invocation: Invocation) => demo(invocation)))
 }
 
 interface Outcome {
@@ -36,9 +36,9 @@ export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
   const embedded = await startEmbedded({ notesFolder: join(folder, 'notes'), stepMs: 150 })
   const person = tourPerson(screen)
   if (!screen.isJson) {
-    screen.print(words`${screen.style.bold('Portico: many servers, one policy, nothing without consent')}`)
+    screen.print(safe`${screen.style.bold('Portico: many MCP servers, one policy, your approval first')}`)
     screen.print(
-      words`${screen.style.dim('The model is a script, the servers are real ones on this machine, and every answer is given by the tour.')}`,
+      safe`${screen.style.dim('The model is a script, the servers are real and run on this machine, and the tour answers every question.')}`,
     )
   }
   try {
@@ -54,7 +54,7 @@ export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
       onEvent: () => {},
     })
     try {
-      return await walk({ host, embedded, person, screen, talk: host.talk(), scratch: folder, signal })
+      return await walk({ host, embedded, person, screen, conversation: new Conversation(), scratch: folder, signal })
     } finally {
       await host.close()
     }
@@ -69,16 +69,16 @@ async function walk(stop: TourStop): Promise<ExitName> {
   const outcomes: Outcome[] = []
   for (const [index, step] of TOUR.entries()) {
     signal.throwIfAborted()
-    if (!screen.isJson) screen.print(words`\n${screen.style.bold(`${index + 1}. ${step.title}`)}`)
+    if (!screen.isJson) screen.print(safe`\n${screen.style.bold(`${index + 1}. ${step.title}`)}`)
     outcomes.push(await one(step, stop))
-    // What comes next builds on it.
+    // Later steps build on this one.
     if (!outcomes.at(-1)?.ok) break
   }
   const isDone = outcomes.length === TOUR.length && outcomes.every(({ ok }) => ok)
   if (screen.isJson) screen.printJson({ ok: isDone, steps: outcomes })
   else if (isDone) {
     screen.print(
-      words`\n${screen.style.green('All of it happened as shown.')} Try it yourself: ${screen.style.cyan('portico')} on a terminal, or ${screen.style.cyan('portico help')}.`,
+      safe`\n${screen.style.green('All steps passed.')} Try it yourself: ${screen.style.cyan('portico')} in a terminal, or ${screen.style.cyan('portico help')}.`,
     )
   }
   return isDone ? 'ok' : 'failed'
@@ -92,7 +92,7 @@ async function one(step: TourStep, stop: TourStop): Promise<Outcome> {
   } catch (error) {
     if (signal.aborted) throw error
     const { message } = error as Error
-    if (!screen.isJson) screen.print(words`    ${screen.style.red('✗')} ${message}`)
+    if (!screen.isJson) screen.print(safe`    ${screen.style.red('✗')} ${message}`)
     return { step: step.title, ok: false, error: message }
   }
 }

@@ -1,36 +1,36 @@
-/** `portico doctor`: which step of reaching a server fails, and what to do about it. */
+/** `portico doctor`: finds the step at which connecting to a server fails, and what to do about it. */
 
 import type { Command } from 'commander'
-import { Client } from '../../client/client.ts'
+import { Client } from '../../client/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { Checkup, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { words } from '../output/shown.ts'
-import { connectOptions, reach } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { takeTarget } from '../target/target.ts'
+import { safe } from '../output/safe-text.ts'
+import { connectOptions, targetFor } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { parseTarget } from '../server/target.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14
 
-export function registerDoctor(program: Command, frame: Frame): void {
+export function registerDoctor(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('doctor')
       .summary('find out why a server cannot be reached')
       .description(
-        'Goes through the steps of reaching a server and names the one that fails. For a URL: DNS, TCP, TLS, HTTP, well-known,\n' +
-          'negotiation, authorization. For a command: whether it is there, starts, answers, and keeps its output clean.',
+        'Checks every step of connecting to a server and shows which one fails. For a URL: DNS, TCP, TLS, HTTP, well-known,\n' +
+          'negotiation, authorization. For a command: whether it exists, starts, answers, and writes only messages to its standard output.',
       )
       .argument('[server]')
-      .usage('[options] <url> | <server> | -- command...'),
+      .usage('[options] <url> | -- command...'),
   )
     .option('--json', 'write JSON')
-    .action(frame.action(doctorAction, { takesCommand: true }))
+    .action(runner.action(doctorAction, { takesCommand: true }))
 }
 
 async function doctorAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<ExitName> {
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { io, screen, signal } = invocation
   const checkup = new Checkup((finding) => {
     if (!screen.isJson) printFinding(invocation, finding)
@@ -49,23 +49,23 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
       isInsecureAllowed: options.insecure === true,
       timeoutMs,
       signal,
-      connect: async () => Client.connect(await reach({ ...invocation, io: withoutPerson(invocation) }, target, options), connect),
+      connect: async () => Client.connect(await targetFor({ ...invocation, io: withoutPerson(invocation) }, target, options), connect),
     })
   } else {
-    await reach(invocation, target, options)
+    await targetFor(invocation, target, options)
   }
   if (screen.isJson) screen.printJson({ isHealthy: checkup.isHealthy, findings: checkup.findings })
   if (checkup.isHealthy) return 'ok'
   return checkup.findings.some(({ step, status }) => status === 'failed' && step === 'authorization') ? 'auth' : 'unreachable'
 }
 
-/** A checkup looks and does nothing: it opens no browser. */
+/** A checkup never opens a browser. */
 const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr: { ...io.stderr, isTTY: false } })
 
 function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
   const time = status === 'skipped' ? '' : style.dim(` ${ms} ms`)
-  screen.print(words`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(detail) : detail}${time}`)
-  if (advice !== undefined) screen.print(words`  ${style.yellow('→')} ${advice}`)
+  screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(detail) : detail}${time}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${advice}`)
 }

@@ -1,36 +1,37 @@
-/** `portico grants`: what this person has said yes to for longer, and taking it back. */
+/** `portico grants`: lists and revokes remembered approvals. */
 
 import type { Command } from 'commander'
-import { type GrantStore, openGrants } from '../../host/grants/grant-store.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { type GrantStore, openGrants } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
+import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerGrants(program: Command, frame: Frame): void {
+export function registerGrants(program: Command, runner: CommandRunner): void {
   const grants = program
     .command('grants')
-    .summary('list and revoke what you said yes to')
-    .description('What you have said yes to for longer than once.')
-  grants.command('list').description('Lists it.').option('--json', 'write JSON').action(frame.action(listAction))
+    .summary('list and revoke remembered approvals')
+    .description('Lists and revokes grants: approvals that you gave for longer than once.')
+  grants.command('list').description('Lists grants.').option('--json', 'write JSON').action(runner.action(listAction))
   grants
     .command('revoke')
-    .description('Takes it back: one by its id, those of a server, or all.')
+    .description('Revokes one grant by its id, all grants of a server, or all grants.')
     .argument('[id]')
-    .option('--server <name>', 'everything that was granted for this server')
-    .option('--all', 'everything')
-    .action(frame.action(revokeAction))
+    .option('--server <name>', 'revoke all grants of this server')
+    .option('--all', 'revoke all grants')
+    .action(runner.action(revokeAction))
 }
 
-const storeOf = ({ io }: Invocation): Promise<GrantStore> => openGrants({ file: keptIn(io, 'grants') })
+const storeOf = ({ io }: Invocation): Promise<GrantStore> => openGrants({ file: storagePath(io, 'grants') })
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
   const grants = await (await storeOf(invocation)).live(Date.now())
   if (screen.isJson) return screen.printJson(grants)
-  if (grants.length === 0) return screen.note(words`There are none.`)
+  if (grants.length === 0) return screen.note(safe`No grants.`)
   const rows = grants.map(({ id, action, scope, expiresAt, bind }) => [
     id,
     action,
@@ -43,10 +44,10 @@ async function listAction(invocation: Invocation): Promise<void> {
     table(
       [
         { title: 'ID', style: 'dim' },
-        { title: 'FOR' },
-        { title: 'OF', style: 'bold' },
-        { title: 'HOW LONG' },
-        { title: 'UNTIL' },
+        { title: 'ACTION' },
+        { title: 'TARGET', style: 'bold' },
+        { title: 'SCOPE' },
+        { title: 'EXPIRES' },
         { title: 'ARGUMENTS' },
       ],
       rows,
@@ -58,9 +59,9 @@ async function listAction(invocation: Invocation): Promise<void> {
 
 async function revokeAction(invocation: Invocation, id: string | undefined, options: { server?: string; all?: true }): Promise<void> {
   if ([id, options.server, options.all].filter((each) => each !== undefined).length !== 1)
-    throw new UsageError('Give one id, --server NAME, or --all')
+    throw new UsageError('Expected one of: an id, --server NAME, --all')
   const store = await storeOf(invocation)
   const count = await store.revoke(id ?? (options.server === undefined ? {} : { server: options.server }))
-  if (count === 0) throw new UsageError('There is no such grant', 'portico grants list shows what there is')
-  invocation.screen.note(words`${count} taken back`)
+  if (count === 0) throw new UsageError('No such grant', '"portico grants list" lists them')
+  invocation.screen.note(safe`Revoked ${counted(count, 'grant')}`)
 }

@@ -1,41 +1,42 @@
-/** `portico inbox`: questions of runs that have nobody in front of them, answered from here. */
+/** `portico inbox`: answers questions of commands that run without a terminal. */
 
 import type { Command } from 'commander'
-import { describeQuestion } from '../../host/ask/describe.ts'
-import { type Inbox, openInbox } from '../../host/ask/inbox.ts'
-import type { Answer, Question } from '../../host/ask/question.ts'
-import { UsageError, unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { type Answer, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerInbox(program: Command, frame: Frame): void {
-  const inbox = program.command('inbox').summary('answer questions that wait').description('Questions that wait for an answer.')
-  inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+export function registerInbox(program: Command, runner: CommandRunner): void {
+  const inbox = program
+    .command('inbox')
+    .summary('answer waiting questions')
+    .description('Lists and answers questions of commands that run with --inbox.')
+  inbox.command('list').description('Lists waiting questions.').option('--json', 'write JSON').action(runner.action(listAction))
   inbox
     .command('show')
-    .description('Shows all of a question.')
-    .argument('[id]', 'the oldest that is open unless given')
-    .option('--whole', 'also data, and secrets among your own arguments, of which else only the length is shown')
-    .action(frame.action(showAction))
+    .description('Shows a question in full.')
+    .argument('[id]', 'default: the oldest open question')
+    .option('--whole', 'also show data and secrets, not only their length')
+    .action(runner.action(showAction))
   inbox
     .command('answer')
-    .description('Answers a question: at a terminal all of it is shown and asked; elsewhere --allow or --deny says it.')
-    .argument('[id]', 'the oldest unless given')
-    .option('--allow', 'yes, this once')
-    .option('--deny [why]', 'no, and perhaps why')
-    .action(frame.action(answerAction))
+    .description('Answers a question: shows it and asks in a terminal, or takes --allow or --deny.')
+    .argument('[id]', 'default: the oldest open question')
+    .option('--allow', 'allow once')
+    .option('--deny [why]', 'deny, optionally with a reason')
+    .action(runner.action(answerAction))
 }
 
-const inboxOf = ({ io }: Invocation): Promise<Inbox> => openInbox({ folder: keptIn(io, 'inbox') })
+const inboxOf = ({ io }: Invocation): Promise<Inbox> => openInbox({ folder: storagePath(io, 'inbox') })
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
   const parked = await (await inboxOf(invocation)).list()
   if (screen.isJson) return screen.printJson(parked)
-  if (parked.length === 0) return screen.note(words`Nothing waits for an answer.`)
+  if (parked.length === 0) return screen.note(safe`No questions are waiting.`)
   const rows = parked.map(({ question, state }) => [
     question.id,
     state,
@@ -44,7 +45,7 @@ async function listAction(invocation: Invocation): Promise<void> {
   ])
   screen.print(
     table(
-      [{ title: 'ID', style: 'dim' }, { title: 'STATE' }, { title: 'UNTIL' }, { title: 'QUESTION' }],
+      [{ title: 'ID', style: 'dim' }, { title: 'STATE' }, { title: 'EXPIRES' }, { title: 'QUESTION' }],
       rows,
       screen.style,
       screen.columns,
@@ -63,11 +64,11 @@ async function showAction(invocation: Invocation, id: string | undefined, { whol
   printLines(invocation.screen, describeQuestion(question, { isWhole: whole }))
 }
 
-/** The one with this id, or the oldest. */
+/** The question with this id. Default: the oldest. */
 function chosen(id: string | undefined, questions: readonly Question[], what: string): Question {
   const question = id === undefined ? questions[0] : questions.find((each) => each.id === id)
   if (question) return question
-  if (id === undefined) throw new UsageError('Nothing waits for an answer')
+  if (id === undefined) throw new UsageError('No questions are waiting')
   throw unknownName(
     what,
     id,
@@ -85,18 +86,18 @@ async function answerAction(invocation: Invocation, id: string | undefined, { al
   const inbox = await inboxOf(invocation)
   const open = (await inbox.list()).filter(({ state }) => state === 'open').map(({ question }) => question)
   const question = chosen(id, open, 'open question')
-  if (allow && deny) throw new UsageError('Either --allow or --deny')
+  if (allow && deny) throw new UsageError('Expected --allow or --deny, not both')
   const answer: Answer = allow
     ? { kind: 'allow', scope: 'once' }
     : deny
       ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
       : await askHere(invocation, question)
   await inbox.answer(question.id, answer)
-  screen.note(words`Answered: ${answer.kind}`)
+  screen.note(safe`Answered: ${answer.kind}`)
 }
 
 async function askHere({ io, signal }: Invocation, question: Question): Promise<Answer> {
-  if (!isInteractive(io)) throw new UsageError('There is nobody here to ask', 'Give --allow or --deny')
+  if (!isInteractive(io)) throw new UsageError('There is no terminal to ask at', 'Use --allow or --deny')
   const { terminalAsker } = await import('../terminal/asker.ts')
   return terminalAsker(io).ask(question, signal)
 }

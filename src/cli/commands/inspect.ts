@@ -1,65 +1,65 @@
-/** `portico inspect`: the raw exchange, both ways, with the time each answer took. */
+/** `portico inspect`: prints every message of both sides, with times. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { Client } from '../../client/client.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { redact } from '../../protocol/redact.ts'
+import { isObject } from '../../base/json.ts'
+import { redact } from '../../base/text/redact.ts'
+import { Client } from '../../client/index.ts'
+import { type TappedMessage, tapTarget } from '../../testing/index.ts'
 import { parseJson } from '../arguments/assignment.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import { jsonText } from '../output/json.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { untrustedLines, words } from '../output/shown.ts'
-import { connectOptions, reach } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type Passed, tapped } from '../target/tap.ts'
-import { takeTarget } from '../target/target.ts'
+import { connectOptions, targetFor } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
 
 interface InspectOptions extends TargetOptions {
   request?: string
-  params?: Params
+  params?: Record<string, unknown>
   showSecrets?: true
 }
 
-/** What is asked when nothing else was: everything there is to list. */
+/** Requested by default. */
 const LISTS = ['tools', 'resources', 'prompts'] as const
 
-export function registerInspect(program: Command, frame: Frame): void {
+export function registerInspect(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('inspect')
-      .summary('show the raw exchange with a server')
-      .description('Connects, lists what there is (or sends one request), and shows every message of both sides with its time.')
+      .summary('show the raw messages exchanged with a server')
+      .description('Connects, lists what the server offers (or sends one request), and shows every message of both sides with its time.')
       .argument('[server]')
-      .usage('[options] <server> | -- command...'),
+      .usage('[options] <url> | -- command...'),
   )
-    .option('-r, --request <method>', 'a request to send instead of listing, such as tools/call')
-    .option('-p, --params <json>', 'its parameters', toParams)
-    .option('--show-secrets', 'do not hide what looks like a secret')
-    .option('--json', 'write one JSON object a message')
-    .action(frame.action(inspectAction, { takesCommand: true }))
+    .option('-r, --request <method>', 'send this request instead of listing, such as tools/call')
+    .option('-p, --params <json>', 'parameters of the request', toParams)
+    .option('--show-secrets', 'do not hide values that look like secrets')
+    .option('--json', 'write one JSON object per message')
+    .action(runner.action(inspectAction, { takesCommand: true }))
 }
 
-function toParams(text: string): Params {
+function toParams(text: string): Record<string, unknown> {
   try {
     const params = parseJson('params', text)
     if (isObject(params)) return params
   } catch {
-    // Told in the same way as anything else that is no object.
+    // Reported below, like JSON that is not an object.
   }
   throw new InvalidArgumentError('Expected a JSON object.')
 }
 
 async function inspectAction(invocation: Invocation, server: string | undefined, options: InspectOptions): Promise<void> {
   if (options.params !== undefined && options.request === undefined) throw new UsageError('--params needs --request')
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, signal } = invocation
   const exchange = new Exchange(screen, options.showSecrets === true)
-  const reached = tapped(await reach(invocation, target, options), (passed) => exchange.show(passed))
+  const reached = tapTarget(await targetFor(invocation, target, options), (passed) => exchange.show(passed))
   const client = await Client.connect(reached, {
     ...connectOptions(invocation, options),
-    answer: await personalAnswers(invocation, target),
+    answer: await personalAnswers(invocation, describeTarget(target)),
   })
   try {
     if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
@@ -69,7 +69,7 @@ async function inspectAction(invocation: Invocation, server: string | undefined,
   }
 }
 
-/** Shows messages one by one, and how long each answer took. */
+/** Shows messages one by one, and the time to each answer. */
 class Exchange {
   readonly #screen: Screen
   readonly #showsSecrets: boolean
@@ -81,7 +81,7 @@ class Exchange {
     this.#showsSecrets = showsSecrets
   }
 
-  show({ from, message, atMs }: Passed): void {
+  show({ from, message, atMs }: TappedMessage): void {
     const tookMs = this.#match(from, message, atMs)
     const shown = this.#showsSecrets ? message : redact(message)
     if (this.#screen.isJson)
@@ -94,11 +94,11 @@ class Exchange {
     const { style } = this.#screen
     const arrow = from === 'client' ? style.cyan('→') : style.magenta('←')
     const took = tookMs === undefined ? '' : style.dim(` ${tookMs.method} took ${round(tookMs.ms)} ms`)
-    this.#screen.print(words`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
+    this.#screen.print(safe`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
     this.#screen.print(untrustedLines(jsonText(shown, 2)).indented(2))
   }
 
-  #match(from: Passed['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {
+  #match(from: TappedMessage['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {
     if (!isObject(message) || message.id === undefined) return undefined
     if (typeof message.method === 'string') {
       this.#sent.set(`${from} ${JSON.stringify(message.id)}`, { method: message.method, atMs })

@@ -1,45 +1,47 @@
-/** `portico pins`: what was approved of each server, what differs from it now, and taking that into use. */
+/** `portico pins`: lists approved definitions, shows what changed, and approves changes. */
 
 import type { Command } from 'commander'
-import { openPins } from '../../host/pins/pin-store.ts'
+import { openPins } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
-import { withHost } from '../hosting/open-host.ts'
 import { jsonText } from '../output/json.ts'
-import { untrustedLines, words } from '../output/shown.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
+import { withHost } from '../server/open-host.ts'
 
-export function registerPins(program: Command, frame: Frame): void {
+export function registerPins(program: Command, runner: CommandRunner): void {
   const pins = program
     .command('pins')
-    .summary('what was approved, and what differs now')
-    .description('What was approved of each server, to the byte.')
+    .summary('list approved definitions, review and approve changes')
+    .description('Lists the approved definitions of each server, shows what changed, and approves changes.')
   pins
     .command('list')
-    .description('Lists what was approved.')
+    .description('Lists approved definitions.')
     .argument('[server]')
     .option('--json', 'write JSON')
-    .action(frame.action(listAction))
+    .action(runner.action(listAction))
   pins
     .command('diff')
-    .description('Connects to a server and shows what of it is not what was approved.')
+    .description('Connects to a server and shows definitions that are new or changed since you approved them.')
     .argument('<server>')
     .option('--json', 'write JSON')
-    .action(frame.action(diffAction))
+    .action(runner.action(diffAction))
   pins
     .command('accept')
-    .description('Connects to a server, shows what is not approved of it, and asks whether to take it into use.')
+    .description('Connects to a server, shows new and changed definitions, and asks for your approval.')
     .argument('<server>')
-    .option('--inbox', 'without a terminal: let the question wait for somebody who answers it with portico inbox')
-    .action(frame.action(acceptAction))
+    .option('--inbox', 'without a terminal: wait until the question is answered with "portico inbox"')
+    .action(runner.action(acceptAction))
 }
 
 async function listAction({ io, screen }: Invocation, server: string | undefined): Promise<void> {
-  const baselines = (await openPins({ file: keptIn(io, 'pins') })).list().filter((each) => server === undefined || each.server === server)
+  const baselines = (await openPins({ file: storagePath(io, 'pins') }))
+    .list()
+    .filter((each) => server === undefined || each.server === server)
   if (screen.isJson) return screen.printJson(baselines)
   const rows = baselines.flatMap(({ server: id, items }) => items.map(({ kind, name }) => [id, kind, name]))
-  if (rows.length === 0) return screen.note(words`Nothing was approved yet.`)
+  if (rows.length === 0) return screen.note(safe`Nothing is approved yet.`)
   screen.print(table([{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows, screen.style, screen.columns))
 }
 
@@ -52,22 +54,22 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
     const review = host.review(server)
     if (screen.isJson) screen.printJson(review ?? null)
     if (!review) {
-      if (!screen.isJson) screen.note(words`Everything is as it was approved.`)
+      if (!screen.isJson) screen.note(safe`No changes since your approval.`)
       return 'ok'
     }
     if (screen.isJson) return 'different'
     const { style } = screen
     for (const { kind, name, difference, flags, definition } of review.items) {
-      screen.print(words`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
-      for (const flag of flags) screen.print(words`  ${style.yellow(`! ${flag}`)}`)
+      screen.print(safe`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
+      for (const flag of flags) screen.print(safe`  ${style.yellow(`! ${flag}`)}`)
       for (const { pointer, text, before, after } of difference?.changes ?? []) {
-        screen.print(words`  ${pointer}: ${text}`)
-        if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
-        if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+        screen.print(safe`  ${pointer}: ${text}`)
+        if (before !== undefined) screen.print(safe`    ${style.red(`- ${jsonText(before)}`)}`)
+        if (after !== undefined) screen.print(safe`    ${style.green(`+ ${jsonText(after)}`)}`)
       }
       if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
     }
-    for (const gone of review.gone) screen.print(words`${style.red('-')} ${gone} is gone`)
+    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone}: removed`)
     return 'different'
   })
 }
@@ -76,6 +78,6 @@ async function acceptAction(invocation: Invocation, server: string, { inbox }: {
   const { screen, signal } = invocation
   await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
     if (host.review(server)) await host.approve(server, { signal })
-    screen.note(host.review(server) ? words`Some of ${server} is still not in use.` : words`Everything of ${server} is in use.`)
+    screen.note(host.review(server) ? safe`${server}: some items still await approval.` : safe`${server}: everything is approved.`)
   })
 }

@@ -1,49 +1,61 @@
-/** `portico policy`: whether rules make sense, what they would decide, and what they would have decided. */
+/** `portico policy`: checks rules, explains decisions, runs tests, and replays past decisions. */
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readAudit } from '../../host/audit/read.ts'
-import { ACTION_KINDS, type ActionKind } from '../../host/consent/action.ts'
-import type { CompiledPolicy } from '../../host/consent/compile-policy.ts'
-import { explain } from '../../host/consent/explain.ts'
-import { lintPolicy } from '../../host/consent/lint.ts'
-import { pathPointers } from '../../host/consent/path-pointers.ts'
-import { actionOf } from '../../host/consent/policy-case.ts'
-import { type DecisionRecord, type Replayed, replayDecisions } from '../../host/consent/replay.ts'
-import { testPolicy } from '../../host/files-read.ts'
-import { realPathsOf } from '../../host/gate/real-paths.ts'
-import { policyOf } from '../../host/given-policy.ts'
-import { openGrants } from '../../host/grants/grant-store.ts'
-import { openPins } from '../../host/pins/pin-store.ts'
+import {
+  ACTION_KINDS,
+  type ActionKind,
+  type CaseAction,
+  type CompiledPolicy,
+  type DecisionRecord,
+  explainCase,
+  lintPolicy,
+  loadPolicy,
+  openGrants,
+  openPins,
+  type Replayed,
+  readAudit,
+  replayDecisions,
+  testPolicy,
+} from '../../host/index.ts'
 import { assign } from '../arguments/assignment.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError, unknownName } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError, unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn, policyFiles } from '../hosting/host-files.ts'
-import { configuredServers } from '../hosting/open-host.ts'
-import { untrustedLines, words } from '../output/shown.ts'
+import { counted } from '../output/counted.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
+import { policyFiles, storagePath } from '../server/host-files.ts'
+import { configuredServers } from '../server/open-host.ts'
 
 interface PolicyOptions {
   with?: string
 }
 
-export function registerPolicy(program: Command, frame: Frame): void {
+export function registerPolicy(program: Command, runner: CommandRunner): void {
   const policy = program
     .command('policy')
-    .summary('check, explain, test and replay the rules')
-    .description('The rules: what is allowed, asked about, or refused.')
+    .summary('check, explain, test and replay your rules')
+    .description('Checks, explains, tests and replays the rules: what is allowed, asked or denied.')
   const command = (name: string, text: string): Command =>
-    policy.command(name).description(text).option('--with <file>', 'these rules instead of yours').option('--json', 'write JSON')
-  command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(frame.action(lintAction))
-  command('explain', 'Says what would be decided about a call, and by which rule.')
+    policy
+      .command(name)
+      .description(text)
+      .option('--with <file>', 'use the rules in this file instead of yours')
+      .option('--json', 'write JSON')
+  command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(
+    runner.action(lintAction),
+  )
+  command('explain', 'Shows what would be decided about a call, and by which rule.')
     .argument('<server/tool>')
     .argument('[key=value...]')
-    .option('--by <who>', 'who wants it: user, model, app or server', toInitiator, 'model')
-    .option('--action <kind>', 'what is wanted', toKind, 'tool.call')
-    .action(frame.action(explainAction))
-  command('test', 'Runs the cases of a folder (YAML or JSON) against the rules.').argument('<folder>').action(frame.action(testAction))
-  command('replay', 'Decides everything in the audit log again under the rules, and shows what would be decided otherwise.').action(
-    frame.action(replayAction),
+    .option('--by <who>', 'who starts the action: user, model, app or server', toInitiator, 'model')
+    .option('--action <kind>', 'kind of action', toKind, 'tool.call')
+    .action(runner.action(explainAction))
+  command('test', 'Runs the test cases in a folder (YAML or JSON) against the rules.')
+    .argument('<folder>')
+    .action(runner.action(testAction))
+  command('replay', 'Decides every action in the audit log again, and shows which decisions would change.').action(
+    runner.action(replayAction),
   )
 }
 
@@ -58,15 +70,15 @@ function toKind(text: string): ActionKind {
   return kind
 }
 
-/** As a host in this folder would have them. */
+/** The rules that a host in this folder would use. */
 async function rulesOf({ io }: Invocation, { with: file }: PolicyOptions): Promise<CompiledPolicy> {
-  return policyOf({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
+  return loadPolicy({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
 }
 
 async function lintAction(invocation: Invocation, options: PolicyOptions): Promise<ExitName> {
   const { io, screen } = invocation
   const policy = await rulesOf(invocation, options)
-  const pins = (await openPins({ file: keptIn(io, 'pins') })).list()
+  const pins = (await openPins({ file: storagePath(io, 'pins') })).list()
   const known = Object.fromEntries(
     (await configuredServers(invocation)).map(({ id }) => [
       id,
@@ -77,8 +89,8 @@ async function lintAction(invocation: Invocation, options: PolicyOptions): Promi
   if (screen.isJson) screen.printJson(findings)
   else {
     for (const { severity, rule, text } of findings)
-      screen.print(words`${severity === 'error' ? screen.style.red('✗') : screen.style.yellow('!')} ${screen.style.bold(rule)}: ${text}`)
-    screen.note(words`${policy.rules.length} rules, ${findings.length} findings`)
+      screen.print(safe`${severity === 'error' ? screen.style.red('✗') : screen.style.yellow('!')} ${screen.style.bold(rule)}: ${text}`)
+    screen.note(safe`${counted(policy.rules.length, 'rule')}, ${counted(findings.length, 'finding')}`)
   }
   return findings.some(({ severity }) => severity === 'error') ? 'failed' : 'ok'
 }
@@ -94,33 +106,31 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
   const server = slash < 0 ? what : what.slice(0, slash)
   const servers = await configuredServers(invocation)
   const spec = servers.find(({ id }) => id === server)
-  if (slash < 0 && options.action === 'tool.call') throw new UsageError('Write SERVER/TOOL')
+  if (slash < 0 && options.action === 'tool.call') throw new UsageError('Expected SERVER/TOOL')
   const args = await assign(pairs, { schema: {}, cwd: io.cwd })
-  const action = actionOf({
+  const grants = await (await openGrants({ file: storagePath(io, 'grants') })).live(Date.now())
+  const described: CaseAction = {
     kind: options.action,
     server,
-    ...(slash >= 0 && { tool: what.slice(slash + 1) }),
     initiator: options.by,
     tier: spec?.tier ?? 'untrusted',
     isKnown: spec !== undefined,
     serverLabels: spec?.labels ?? [],
     args,
-  })
-  const grants = await (await openGrants({ file: keptIn(io, 'grants') })).live(Date.now())
-  const policy = await rulesOf(invocation, options)
-  const realPaths = await realPathsOf(action, pathPointers(policy, action, grants))
-  const explanation = explain(policy, { ...action, realPaths }, grants)
+    ...(slash >= 0 && { tool: what.slice(slash + 1) }),
+  }
+  const explanation = await explainCase(await rulesOf(invocation, options), described, grants)
   if (screen.isJson) return screen.printJson(explanation)
   screen.print(untrustedLines(explanation.text))
   if (!spec)
     screen.note(
-      words`${
+      safe`${
         unknownName(
           'server',
           server,
           servers.map(({ id }) => id),
         ).message
-      }, so it is judged as one that is not configured`,
+      }: explained as a server that is not configured`,
     )
 }
 
@@ -132,11 +142,11 @@ async function testAction(invocation: Invocation, folder: string, options: Polic
   else {
     for (const { file, name, isAsExpected, expected, got, explanation } of results) {
       screen.print(
-        words`${isAsExpected ? screen.style.green('✓') : screen.style.red('✗')} ${file}: ${name}${isAsExpected ? '' : `: expected ${expected}, got ${got}`}`,
+        safe`${isAsExpected ? screen.style.green('✓') : screen.style.red('✗')} ${file}: ${name}${isAsExpected ? '' : `: expected ${expected}, got ${got}`}`,
       )
       if (explanation !== undefined) screen.print(untrustedLines(explanation).indented(4))
     }
-    screen.note(words`${results.length} cases, ${wrong.length} not as expected`)
+    screen.note(safe`${counted(results.length, 'case')}, ${wrong.length} failed`)
   }
   return wrong.length === 0 ? 'ok' : 'different'
 }
@@ -145,7 +155,7 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
   const { io, screen } = invocation
   const policy = await rulesOf(invocation, options)
   const counts = { same: 0, changed: 0, unknown: 0, unreadable: 0 }
-  for await (const record of readAudit(keptIn(io, 'audit'), { kinds: ['intent', 'refusal'] })) {
+  for await (const record of readAudit(storagePath(io, 'audit'), { kinds: ['intent', 'refusal'] })) {
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
     const { effect, ruled = effect, facts, grant, args, server, primitive, action } = record.entry
     const past: DecisionRecord = {
@@ -161,12 +171,12 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
       if (screen.isJson) screen.printJsonLine(replayed)
       else
         screen.print(
-          words`${String(record.seq).padStart(6)} ${action} ${[server, primitive].filter((part) => part !== undefined).join('/')}: ${inWords(replayed)}`,
+          safe`${String(record.seq).padStart(6)} ${action} ${[server, primitive].filter((part) => part !== undefined).join('/')}: ${inWords(replayed)}`,
         )
     }
   }
   screen.note(
-    words`${counts.same} as before, ${counts.changed} otherwise, ${counts.unknown} depend on arguments that are not known any more, ${counts.unreadable} cannot be read`,
+    safe`${counts.same} unchanged, ${counts.changed} changed, ${counts.unknown} undecidable (arguments not recorded), ${counts.unreadable} unreadable`,
   )
   return counts.changed > 0 ? 'different' : 'ok'
 }
@@ -174,7 +184,7 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
 function inWords(replayed: Exclude<Replayed, { kind: 'same' }> | Replayed): string {
   switch (replayed.kind) {
     case 'unknown':
-      return `${replayed.before}, and now ${replayed.possible.join(' or ')}, by the arguments`
+      return `${replayed.before} → ${replayed.possible.join(' or ')}, depending on the arguments`
     case 'unreadable':
       return replayed.why
     default:

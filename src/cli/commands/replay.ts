@@ -1,23 +1,21 @@
-/** `portico replay`: a recording as a server, or asked again of a server and compared. */
+/** `portico replay`: serves a recording, or compares a server with it. */
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
-import { LineReader } from '../../jsonrpc/lines.ts'
-import { isId, isObject, type Params } from '../../jsonrpc/message.ts'
-import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
-import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import { isObject } from '../../base/json.ts'
+import { type Client, RemoteError } from '../../client/index.ts'
+import { Playback, servePlayback } from '../../testing/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
-import { words } from '../output/shown.ts'
-import { withClient } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { takeTarget } from '../target/target.ts'
+import { safe } from '../output/safe-text.ts'
+import { withClient } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
 import { type Difference, differences } from '../transcript/difference.ts'
-import { Playback, withoutMeta } from '../transcript/playback.ts'
 import { readTranscript, type Transcript, withoutSecrets } from '../transcript/transcript.ts'
 
 interface ReplayOptions extends TargetOptions {
@@ -25,30 +23,30 @@ interface ReplayOptions extends TargetOptions {
   calls: boolean
 }
 
-export function registerReplay(program: Command, frame: Frame): void {
+export function registerReplay(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('replay')
-      .summary('play a recording as a server, or compare a server with it')
+      .summary('serve a recording, or compare a server with it')
       .description(
-        'Serves a recording of portico record on standard streams: what was asked then gets the answer it got then.\n' +
-          'With --against it asks a server the same again and shows where its answers differ.',
+        'Serves a recording of "portico record" on standard streams: a recorded request gets its recorded answer.\n' +
+          'With --against, sends the recorded requests to a server and shows where its answers differ.',
       )
       .argument('<file>')
       .usage('[options] <file> | <file> --against <server> | <file> --against -- command...'),
   )
-    .option('--against [server]', 'ask this server again and compare')
-    .option('--no-calls', 'with --against: leave out calls of tools, which may do something')
+    .option('--against [server]', 'send the requests to this server and compare')
+    .option('--no-calls', 'with --against: skip tool calls, which may have effects')
     .option('--json', 'with --against: write JSON')
-    .action(frame.action(replayAction, { takesCommand: true }))
+    .action(runner.action(replayAction, { takesCommand: true }))
 }
 
 async function replayAction(invocation: Invocation, file: string, options: ReplayOptions): Promise<ExitName> {
   const transcript = await readTranscript(resolve(invocation.io.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new UsageError(`There is no file ${JSON.stringify(file)}`) : error
+    throw error.code === 'ENOENT' ? new UsageError(`No such file: ${JSON.stringify(file)}`) : error
   })
   if (options.against !== undefined) return compareWith(invocation, transcript, options)
-  if (invocation.after !== undefined) throw new UsageError('A command after -- is for --against')
+  if (invocation.after !== undefined) throw new UsageError('A command after -- needs --against')
   await serveRecording(invocation, transcript)
   return 'ok'
 }
@@ -56,32 +54,11 @@ async function replayAction(invocation: Invocation, file: string, options: Repla
 /** Resolves when the client has closed our input. */
 function serveRecording({ io, screen, signal }: Invocation, { heading, messages }: Transcript): Promise<void> {
   const playback = new Playback(messages)
-  screen.note(words`Playing ${playback.size} answers of ${heading.target}, recorded ${heading.at}`)
-  return new Promise((resolve) => {
-    const reader = new LineReader({
-      maxLineBytes: DEFAULT_MAX_LINE_BYTES,
-      onLine: (text, from, to) => {
-        for (const answer of playback.answersTo(parsed(text.slice(from, to)))) io.stdout.stream.write(`${JSON.stringify(answer)}\n`)
-      },
-      onTooLong: () => {},
-      onNotUtf8: () => {},
-    })
-    io.stdin.on('data', (chunk: Uint8Array) => reader.push(chunk))
-    io.stdin.once('end', () => {
-      reader.end()
-      resolve()
-    })
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  screen.note(safe`Playing ${counted(playback.size, 'answer')} of ${heading.target}, recorded ${heading.at}`)
+  return servePlayback(playback, { input: io.stdin, output: io.stdout.stream, signal })
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
+type Params = Record<string, unknown>
 
 interface Compared {
   method: string
@@ -91,7 +68,7 @@ interface Compared {
 
 async function compareWith(invocation: Invocation, transcript: Transcript, options: ReplayOptions): Promise<ExitName> {
   const { screen } = invocation
-  const { target } = takeTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
+  const { target } = parseTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
   const asked = askedIn(transcript, options.calls)
   const all = await withClient(
     invocation,
@@ -107,11 +84,11 @@ async function compareWith(invocation: Invocation, transcript: Transcript, optio
       }
       return compared
     },
-    { answer: await personalAnswers(invocation, target) },
+    { answer: await personalAnswers(invocation, describeTarget(target)) },
   )
   const changed = all.filter(({ differences: found }) => found.length > 0)
   if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })
-  else screen.note(words`${all.length} asked again, ${changed.length} answered differently, ${asked.leftOut} left out`)
+  else screen.note(safe`${counted(all.length, 'request')} sent, ${counted(changed.length, 'answer')} changed, ${asked.leftOut} skipped`)
   return changed.length === 0 ? 'ok' : 'different'
 }
 
@@ -122,18 +99,20 @@ interface Asked {
   answer: Params
 }
 
-/** The handshake is the client's own; a request that carries the server's state on cannot be made again. */
+const isRequestId = (id: unknown): boolean => typeof id === 'string' || typeof id === 'number'
+
+/** The handshake is the client's own; subscriptions and requests with server state cannot be repeated. */
 const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptions/listen', 'resources/subscribe', 'resources/unsubscribe'])
 
 function askedIn({ messages }: Transcript, withCalls: boolean): { again: Asked[]; leftOut: number } {
   const again: Asked[] = []
   let leftOut = 0
   for (const { from, message } of messages) {
-    if (from !== 'client' || !isObject(message) || typeof message.method !== 'string' || !isId(message.id)) continue
+    if (from !== 'client' || !isObject(message) || typeof message.method !== 'string' || !isRequestId(message.id)) continue
     const answer = messages.find(
       (each) => each.from === 'server' && isObject(each.message) && each.message.id === message.id && each.message.method === undefined,
     )
-    const params = (withoutMeta(message.params) ?? {}) as Params
+    const { _meta: _, ...params }: Params = isObject(message.params) ? message.params : {}
     const result = isObject(answer?.message) ? answer.message : undefined
     const isRound = params.requestState !== undefined || (isObject(result?.result) && result.result.resultType === 'input_required')
     if (!result || NOT_AGAIN.has(message.method) || isRound || (!withCalls && message.method === 'tools/call')) leftOut += 1
@@ -152,7 +131,7 @@ async function answerOf(client: Client, method: string, params: Params, signal: 
   }
 }
 
-/** Ids, metadata and how long something may be kept are no part of what was said. */
+/** Ids, metadata and cache times are not compared. */
 function withoutNoise(answer: unknown): unknown {
   if (!isObject(answer)) return answer
   const { result, error } = answer
@@ -164,10 +143,10 @@ function withoutNoise(answer: unknown): unknown {
 function printCompared({ screen }: Invocation, method: string, params: Params, found: readonly Difference[]): void {
   const { style } = screen
   const name = typeof params.name === 'string' ? params.name : typeof params.uri === 'string' ? params.uri : ''
-  screen.print(words`${found.length === 0 ? style.green('=') : style.yellow('≠')} ${method} ${name}`)
+  screen.print(safe`${found.length === 0 ? style.green('=') : style.yellow('≠')} ${method} ${name}`)
   for (const { pointer, before, after } of found) {
-    screen.print(words`  ${style.dim(pointer)}`)
-    if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
-    if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+    screen.print(safe`  ${style.dim(pointer)}`)
+    if (before !== undefined) screen.print(safe`    ${style.red(`- ${jsonText(before)}`)}`)
+    if (after !== undefined) screen.print(safe`    ${style.green(`+ ${jsonText(after)}`)}`)
   }
 }

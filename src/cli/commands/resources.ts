@@ -1,23 +1,21 @@
-/** `portico resources` and `portico read`: what a server offers by URI. */
+/** `portico resources` and `portico read`: lists resources, and reads one. */
 
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { ResourceContents } from '../../protocol/resources.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import { asText } from '../../base/as-text.ts'
+import type { ResourceContents } from '../../client/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { bytesOf, MediaFolder } from '../output/media.ts'
-import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
-import { table } from '../output/table.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type Offered, withSession } from '../target/session.ts'
-import { takeTarget } from '../target/target.ts'
-import { firstLine } from './tools.ts'
+import { safe } from '../output/safe-text.ts'
+import { printResources } from '../server/listings.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { withSession } from '../server/session.ts'
+import { parseTarget } from '../server/target.ts'
 
-export function registerResources(program: Command, frame: Frame): void {
+export function registerResources(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('resources')
@@ -27,43 +25,30 @@ export function registerResources(program: Command, frame: Frame): void {
   )
     .usage('[options] <server> | -- command...')
     .option('--json', 'write JSON')
-    .action(frame.action(resourcesAction, { takesCommand: true }))
+    .action(runner.action(resourcesAction, { takesCommand: true }))
 }
 
-export function registerRead(program: Command, frame: Frame): void {
+export function registerRead(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('read')
       .summary('read a resource')
-      .description('Reads a resource. Text is printed, with what does not print made visible; anything else is saved. -o keeps every byte.')
+      .description(
+        'Reads a resource. Prints text (control characters are made visible) and saves anything else to a file. -o writes the exact bytes.',
+      )
       .argument('[server]')
       .argument('[uri]')
       .usage('[options] <server> <uri> | <uri> -- command...'),
   )
-    .option('-o, --output <file>', 'write the content there as it is; - for standard output, unless that is a terminal')
-    .option('--save <folder>', 'save what is not text there')
+    .option('-o, --output <file>', 'write the exact bytes to this file; - for standard output (not to a terminal)')
+    .option('--save <folder>', 'save non-text content in this folder')
     .option('--json', 'write JSON')
-    .action(frame.action(readAction, { takesCommand: true }))
+    .action(runner.action(readAction, { takesCommand: true }))
 }
 
 async function resourcesAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   await withSession(invocation, target, options, async (session) => printResources(invocation.screen, await session.resources()))
-}
-
-export function printResources(screen: Screen, offered: Offered): void {
-  if (screen.isJson) return screen.printJson(offered)
-  const { resources, resourceTemplates } = offered
-  if (resources.length + resourceTemplates.length === 0) return screen.note(words`It has no resources.`)
-  const rows = [
-    ...resources.map(({ uri, name, mimeType, title, description }) => [uri, mimeType ?? '', firstLine(title ?? description ?? name)]),
-    ...resourceTemplates.map(({ uriTemplate, name, mimeType, title, description }) => [
-      uriTemplate,
-      mimeType ?? '',
-      firstLine(title ?? description ?? name),
-    ]),
-  ]
-  screen.print(table([{ title: 'URI', style: 'bold' }, { title: 'TYPE' }, { title: 'WHAT IT IS' }], rows, screen.style, screen.columns))
 }
 
 interface ReadOptions extends TargetOptions {
@@ -78,12 +63,12 @@ async function readAction(
   options: ReadOptions,
 ): Promise<void> {
   const given = [first, second].filter((word) => word !== undefined)
-  const { target, rest } = takeTarget(given, invocation.after)
+  const { target, rest } = parseTarget(given, invocation.after)
   const [uri] = rest
-  if (uri === undefined) throw new UsageError('No URI was given', 'portico resources SERVER lists them')
+  if (uri === undefined) throw new UsageError('Missing URI', '"portico resources SERVER" lists them')
   const { io, screen, signal } = invocation
   if (options.output === '-' && io.stdout.isTTY)
-    throw new UsageError('Bytes of a server are not written to a terminal as they are', 'Leave -o out, or write to a file')
+    throw new UsageError('Raw bytes of a server are not written to a terminal', 'Leave out -o, or write to a file')
   await withSession(invocation, target, options, async (session) => {
     const { contents } = await session.read(uri, { signal })
     if (options.output !== undefined) return writeContents(invocation, options.output, contents)
@@ -102,5 +87,5 @@ async function writeContents({ io, screen }: Invocation, output: string, content
   } finally {
     await file.close()
   }
-  screen.note(words`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
+  screen.note(safe`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
 }

@@ -1,45 +1,43 @@
-/** `portico run -- COMMAND`: try a server. Says who it is and what it has; on a terminal one can go on from there. */
+/** `portico run -- COMMAND`: shows what a server offers, then takes commands in a terminal. */
 
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
+import type { Client } from '../../client/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'
-import { untrustedLines, words } from '../output/shown.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
+import { withClient } from '../server/connect.ts'
+import { printPrompts, printResources, printTools } from '../server/listings.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { clientSession, type Session } from '../server/session.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
+import { printCommands, readCommands, runSessionCommand, SESSION_COMMANDS } from '../shell/session-commands.ts'
 import { splitWords } from '../split-words.ts'
-import { withClient } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type Session, sessionOf } from '../target/session.ts'
-import { takeTarget } from '../target/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
-import { printPrompts } from './prompts.ts'
-import { printResources } from './resources.ts'
-import { printTools } from './tools.ts'
-import { obeySession, printCommands, SESSION_COMMANDS, takeCommands } from './typed.ts'
 
-export function registerRun(program: Command, frame: Frame): void {
+export function registerRun(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('run')
-      .summary('try a server: who it is, what it has, and a prompt to use it')
-      .description('Connects to a server, says who it is, lists what it has, and on a terminal takes commands.')
+      .summary('try a server interactively')
+      .description('Connects to a server, shows its name and what it offers, and takes commands in a terminal.')
       .argument('[server]')
       .usage('[options] -- command... | <url>'),
   )
     .option('--json', 'write JSON, and take no commands')
-    .action(frame.action(runAction, { takesCommand: true }))
+    .action(runner.action(runAction, { takesCommand: true }))
 }
 
 async function runAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<ExitName> {
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, io } = invocation
   return withClient<ExitName>(
     invocation,
     target,
     options,
     async (client) => {
-      const session = sessionOf(client)
+      const session = clientSession(client)
       const [tools, offered, prompts] = [await session.tools(), await session.resources(), await session.prompts()]
       if (screen.isJson) {
         screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
@@ -57,29 +55,29 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
       }
       return isInteractive(io) ? converse(invocation, session) : 'ok'
     },
-    { answer: await personalAnswers(invocation, target) },
+    { answer: await personalAnswers(invocation, describeTarget(target)) },
   )
 }
 
 function printServer({ screen }: Invocation, client: Client): void {
   const { info, instructions } = client.server
   const { style } = screen
-  screen.print(words`${style.green('✓')} ${style.bold(info.title ?? info.name)} ${info.version} ${style.dim(`speaks ${client.revision}`)}`)
+  screen.print(safe`${style.green('✓')} ${style.bold(info.title ?? info.name)} ${info.version} ${style.dim(`revision ${client.revision}`)}`)
   if (info.description !== undefined) screen.print(untrustedLines(info.description).indented(2))
   if (instructions !== undefined)
-    screen.print(words`${style.dim('instructions for the model:')}\n${untrustedLines(instructions).indented(2)}`)
+    screen.print(safe`${style.dim('instructions for the model:')}\n${untrustedLines(instructions).indented(2)}`)
   screen.print()
 }
 
-const COMMANDS: typeof SESSION_COMMANDS = [...SESSION_COMMANDS, ['quit', 'or q, or Ctrl-D']]
+const COMMANDS: typeof SESSION_COMMANDS = [...SESSION_COMMANDS, ['quit', 'leave (also: q, Ctrl-D)']]
 
 async function converse(invocation: Invocation, session: Session): Promise<ExitName> {
   const { screen } = invocation
-  screen.note(words`\n${screen.noteStyle.dim('help lists what can be typed, q quits')}`)
-  return takeCommands(invocation, async (step, line) => {
+  screen.note(safe`\n${screen.noteStyle.dim('Type "help" for a list of commands, "q" to quit.')}`)
+  return readCommands(invocation, async (step, line) => {
     const typed = splitWords(line)
     if (typed[0] === 'help' || typed[0] === '?') return printCommands(invocation, COMMANDS)
-    if (!(await obeySession(step, session, typed)))
-      throw new UsageError(`There is no command ${JSON.stringify(typed[0])}`, 'help lists them')
+    if (!(await runSessionCommand(step, session, typed)))
+      throw new UsageError(`Unknown command ${JSON.stringify(typed[0])}`, 'Type "help" for a list of commands')
   })
 }

@@ -1,49 +1,49 @@
-/** `portico secrets`: values that configurations name and do not hold. */
+/** `portico secrets`: stores secrets that configurations refer to by name. */
 
 import type { Command } from 'commander'
-import { openVault, type Vault } from '../../host/vault/vault.ts'
-import { unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { openVault, type Vault } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 import { readAll } from '../read-all.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerSecrets(program: Command, frame: Frame): void {
+export function registerSecrets(program: Command, runner: CommandRunner): void {
   const secrets = program
     .command('secrets')
-    .summary('keep secrets by name')
+    .summary('store secrets')
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a configuration
-    .description('Secrets by name. A configuration says ${secret:NAME}.')
+    .description('Stores secrets. A configuration refers to one as ${secret:NAME}.')
   secrets
     .command('set')
-    .description('Keeps a secret. It is typed without being shown, or read from standard input; never given on the command line.')
+    .description('Stores a secret. It is typed without being shown, or read from standard input, never from the command line.')
     .argument('<name>')
-    .action(frame.action(setAction))
-  secrets.command('list').description('Lists the names.').option('--json', 'write JSON').action(frame.action(listAction))
-  secrets.command('remove').description('Forgets a secret.').argument('<name>').action(frame.action(removeAction))
+    .action(runner.action(setAction))
+  secrets.command('list').description('Lists the names of stored secrets.').option('--json', 'write JSON').action(runner.action(listAction))
+  secrets.command('remove').description('Deletes a secret.').argument('<name>').action(runner.action(removeAction))
 }
 
 const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
-  openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`${screen.noteStyle.yellow('!')} ${text}`) })
+  openVault({ folder: storagePath(io, 'secrets'), onWarning: (text) => screen.note(safe`${screen.noteStyle.yellow('!')} ${text}`) })
 
 async function setAction(invocation: Invocation, name: string): Promise<void> {
   const { io, screen, signal } = invocation
   const vault = await vaultOf(invocation)
   const { Prompts } = await import('../terminal/prompts.ts')
   const value = isInteractive(io)
-    ? await io.terminal.ask((terminal) => new Prompts({ ...io, terminal }, signal).hidden(`The value of ${name}`))
+    ? await io.terminal.ask((terminal) => new Prompts({ ...io, terminal }, signal).hidden(`Value of ${name}`))
     : (await readAll(io.stdin)).replace(/\r?\n$/, '')
   await vault.set(name, value)
-  screen.note(words`Kept ${name}`)
+  screen.note(safe`Stored ${name}`)
 }
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
   const names = await (await vaultOf(invocation)).list()
   if (screen.isJson) return screen.printJson(names)
-  for (const name of names) screen.print(words`${name}`)
-  if (names.length === 0) screen.note(words`There are none.`)
+  for (const name of names) screen.print(safe`${name}`)
+  if (names.length === 0) screen.note(safe`No secrets.`)
 }
 
 async function removeAction(invocation: Invocation, name: string): Promise<void> {
@@ -51,5 +51,5 @@ async function removeAction(invocation: Invocation, name: string): Promise<void>
   const names = await vault.list()
   if (!names.includes(name)) throw unknownName('secret', name, names)
   await vault.delete(name)
-  invocation.screen.note(words`Forgot ${name}`)
+  invocation.screen.note(safe`Deleted ${name}`)
 }

@@ -1,14 +1,18 @@
-/** `portico serve`: the reference servers, on standard streams or at a port. */
+/** `portico serve`: runs a bundled server on standard streams or HTTP. */
 
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { userFolder } from '../../files/user-folder.ts'
-import type { Service } from '../../protocol/service.ts'
-import { UsageError, unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { words } from '../output/shown.ts'
-import { SERVED, type ServedName } from './served.ts'
+import type { Service } from '../../server/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError, unknownName } from '../errors.ts'
+import { safe } from '../output/safe-text.ts'
+
+/** The servers that come with the command. */
+export const BUNDLED_SERVERS = ['files', 'notes', 'deploy', 'rogue', 'everything'] as const
+
+type BundledServer = (typeof BUNDLED_SERVERS)[number]
 
 interface ServeOptions {
   http?: number
@@ -20,10 +24,10 @@ interface Served {
   close?(): Promise<void>
 }
 
-/** How each is made from the words after its name. */
+/** How each server is created from the words after its name. */
 const SERVERS: Readonly<
   Record<
-    ServedName,
+    BundledServer,
     { takes: string; most: number; make(args: readonly string[], invocation: Invocation, options: ServeOptions): Promise<Served> }
   >
 > = {
@@ -32,7 +36,7 @@ const SERVERS: Readonly<
     most: 64,
     make: async (folders, { io }, options) => {
       if (folders.length === 0) throw new UsageError('serve files needs at least one folder', 'portico serve files DIR')
-      const { filesServer } = await import('../../reference/index.ts')
+      const { filesServer } = await import('../../demo/index.ts')
       const server = await filesServer({ folders: folders.map((folder) => resolve(io.cwd, folder)), isReadOnly: options.readOnly === true })
       return { service: server, close: () => server.close() }
     },
@@ -41,7 +45,7 @@ const SERVERS: Readonly<
     takes: '[FOLDER]',
     most: 1,
     make: async ([folder], { io }) => {
-      const { notesServer } = await import('../../reference/index.ts')
+      const { notesServer } = await import('../../demo/index.ts')
       const path = folder === undefined ? userFolder('notes') : resolve(io.cwd, folder)
       await mkdir(path, { recursive: true, mode: 0o700 })
       const server = await notesServer({ folder: path })
@@ -52,7 +56,7 @@ const SERVERS: Readonly<
     takes: '',
     most: 0,
     make: async () => {
-      const { deployServer } = await import('../../reference/index.ts')
+      const { deployServer } = await import('../../demo/index.ts')
       return { service: deployServer() }
     },
   },
@@ -60,7 +64,7 @@ const SERVERS: Readonly<
     takes: '',
     most: 0,
     make: async () => {
-      const { rogueServer } = await import('../../reference/index.ts')
+      const { rogueServer } = await import('../../demo/index.ts')
       return { service: rogueServer() }
     },
   },
@@ -68,26 +72,26 @@ const SERVERS: Readonly<
     takes: '',
     most: 0,
     make: async () => {
-      const { everythingServer } = await import('../../testing/everything.ts')
+      const { everythingServer } = await import('../../testing/index.ts')
       return { service: everythingServer() }
     },
   },
 }
 
-export function registerServe(program: Command, frame: Frame): void {
+export function registerServe(program: Command, runner: CommandRunner): void {
   program
     .command('serve')
-    .summary('serve one of the servers that come with portico')
+    .summary('run one of the bundled servers')
     .description(
-      `Serves one of the servers that come with portico, on standard streams unless --http is given:\n${Object.entries(SERVERS)
+      `Runs one of the bundled servers, by default on standard streams:\n${Object.entries(SERVERS)
         .map(([name, { takes }]) => `  ${name} ${takes}`)
         .join('\n')}`,
     )
     .argument('<name>')
     .argument('[args...]')
-    .option('--http <port>', 'serve over HTTP at this port of this machine; 0 takes any that is free', toPort)
-    .option('--read-only', 'files: offer nothing that changes them')
-    .action(frame.action(serveAction))
+    .option('--http <port>', 'serve over HTTP on this port of this machine; 0 picks a free port', toPort)
+    .option('--read-only', 'files: offer only tools that read')
+    .action(runner.action(serveAction))
 }
 
 function toPort(text: string): number {
@@ -96,19 +100,19 @@ function toPort(text: string): number {
   return port
 }
 
-const isServed = (name: string): name is ServedName => (SERVED as readonly string[]).includes(name)
+const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as readonly string[]).includes(name)
 
 async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
   const { io, screen, signal } = invocation
-  if (!isServed(name)) throw unknownName('server', name, SERVED, 'to serve')
+  if (!isBundled(name)) throw unknownName('bundled server', name, BUNDLED_SERVERS, '')
   const kind = SERVERS[name]
-  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'nothing more' : `only ${kind.takes}`}`)
+  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'no arguments' : `only ${kind.takes}`}`)
   const { service, close } = await kind.make(args, invocation, options)
   try {
     if (options.http !== undefined) {
       const { listen } = await import('../../http/index.ts')
       const listening = await listen(service, { port: options.http, handleSignals: false })
-      screen.note(words`${name} is served at ${screen.noteStyle.cyan(listening.url)}; Ctrl-C ends it`)
+      screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
       signal.addEventListener('abort', () => void listening.close(), { once: true })
       await listening.closed
       return

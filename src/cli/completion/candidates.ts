@@ -1,34 +1,34 @@
-/** What may follow on a command line. Known from the commands themselves and from what is kept on this machine: no server is started or asked. */
+/** Completes a command line from the commands themselves and from files on this machine. No server is started or asked. */
 
 import type { Command, Option } from 'commander'
-import { LOG_LEVELS } from '../../protocol/logging.ts'
-import { REVISIONS } from '../../revisions/index.ts'
-import { SERVED } from '../commands/served.ts'
+import { LOG_LEVELS, SUPPORTED_REVISIONS } from '../../client/index.ts'
 
-/** Names that are kept on this machine. */
+/** Names known on this machine. */
 export interface KnownNames {
+  /** The servers of `portico serve`. */
+  bundled(): readonly string[]
+  /** The configured servers. */
   servers(): Promise<readonly string[]>
-  /** Of a configured server, as they were when it was last looked at. */
+  /** Approved tools of a configured server. */
   tools(server: string): Promise<readonly string[]>
   prompts(server: string): Promise<readonly string[]>
   resources(server: string): Promise<readonly string[]>
 }
 
-/** Anything else would have to be quoted, and a name that a server chose is not worth that. A name that begins with a hyphen would be an option. */
+/** Other names would need quotes, and a name with a leading hyphen would be read as an option. */
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./:@+%-]{0,255}$/
-/** Options of a command, which are our own. */
 const OPTION = /^--?[a-z][a-z-]{0,64}$/
 const MAX_CANDIDATES = 1000
 
 const OPTION_VALUES: Readonly<Record<string, () => readonly string[]>> = {
   '--log': () => LOG_LEVELS,
-  '--revision': () => REVISIONS.map(({ version }) => version),
+  '--revision': () => SUPPORTED_REVISIONS.map(({ version }) => version),
 }
 
-/** @param words those after the name of the program; the last is the one being typed */
+/** @param words the words after `portico`; the last one is being typed */
 export async function candidates(program: Command, words: readonly string[], names: KnownNames): Promise<string[]> {
   const typed = words.at(-1) ?? ''
-  // After -- comes a command, which the shell knows about.
+  // After -- comes a command of the system, which the shell completes.
   if (words.slice(0, -1).includes('--')) return []
   const { command, operands, waiting } = locate(program, words.slice(0, -1))
   const offered = await offeredFor(command, operands, waiting, typed, names)
@@ -38,9 +38,9 @@ export async function candidates(program: Command, words: readonly string[], nam
 
 interface Place {
   command: Command
-  /** What was given to it so far. */
+  /** Its arguments so far. */
   operands: string[]
-  /** An option that waits for its value. */
+  /** The option whose value is being typed. */
   waiting: Option | undefined
 }
 
@@ -95,7 +95,7 @@ async function operandsFor(path: string, operands: readonly string[], typed: str
     case 'read':
       return server === undefined ? names.servers() : operands.length === 1 ? names.resources(server) : []
     case 'serve':
-      return operands.length === 0 ? SERVED : []
+      return operands.length === 0 ? names.bundled() : []
     case 'completion':
       return operands.length === 0 ? ['bash', 'zsh', 'fish'] : []
     case 'resources':

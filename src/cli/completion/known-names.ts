@@ -1,23 +1,21 @@
-/** Names for completion, from what is kept on this machine: the list of servers, and what was approved of each. */
+/** Names for completion from files on this machine: the configured servers, and what was approved of each. */
 
+import { openPins, serverFile } from '../../host/index.ts'
 import type { Io } from '../io.ts'
+import { hostFolderOf, storagePath } from '../server/host-files.ts'
 import type { KnownNames } from './candidates.ts'
 
-/** A shell waits for this at every Tab: what cannot be read offers nothing. */
-export function knownNames(io: Io): KnownNames {
+/** The shell waits for this at every Tab, so unreadable files just offer nothing. @param bundled the servers of `portico serve` */
+export function knownNames(io: Io, bundled: readonly string[]): KnownNames {
   const approved = (kind: string) => async (server: string) => {
-    const [{ openPins }, { keptIn }] = await Promise.all([import('../../host/pins/pin-store.ts'), import('../hosting/host-files.ts')])
-    const pins = await openPins({ file: keptIn(io, 'pins') }).catch(() => undefined)
+    const pins = await openPins({ file: storagePath(io, 'pins') }).catch(() => undefined)
     const items = pins?.list().find((each) => each.server === server)?.items ?? []
     return items.flatMap((item) => (item.kind === kind ? [item.name] : []))
   }
   return {
+    bundled: () => bundled,
     servers: async () => {
-      const [{ serverFile }, { folderOf }] = await Promise.all([
-        import('../../host/config/server-file.ts'),
-        import('../hosting/host-files.ts'),
-      ])
-      const read = await serverFile(folderOf(io))
+      const read = await serverFile(hostFolderOf(io))
         .list()
         .catch(() => undefined)
       return read?.servers.map(({ id }) => id) ?? []

@@ -1,32 +1,27 @@
-/** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
+/** The sample servers of the command: one as a process, two over HTTP on this machine. */
 
 import { fileURLToPath } from 'node:url'
-import type { Rule } from '../../host/consent/rule.ts'
-import { allow } from '../../host/consent/rule-builder.ts'
-import type { GivenServer } from '../../host/options.ts'
-import type { Provenance, ServerSpec } from '../../host/servers/spec.ts'
+import { SUPPORTED_REVISIONS } from '../../client/index.ts'
+import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
+import type { ConfigProvenance } from '../../host/index.ts'
+import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
-import { deployServer, type RogueServer, rogueServer } from '../../reference/index.ts'
-import { REVISIONS } from '../../revisions/index.ts'
 
 export interface Embedded {
   servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
-  /** To be asked what it got hold of. */
+  /** For checking what it received. */
   rogue: RogueServer
   close(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** Where notes are kept. */
+  /** Where notes are stored. */
   notesFolder: string
   /** How long each step of a deployment takes. */
   stepMs?: number
 }
 
-/**
- * They are part of the command, and reach nothing but this machine: starting them needs no question. What notes and deploy
- * offer is known as well; the rogue is there to be looked at.
- */
+/** Sample servers start without a question: they are part of the command and stay on this machine. The rogue still needs approval. */
 export const embeddedRules = (ids: readonly string[]): Rule[] => {
   const known = ids.filter((id) => id !== 'rogue')
   return [
@@ -35,23 +30,26 @@ export const embeddedRules = (ids: readonly string[]): Rule[] => {
   ]
 }
 
-const OURS: Provenance = { client: 'Portico', scope: 'ours', file: '' }
+const OURS: ConfigProvenance = { client: 'Portico', scope: 'ours', file: '' }
 
-/** As the package has it: from the file of the command itself, or from a part of it that was loaded later. */
+/** The built command, seen from its own file or from a chunk of it. */
 const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))
 
 export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptions): Promise<Embedded> {
   const deploy = deployServer({ stepMs })
-  // The last that had sessions, so that the host is seen to speak both kinds.
-  const versions = REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
+  // Session revisions only, so that the demo uses both dialects.
+  const versions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
   const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
   const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
   const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)
-  const at = (url: string): Pick<ServerSpec, 'way' | 'provenance'> => ({ way: { transport: 'http', url, headers: {} }, provenance: [OURS] })
+  const at = (url: string): Pick<ServerSpec, 'transport' | 'provenance'> => ({
+    transport: { type: 'http', url, headers: {} },
+    provenance: [OURS],
+  })
   return {
     servers: {
       notes: {
-        way: { transport: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
+        transport: { type: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
         tier: 'trusted',
         labels: ['private:notes'],
         provenance: [OURS],

@@ -1,13 +1,13 @@
-/** The person of the tour: answers as a careful one would, and says aloud what was asked and answered. */
+/** The person in the demo: answers questions as a careful person would, and prints question and answer. */
 
-import { describeQuestion } from '../../host/ask/describe.ts'
-import type { Answer, Asker, Question } from '../../host/ask/question.ts'
+import type { QuestionLine } from '../../host/index.ts'
+import { type Answer, type Asker, describeQuestion, type Question } from '../../host/index.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
 
 export interface TourPerson extends Asker {
   readonly asked: readonly Question[]
-  /** From now on answers like this; undefined for a plain yes. */
+  /** How to answer from now on. Default: allow once. */
   answersWith(answer: ((question: Question) => Answer | undefined) | undefined): void
 }
 
@@ -30,17 +30,17 @@ export function tourPerson(screen: Screen): TourPerson {
   }
 }
 
-/** The title, what is decisive of the rest, and the answer. All of it is what a terminal would show. */
+/** Prints the title, the important details and the answer, as a terminal would show them. */
 function tell(screen: Screen, question: Question, answer: Answer): void {
   const { style } = screen
   const [title, ...details] = describeQuestion(question)
-  screen.print(words`    ${style.yellow('?')} ${title?.text ?? ''}`)
-  for (const { label, text } of details.filter(({ label, tone }) => tone === 'warning' || TOLD.has(label))) {
-    screen.print(words`      ${style.dim(`${label}:`)} ${text}`)
+  screen.print(safe`    ${style.yellow('?')} ${title?.text ?? ''}`)
+  for (const { label, text } of details.filter(({ kind, tone }) => tone === 'warning' || TOLD.has(kind))) {
+    screen.print(safe`      ${style.dim(`${label}:`)} ${text}`)
   }
   screen.print(
-    words`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`,
+    safe`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`,
   )
 }
 
-const TOLD: ReadonlySet<string> = new Set(['command', 'the whole address', 'arguments', 'comes from', 'message', 'budget'])
+const TOLD: ReadonlySet<QuestionLine['kind']> = new Set(['command', 'address', 'argument', 'message', 'budget'])

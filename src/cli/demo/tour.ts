@@ -1,13 +1,10 @@
-/** What a host protects from, shown on real traffic in a minute: every step does something, and checks that it happened. */
+/** The steps of the demo. Each one does something with real servers and checks the result. */
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { verifyAudit } from '../../host/audit/verify.ts'
-import type { ChatPart } from '../../host/chat/chat.ts'
-import type { Host, Talk } from '../../host/host.ts'
-import { KEPT } from '../../host/kept.ts'
+import { type ChatPart, type Conversation, type Host, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { untrustedLines, words } from '../output/shown.ts'
 import type { Embedded } from './embedded.ts'
 import type { TourPerson } from './person.ts'
 
@@ -16,9 +13,9 @@ export interface TourStop {
   embedded: Embedded
   person: TourPerson
   screen: Screen
-  /** One conversation for all of it: what was read in one step is known in the next. */
-  talk: Talk
-  /** For copies of the log that may be damaged. */
+  /** One conversation for all steps: text read in one step is known in the next. */
+  conversation: Conversation
+  /** For a copy of the log that is damaged on purpose. */
   scratch: string
   signal: AbortSignal
 }
@@ -29,14 +26,14 @@ export interface TourStep {
 }
 
 export const TOUR: readonly TourStep[] = [
-  { title: 'Three servers, one as a process and two over HTTP; nothing was started or used before you agreed', run: start },
-  { title: 'A model adds a note: its call is shown, and done after a yes', run: addNote },
-  { title: 'A server asks you: a form, filled in and reviewed', run: fillForm },
-  { title: 'A server borrows the model: the prompt before, the answer after, within a budget', run: lendModel },
-  { title: 'A no, with a word for the model', run: refuse },
-  { title: 'A server changes after it was trusted: what changed is out of use', run: turnRogue },
-  { title: 'Private notes, text of strangers and a way out: asked each time, with the bytes shown', run: stopLeak },
-  { title: 'Everything was written down, and a changed byte shows', run: verifyLog },
+  { title: 'Three servers, one process and two over HTTP: each starts after your approval', run: start },
+  { title: 'A model adds a note: you see the call and approve it', run: addNote },
+  { title: 'A server asks you a question: you fill in and review a form', run: fillForm },
+  { title: 'A server uses your model within a budget: you see the prompt and the answer', run: lendModel },
+  { title: 'Saying no, with a reason for the model', run: refuse },
+  { title: 'A server changes its tools after approval: they are quarantined', run: turnRogue },
+  { title: 'Private notes about to leave: you are asked, and shown the exact text', run: stopLeak },
+  { title: 'The audit log records everything, and detects a changed byte', run: verifyLog },
 ]
 
 async function start({ host, person, screen }: TourStop): Promise<void> {
@@ -46,11 +43,10 @@ async function start({ host, person, screen }: TourStop): Promise<void> {
     check(state === 'ready', `${id} is ${state}`)
     check(tools.length > 0, `${id} offers nothing`)
     if (!screen.isJson)
-      screen.print(words`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
+      screen.print(safe`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
   }
   const kinds = person.asked.map(({ action }) => action)
-  for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const)
-    check(kinds.includes(kind), `Nobody was asked about ${kind}`)
+  for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const) check(kinds.includes(kind), `No question for ${kind}`)
 }
 
 async function addNote(stop: TourStop): Promise<void> {
@@ -61,10 +57,10 @@ async function addNote(stop: TourStop): Promise<void> {
   )
   check(
     stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'),
-    'The call was not asked about',
+    'There was no question about the call',
   )
   const { structuredContent } = await stop.host.call('notes__list', {})
-  check((structuredContent as { total?: number }).total === 1, 'The note was not written down')
+  check((structuredContent as { total?: number }).total === 1, 'The note was not stored')
 }
 
 async function fillForm({ host, person, screen, signal }: TourStop): Promise<void> {
@@ -79,31 +75,31 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
       signal,
       onProgress: ({ progress, total, message = '' }) => {
         steps++
-        if (!screen.isJson) screen.print(words`    ${screen.style.dim(`${progress}/${total ?? '?'}`)} ${message}`)
+        if (!screen.isJson) screen.print(safe`    ${screen.style.dim(`${progress}/${total ?? '?'}`)} ${message}`)
       },
     },
   )
   person.answersWith(undefined)
-  check(result.isError !== true, 'It was not deployed')
+  check(result.isError !== true, 'The deployment failed')
   check(
     person.asked.some(({ action }) => action === 'elicit.form'),
     'The form was not shown',
   )
-  check(steps > 0, 'No progress was told')
+  check(steps > 0, 'There was no progress')
 }
 
 async function lendModel({ host, person, screen }: TourStop): Promise<void> {
   const result = await host.call('notes__summarise', {})
-  check(result.isError !== true, 'Nothing was summarised')
+  check(result.isError !== true, 'The summary failed')
   for (const kind of ['sampling.create', 'sampling.deliver'] as const) {
     check(
       person.asked.some(({ action }) => action === kind),
-      `${kind} was not asked about`,
+      `There was no question for ${kind}`,
     )
   }
   const { tokensLeft, requestsLeft } = await host.budgetLeft('notes')
   if (!screen.isJson)
-    screen.print(words`    ${screen.style.dim(`notes may still ask ${requestsLeft} times this hour, and use ${tokensLeft} tokens today`)}`)
+    screen.print(safe`    ${screen.style.dim(`notes has ${requestsLeft} requests left this hour, and ${tokensLeft} tokens today`)}`)
 }
 
 async function refuse(stop: TourStop): Promise<void> {
@@ -115,7 +111,7 @@ async function refuse(stop: TourStop): Promise<void> {
   person.answersWith(undefined)
   check(
     parts.some(({ type }) => type === 'refused'),
-    'The call was not refused',
+    'The call was not denied',
   )
   const { structuredContent } = await stop.host.call('notes__list', {})
   check((structuredContent as { total?: number }).total === 1, 'The note is gone')
@@ -124,27 +120,27 @@ async function refuse(stop: TourStop): Promise<void> {
 async function turnRogue(stop: TourStop): Promise<void> {
   const { host, person, screen } = stop
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
-  await host.call('rogue__forecast', { city: 'Paris' }, { talk: stop.talk })
+  await host.call('rogue__forecast', { city: 'Paris' }, { conversation: stop.conversation })
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
   if (!screen.isJson) {
     for (const { kind, name, difference, flags } of review.items) {
-      screen.print(words`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
-      for (const { text } of difference?.changes ?? []) screen.print(words`        ${text}`)
-      for (const flag of flags) screen.print(words`        ${screen.style.yellow('!')} ${flag}`)
+      screen.print(safe`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
+      for (const { text } of difference?.changes ?? []) screen.print(safe`        ${text}`)
+      for (const flag of flags) screen.print(safe`        ${screen.style.yellow('!')} ${flag}`)
     }
   }
   const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }).then(
     () => undefined,
     (error: { code?: string; message: string }) => error,
   )
-  check(refused?.code === 'ERR_QUARANTINED', 'What changed could still be called')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${refused?.message ?? ''}`)
-  check(!host.tools().some(({ exposed }) => exposed === 'rogue__forecast'), 'What changed is still offered to the model')
+  check(refused?.code === 'ERR_QUARANTINED', 'The changed tool could still be called')
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${refused?.message ?? ''}`)
+  check(!host.tools().some(({ exposed }) => exposed === 'rogue__forecast'), 'The changed tool is still offered to the model')
 }
 
-/** It says that its list changed; that takes a moment to arrive. */
+/** The server's notification about its changed list takes a moment to arrive. */
 async function changeOf({ host, signal }: TourStop) {
   for (let tries = 0; tries < 100; tries++) {
     signal.throwIfAborted()
@@ -152,41 +148,41 @@ async function changeOf({ host, signal }: TourStop) {
     if (review) return review
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('The change of the server was not noticed')
+  throw new Error('The change was not detected')
 }
 
 async function stopLeak(stop: TourStop): Promise<void> {
-  const { host, person, embedded, screen, talk } = stop
-  const notes = await host.call('notes__search', { query: 'door' }, { talk })
+  const { host, person, embedded, screen, conversation } = stop
+  const notes = await host.call('notes__search', { query: 'door' }, { conversation })
   const stolen = notes.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   const before = person.asked.length
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'My notes stay here' } : undefined))
-  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { talk }).then(
+  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { conversation }).then(
     () => true,
     () => false,
   )
   person.answersWith(undefined)
   const question = person.asked.slice(before).find(({ action }) => action === 'tool.call')
-  check(question !== undefined, 'Nobody was asked')
-  check(question.subject.kind === 'call' && question.subject.origins.length > 0, 'Where the bytes came from was not shown')
-  check(!sent && embedded.rogue.received.length === 0, 'The rogue got something')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} the rogue got ${embedded.rogue.received.length} bytes of it`)
+  check(question !== undefined, 'There was no question')
+  check(question.subject.kind === 'call' && question.subject.origins.length > 0, 'The origin of the text was not shown')
+  check(!sent && embedded.rogue.received.length === 0, 'The rogue received data')
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} the rogue received ${embedded.rogue.received.length} bytes`)
 }
 
 async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   await host.audit.checkpoint()
-  const log = join(host.folder, KEPT.audit)
+  const log = join(host.folder, STORAGE_PATHS.audit)
   const whole = await verifyAudit(log)
   check(whole.ok, 'The log does not verify')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)
   const copy = join(scratch, 'damaged')
   await cp(log, copy, { recursive: true })
   await changeOneByte(copy)
   const damaged = await verifyAudit(copy)
-  check(!damaged.ok && damaged.firstBad !== undefined, 'A changed byte went unnoticed')
+  check(!damaged.ok && damaged.firstBad !== undefined, 'The changed byte was not detected')
   if (!screen.isJson)
     screen.print(
-      words`    ${screen.style.red('✗')} in a copy with one byte changed: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
+      safe`    ${screen.style.red('✗')} a copy with one changed byte is rejected: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
     )
 }
 
@@ -200,18 +196,18 @@ async function changeOneByte(folder: string): Promise<void> {
   await writeFile(file, `${text.slice(0, at)}"effect":"allox"${text.slice(at + 16)}`)
 }
 
-async function say({ host, talk, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
+async function say({ host, conversation, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
   const { style } = screen
-  if (!screen.isJson) screen.print(words`    ${style.cyan('you')} ${said}`)
+  if (!screen.isJson) screen.print(safe`    ${style.cyan('you')} ${said}`)
   const parts: ChatPart[] = []
   let text = ''
-  for await (const part of host.chat(said, { talk, signal })) {
+  for await (const part of host.chat(said, { conversation, signal })) {
     parts.push(part)
     if (part.type === 'error') throw part.error
     if (part.type === 'text') text += part.text
-    if (part.type === 'tool-call' && !screen.isJson) screen.print(words`    ${style.magenta('model')} calls ${part.name}`)
+    if (part.type === 'tool-call' && !screen.isJson) screen.print(safe`    ${style.magenta('model')} calls ${part.name}`)
   }
-  if (!screen.isJson && text !== '') screen.print(words`    ${style.magenta('model')} ${untrustedLines(text)}`)
+  if (!screen.isJson && text !== '') screen.print(safe`    ${style.magenta('model')} ${untrustedLines(text)}`)
   return parts
 }
 

@@ -1,13 +1,13 @@
-/** A checkup: steps one after the other, each with its time, until one fails. */
+/** Runs the steps of a checkup, with times, until one fails. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { McpError } from '../../protocol/errors.ts'
+import { asText } from '../../base/as-text.ts'
+import { McpError } from '../../client/index.ts'
 
 export interface Finding {
   step: string
   status: 'ok' | 'failed' | 'skipped'
   ms: number
-  /** What was found, or what went wrong. */
+  /** The result, or the error. */
   detail: string
   /** What to do about it. */
   advice?: string
@@ -36,10 +36,10 @@ export class Checkup {
     return !this.findings.some(({ status }) => status === 'failed')
   }
 
-  /** Runs a step unless one before it has failed. @returns what it found out, or undefined */
+  /** Runs a step if all before it passed. @returns its value, or undefined */
   async step<T>(name: string, run: () => Promise<{ detail: string; value: T }>): Promise<T | undefined> {
     if (!this.isHealthy) {
-      this.skip(name, 'not reached')
+      this.skip(name, 'skipped: an earlier step failed')
       return undefined
     }
     const started = performance.now()
@@ -74,24 +74,25 @@ const describe = (error: unknown): string => {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name does not exist: look for a typing mistake, or whether a VPN is needed',
-  EAI_AGAIN: 'The name server does not answer: is this machine online?',
-  ECONNREFUSED: 'Nothing listens at that port: is the server running, and is it this port?',
-  ETIMEDOUT: 'No answer at all: a firewall may be in the way',
-  EHOSTUNREACH: 'There is no way to that address: is this machine online, or is a VPN needed?',
-  ENETUNREACH: 'There is no way to that address: is this machine online, or is a VPN needed?',
-  ECONNRESET: 'The connection was cut: https where http is spoken, or the other way round?',
-  EPROTO: 'The other side does not speak TLS there: http:// instead of https://?',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'The other side does not speak TLS there: http:// instead of https://?',
-  CERT_HAS_EXPIRED: 'The certificate has expired: its owner must renew it (or the clock of this machine is wrong)',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate vouches for itself: give its authority by NODE_EXTRA_CA_CERTS',
-  SELF_SIGNED_CERT_IN_CHAIN: 'An authority this machine does not know: give it by NODE_EXTRA_CA_CERTS (a proxy may be in between)',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The server does not send the whole chain of certificates: its owner must mend that',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name: is the address right?',
-  ERR_AUTH: 'portico servers login logs in; -H "Authorization: Bearer ..." gives a token of your own',
-  ERR_VERSION_UNSUPPORTED: 'The two sides have no protocol revision in common: one of them must be updated',
-  ERR_TIMEOUT: 'It accepts connections and says nothing: is this the right path, and is it a server of the protocol?',
-  ERR_NO_ENDPOINT: 'Something answers there, but no server of the protocol: is the path right? Many are at /mcp or /sse',
+  ENOTFOUND: 'The host name does not exist. Check the spelling, or whether a VPN is needed.',
+  EAI_AGAIN: 'The DNS server does not answer. Is this machine online?',
+  ECONNREFUSED: 'Nothing listens on that port. Is the server running, and is the port right?',
+  ETIMEDOUT: 'No answer. A firewall may block the connection.',
+  EHOSTUNREACH: 'The address is unreachable. Is this machine online, or is a VPN needed?',
+  ENETUNREACH: 'The address is unreachable. Is this machine online, or is a VPN needed?',
+  ECONNRESET: 'The connection was reset. Is it https where the server expects http, or the reverse?',
+  EPROTO: 'The server does not use TLS on that port. Should it be http:// instead of https://?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'The server does not use TLS on that port. Should it be http:// instead of https://?',
+  CERT_HAS_EXPIRED: 'The certificate has expired. Its owner must renew it, or the clock of this machine is wrong.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed. Add it with NODE_EXTRA_CA_CERTS.',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'The certificate authority is unknown to this machine. Add it with NODE_EXTRA_CA_CERTS (a proxy may be in between).',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The server does not send its full certificate chain. Its owner must fix that.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name. Is the address right?',
+  ERR_AUTH: 'Log in with "portico servers login NAME", or send a token with -H "Authorization: Bearer ..."',
+  ERR_VERSION_UNSUPPORTED: 'Client and server have no protocol revision in common. One of them must be updated.',
+  ERR_TIMEOUT: 'The server accepts connections but does not answer. Is the path right, and is it an MCP server?',
+  ERR_NO_ENDPOINT: 'Something answers there, but not an MCP server. Is the path right? Many servers are at /mcp or /sse.',
 }
 
 function adviceFor(error: unknown): string | undefined {

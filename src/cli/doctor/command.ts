@@ -1,16 +1,13 @@
-/** A server as a program: is it there, does it start, does it keep its output clean, does it answer. */
+/** Checks a server that is a program: it exists, starts, answers, and writes only messages to its standard output. */
 
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, resolve, sep } from 'node:path'
-import { Client } from '../../client/client.ts'
-import type { ConnectOptions } from '../../client/options.ts'
-import { McpError } from '../../protocol/errors.ts'
-import type { Link, Target } from '../../protocol/link.ts'
-import type { ProcessTargetOptions } from '../../stdio/connect.ts'
+import { Client, type ConnectOptions, type Link, McpError, type Target } from '../../client/index.ts'
+import type { ProcessTargetOptions } from '../../stdio/index.ts'
 import { processTarget } from '../../stdio/index.ts'
 import { type Checkup, Failure } from './checkup.ts'
-import { listEverything } from './lists.ts'
+import { countOffering } from './lists.ts'
 
 export interface CommandCheckupOptions {
   process: ProcessTargetOptions
@@ -28,7 +25,7 @@ export async function checkCommand(checkup: Checkup, { process, connect, path, c
   try {
     await checkup.step('starts', async () => {
       link = await target.open()
-      return { detail: 'it runs', value: undefined }
+      return { detail: 'running', value: undefined }
     })
     await checkup.step('initialize', async () => {
       client = await Client.connect(opened(target, link as Link), connect).catch((error: unknown) => {
@@ -37,17 +34,17 @@ export async function checkCommand(checkup: Checkup, { process, connect, path, c
       const { info } = client.server
       return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
     })
-    await checkup.step('lists', async () => ({ detail: await listEverything(client as Client), value: undefined }))
+    await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
     await checkup.step('clean output', async () => {
-      if (noise.length === 0) return { detail: 'nothing but messages on its standard output', value: undefined }
-      throw new Failure(noise[0] as string, 'Only messages belong on standard output: write everything else to standard error')
+      if (noise.length === 0) return { detail: 'only messages on standard output', value: undefined }
+      throw new Failure(noise[0] as string, 'Only protocol messages may go to standard output. Write everything else to standard error.')
     })
   } finally {
     await (client?.close() ?? link?.close())
   }
 }
 
-/** The target, with a connection that is open already for the first who asks. */
+/** The same target; the first `open` returns the connection that is already open. */
 function opened(target: Target, link: Link): Target {
   let first: Link | undefined = link
   return {
@@ -65,19 +62,19 @@ function explained(error: unknown, noise: readonly string[]): unknown {
   if (error.code === 'ERR_EXIT')
     return new Failure(
       error.message,
-      'It ended before it answered: run it by hand to see why; it may want arguments or variables (-e NAME=value)',
+      'The program ended before it answered. Run it by hand to see why; it may need arguments or variables (-e NAME=value).',
     )
   if (error.code === 'ERR_TIMEOUT')
     return new Failure(
       noise[0] ?? error.message,
       noise.length === 0
-        ? 'It runs and says nothing: is it a server that speaks on its standard streams?'
-        : 'It writes, but no messages: is this a server of the protocol?',
+        ? 'The program runs but does not answer. Is it an MCP server that uses standard streams?'
+        : 'The program writes text that is not a message. Is it an MCP server?',
     )
   return error
 }
 
-/** The program that would be run, as the system looks for it. */
+/** Finds the program as the system does. */
 async function findProgram(command: string, path: string, cwd: string): Promise<string> {
   const candidates =
     command.includes('/') || command.includes(sep)
@@ -90,10 +87,10 @@ async function findProgram(command: string, path: string, cwd: string): Promise<
     found = candidate
     if (await isExecutable(candidate)) return candidate
   }
-  if (found !== undefined) throw new Failure(`${found} may not be executed`, `chmod +x ${found}`)
+  if (found !== undefined) throw new Failure(`${found} is not executable`, `chmod +x ${found}`)
   throw new Failure(
-    `There is no program ${JSON.stringify(command)}`,
-    candidates.length === 1 ? 'Is the path right?' : 'It is in none of the folders of PATH: is it installed?',
+    `Program not found: ${JSON.stringify(command)}`,
+    candidates.length === 1 ? 'Is the path right?' : 'It is not in any folder of PATH. Is it installed?',
   )
 }
 

@@ -1,18 +1,13 @@
-/** A server at a URL: name, connection, encryption, HTTP, what it says about logins, and what it speaks. */
+/** Checks a server at a URL: DNS, TCP, TLS, HTTP, login metadata, negotiation. */
 
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { demandOf, parseChallenges } from '../../auth/client/challenge.ts'
-import { discover } from '../../auth/client/discover.ts'
-import { DEFAULT_OAUTH_LIMITS } from '../../auth/client/http.ts'
-import { safeFetch } from '../../auth/safe-fetch.ts'
-import type { Client } from '../../client/client.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { McpError } from '../../protocol/errors.ts'
-import { isLoopback } from '../../protocol/person-url.ts'
+import { discoverAuthorization } from '../../auth/index.ts'
+import { isLoopback } from '../../base/address/loopback.ts'
+import { type Client, McpError } from '../../client/index.ts'
 import { type Checkup, Failure } from './checkup.ts'
-import { listEverything } from './lists.ts'
+import { countOffering } from './lists.ts'
 
 export interface UrlCheckupOptions {
   headers: Readonly<Record<string, string>>
@@ -28,24 +23,24 @@ const DAY_MS = 24 * 60 * 60_000
 export async function checkUrl(checkup: Checkup, text: string, options: UrlCheckupOptions): Promise<void> {
   const url = await checkup.step('address', async () => judgeAddress(text, options))
   await (url && isIP(hostOf(url)) !== 0
-    ? checkup.skip('DNS', 'an address, not a name')
+    ? checkup.skip('DNS', 'not needed: an IP address')
     : checkup.step('DNS', async () => resolveName(hostOf(url as URL))))
   await checkup.step('TCP', () => within(options, 'ETIMEDOUT', () => connectTo(url as URL)))
   if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, 'ETIMEDOUT', () => encryptTo(url)))
-  else checkup.skip('TLS', checkup.isHealthy ? 'http, to this machine' : 'not reached')
-  const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => knock(url as URL, options.headers, signal)))
-  if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'no login is asked for')
+  else checkup.skip('TLS', checkup.isHealthy ? 'not needed: http on this machine' : 'skipped: an earlier step failed')
+  const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => probe(url as URL, options.headers, signal)))
+  if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'not needed: no login required')
   else await checkup.step('well-known', () => readWellKnown(url as URL, challenge?.header, options))
   await negotiate(checkup, challenge?.isProtected === true, options)
 }
 
 async function judgeAddress(text: string, { isInsecureAllowed }: UrlCheckupOptions): Promise<{ detail: string; value: URL }> {
-  if (!URL.canParse(text)) throw new Failure(`${JSON.stringify(text)} is not a URL`, 'It begins with https:// or http://')
+  if (!URL.canParse(text)) throw new Failure(`${JSON.stringify(text)} is not a URL`, 'Expected https:// or http://')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw new Failure('The URL holds a password', 'Give it as a header: -H "Authorization: ..."')
+    throw new Failure('The URL contains a password', 'Send it as a header: -H "Authorization: ..."')
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isInsecureAllowed)
-    throw new Failure(`${url.origin} is neither https nor on this machine`, 'Use https, or --insecure if it must be')
+    throw new Failure(`${url.origin} is neither https nor on this machine`, 'Use https, or --insecure to allow it')
   return { detail: `${url.origin}${url.pathname}`, value: url }
 }
 
@@ -74,9 +69,9 @@ function encryptTo(url: URL): Promise<{ detail: string; value: undefined }> {
     socket.once('secureConnect', () => {
       const { valid_to: until } = socket.getPeerCertificate()
       const daysLeft = Math.floor((Date.parse(until) - Date.now()) / DAY_MS)
-      const soon = daysLeft < EXPIRES_SOON_DAYS ? ', which is soon' : ''
+      const soon = daysLeft < EXPIRES_SOON_DAYS ? ' (expires soon)' : ''
       socket.destroy()
-      resolve({ detail: `${socket.getProtocol() ?? 'TLS'}, certificate for ${daysLeft} more days${soon}`, value: undefined })
+      resolve({ detail: `${socket.getProtocol() ?? 'TLS'}, certificate valid for ${daysLeft} more days${soon}`, value: undefined })
     })
   })
 }
@@ -86,8 +81,8 @@ interface Challenge {
   header: string | undefined
 }
 
-/** A request that does nothing, to see whether and how the door is locked. */
-async function knock(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
+/** Sends a harmless request to see whether a login is required. */
+async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
   const response = await fetch(url, {
     method: 'POST',
     redirect: 'manual',
@@ -101,38 +96,31 @@ async function knock(url: URL, headers: UrlCheckupOptions['headers'], signal: Ab
   const { status } = response
   if (status >= 300 && status < 400)
     throw new Failure(
-      `HTTP ${status}: it sends elsewhere, to ${response.headers.get('location') ?? 'nowhere'}`,
-      'Use the address it names, if you trust it',
+      `HTTP ${status}: redirects to ${response.headers.get('location') ?? 'no address'}`,
+      'Use that address, if you trust it',
     )
-  if (status === 404) throw new Failure('HTTP 404: nothing is there', 'Is the path right? Many servers are at /mcp or /sse')
-  if (status >= 500) throw new Failure(`HTTP ${status}: the server, or what stands before it, fails`, 'Look at the logs of the server')
+  if (status === 404) throw new Failure('HTTP 404: not found', 'Is the path right? Many servers are at /mcp or /sse')
+  if (status >= 500) throw new Failure(`HTTP ${status}: the server, or a proxy in front of it, fails`, 'Look at the logs of the server')
   if (status === 403)
-    throw new Failure('HTTP 403: it refuses', 'The credentials given may do too little, or the server refuses this origin, host or network')
+    throw new Failure(
+      'HTTP 403: access denied',
+      'The credentials may not be sufficient, or the server refuses this origin, host or network',
+    )
   const isProtected = status === 401
-  const detail = isProtected ? 'HTTP 401: it wants a login' : `HTTP ${status}`
+  const detail = isProtected ? 'HTTP 401: login required' : `HTTP ${status}`
   return { detail, value: { isProtected, header: response.headers.get('www-authenticate') ?? undefined } }
 }
 
 async function readWellKnown(
-  url: URL,
-  header: string | undefined,
+  server: URL,
+  challenge: string | undefined,
   { signal }: UrlCheckupOptions,
 ): Promise<{ detail: string; value: undefined }> {
-  const { resourceMetadata } = demandOf(parseChallenges(header))
-  const exchange = { fetch: safeFetch({ userUrl: url }), limits: DEFAULT_OAUTH_LIMITS, signal }
-  const found = await discover(exchange, {
-    server: url,
-    location: resourceMetadata,
-    allowsOtherOrigin: false,
-    allowsLegacy: true,
-    preferred: [],
-    onWarning: () => {},
-  })
-  const { issuer, authorizationEndpoint } = found.metadata
-  return { detail: `logins at ${issuer ?? new URL(asText(authorizationEndpoint)).origin}`, value: undefined }
+  const { issuer } = await discoverAuthorization(server, { challenge, signal })
+  return { detail: `logins at ${issuer}`, value: undefined }
 }
 
-/** One attempt says two things: whether the two sides understand each other, and whether we may come in. */
+/** One connection attempt checks two things: negotiation and authorization. */
 async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlCheckupOptions): Promise<void> {
   let refusal: McpError | undefined
   let client: Client | undefined
@@ -143,29 +131,29 @@ async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlChe
         refusal = error
         return undefined
       })
-      if (!client) return { detail: 'not before a login', value: undefined }
+      if (!client) return { detail: 'possible only after a login', value: undefined }
       const { info } = client.server
       return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
     })
-    if (!isProtected && !refusal) checkup.skip('authorization', checkup.isHealthy ? 'none is asked for' : 'not reached')
+    if (!isProtected && !refusal) checkup.skip('authorization', checkup.isHealthy ? 'not needed' : 'skipped: an earlier step failed')
     else
       await checkup.step('authorization', async () => {
         if (refusal) throw refusal
-        return { detail: 'we may come in', value: undefined }
+        return { detail: 'access granted', value: undefined }
       })
-    await checkup.step('lists', async () => ({ detail: await listEverything(client as Client), value: undefined }))
+    await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
   } finally {
     await client?.close()
   }
 }
 
-/** @param code of the error when the time is over */
+/** @param code the code of the timeout error */
 async function within<T>(
   { timeoutMs, signal }: UrlCheckupOptions,
   code: 'ETIMEDOUT' | 'ERR_TIMEOUT',
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // Not AbortSignal.timeout: in `any` nothing but the signal made of it holds on to it, and Node then collects it before its time.
+  // Not AbortSignal.timeout: inside AbortSignal.any nothing else references it, and Node may collect it before it fires.
   const over = new AbortController()
   const ends = AbortSignal.any([signal, over.signal])
   const timer = setTimeout(() => over.abort(Object.assign(new Error(`No answer within ${timeoutMs} ms`), { code })), timeoutMs)

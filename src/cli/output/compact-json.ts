@@ -1,9 +1,9 @@
-/** JSON for people: what fits on a line stands on one. */
+/** JSON for people: values that fit on one line stay on one line. */
 
 import { jsonText } from './json.ts'
 import { widthOf } from './width.ts'
 
-/** Lines of at most `columns` where a value allows it. */
+/** Lines of at most `columns`, where possible. */
 export function compactJson(value: unknown, columns: number, lead = '', tail = ''): string[] {
   const whole = `${lead}${jsonText(value)}${tail}`
   if (typeof value !== 'object' || value === null || widthOf(whole) <= columns) return [whole]

@@ -1,27 +1,32 @@
-/** Content blocks and resource contents, for people. */
+/** Prints content blocks and resource contents. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { ResourceContents } from '../../protocol/resources.ts'
-import type { CallToolResult } from '../../protocol/tools.ts'
-import type { Invocation } from '../frame.ts'
+import { asText } from '../../base/as-text.ts'
+import { inertText } from '../../base/text/inert-text.ts'
+import type { CallToolResult, ContentBlock, ResourceContents } from '../../client/index.ts'
+import type { Io } from '../io.ts'
 import { jsonText } from './json.ts'
 import { bytesOf, inlineImage, type MediaFolder } from './media.ts'
+import { safe, untrustedLines } from './safe-text.ts'
 import type { Screen } from './screen.ts'
-import { untrustedLines, words } from './shown.ts'
 
-type Where = Pick<Invocation, 'io' | 'screen'>
+interface Where {
+  io: Io
+  screen: Screen
+}
 
 export async function printResult(where: Where, result: CallToolResult, media: MediaFolder, stem: string): Promise<void> {
   const { structuredContent, content } = result
-  // Servers repeat structured content as text for clients that know no other.
+  // Servers repeat structured content as text for older clients.
   const repeated = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
   for (const block of content) {
     if (block.type === 'text' && repeated !== undefined && isSameJson(block.text, repeated)) continue
     await printBlock(where, block, media, stem)
   }
-  if (structuredContent !== undefined) printValue(where.screen, structuredContent)
+  if (structuredContent !== undefined) printText(where, jsonText(structuredContent, 2))
 }
+
+/** A terminal is read by a person: links in it are inert. Redirected output keeps the bytes of the server. */
+const printText = ({ io, screen }: Where, text: string): void => screen.print(untrustedLines(io.stdout.isTTY ? inertText(text) : text))
 
 export function printValue(screen: Screen, value: unknown): void {
   screen.print(untrustedLines(jsonText(value, 2)))
@@ -30,25 +35,25 @@ export function printValue(screen: Screen, value: unknown): void {
 export async function printBlock({ io, screen }: Where, block: ContentBlock, media: MediaFolder, stem: string): Promise<void> {
   switch (block.type) {
     case 'text':
-      return screen.print(untrustedLines(asText(block.text)))
+      return printText({ io, screen }, asText(block.text))
     case 'image':
     case 'audio':
       return printMedia({ io, screen }, asText(block.data), asText(block.mimeType), block.type, media, stem)
     case 'resource_link':
-      return screen.print(words`${screen.style.cyan('→')} ${asText(block.uri)} ${screen.style.dim(block.title ?? block.name ?? '')}`)
+      return screen.print(safe`${screen.style.cyan('→')} ${asText(block.uri)} ${screen.style.dim(block.title ?? block.name ?? '')}`)
     case 'resource':
       return printContents({ io, screen }, block.resource, media, stem)
     default:
-      return printValue(screen, block)
+      return printText({ io, screen }, jsonText(block, 2))
   }
 }
 
 export async function printContents(where: Where, contents: ResourceContents, media: MediaFolder, stem: string): Promise<void> {
   const { screen } = where
   screen.note(
-    words`${screen.noteStyle.dim(asText(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
+    safe`${screen.noteStyle.dim(asText(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
   )
-  if ('text' in contents && typeof contents.text === 'string') return screen.print(untrustedLines(contents.text))
+  if ('text' in contents && typeof contents.text === 'string') return printText(where, contents.text)
   if ('blob' in contents && typeof contents.blob === 'string')
     return printMedia(
       where,
@@ -58,7 +63,7 @@ export async function printContents(where: Where, contents: ResourceContents, me
       media,
       stem,
     )
-  printValue(screen, contents)
+  printText(where, jsonText(contents, 2))
 }
 
 async function printMedia(
@@ -70,14 +75,14 @@ async function printMedia(
   stem: string,
 ): Promise<void> {
   const bytes = bytesOf(base64)
-  if (!bytes) return screen.print(words`${screen.style.yellow('!')} The server sent ${mimeType} that is not base64`)
+  if (!bytes) return screen.print(safe`${screen.style.yellow('!')} The server sent invalid base64 for ${mimeType}`)
   const inline = kind === 'image' ? inlineImage(io, bytes, mimeType) : undefined
   if (inline !== undefined) {
     screen.printBytes(Buffer.from(`${inline}\n`))
     return
   }
   const path = await media.save(bytes, mimeType, stem)
-  screen.print(words`${screen.style.cyan(`[${kind} ${mimeType}, ${bytes.length} bytes]`)} ${path}`)
+  screen.print(safe`${screen.style.cyan(`[${kind} ${mimeType}, ${bytes.length} bytes]`)} ${path}`)
 }
 
 function isSameJson(text: string, json: string): boolean {

@@ -1,7 +1,7 @@
-/** JSON for scripts: the same values, written so that nothing in them acts on a terminal that happens to show them. */
+/** JSON for scripts, escaped so that it is also safe to show on a terminal. */
 
-// JSON.stringify escapes what is below U+0020 and lone surrogates. The rest that is no visible sign is escaped here, which JSON reads
-// back as it was. A line break is there by indentation only.
+// JSON.stringify escapes characters below U+0020 and lone surrogates. This escapes the other invisible characters, which JSON.parse
+// restores. Line breaks come only from indentation.
 const UNSEEN = /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 export const jsonText = (value: unknown, indent?: number): string =>

@@ -1,13 +1,13 @@
-/** Pictures and sounds of a server: shown where the terminal can show them, kept in a file where not. */
+/** Images and audio from a server: shown inline if the terminal can, saved to a file otherwise. */
 
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 
 export interface MediaOptions {
-  /** Where files go; a new folder among the temporary ones unless given. */
+  /** Where files are saved. Default: a new temporary folder. */
   folder?: string | undefined
   maxBytes?: number
 }
@@ -16,7 +16,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 const MAX_INLINE_BYTES = 4 * 1024 * 1024
 const KITTY_CHUNK = 4096
 
-/** By type, and by type only: a name that a server chooses is no part of a path. */
+/** By media type only: a name from a server never becomes part of a path. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpg'],
@@ -46,10 +46,11 @@ export class MediaFolder {
     this.#options = options
   }
 
-  /** Resolves with the path of a file that was not there before. */
+  /** Resolves with the path of a new file. */
   async save(bytes: Uint8Array, mimeType: string | undefined, stem: string): Promise<string> {
     const { maxBytes = DEFAULT_MAX_BYTES } = this.#options
-    if (bytes.length > maxBytes) throw new McpError('ERR_LIMIT', `${bytes.length} bytes are not saved; at most ${maxBytes} are (maxBytes)`)
+    if (bytes.length > maxBytes)
+      throw new McpError('ERR_LIMIT', `Content of ${bytes.length} bytes is too large to save; the limit is ${maxBytes} (maxBytes)`)
     this.#folder ??= this.#open()
     const folder = await this.#folder
     const extension = EXTENSIONS.get(baseType(mimeType)) ?? 'bin'
@@ -75,15 +76,15 @@ export class MediaFolder {
   }
 }
 
-/** The bytes of base64, or undefined when it is none. */
+/** Decodes base64; undefined for invalid input. */
 export function bytesOf(base64: string): Uint8Array | undefined {
   return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64) ? Buffer.from(base64, 'base64') : undefined
 }
 
-/** What makes the terminal draw a picture, or undefined when it cannot. Made of our own encoding of the bytes, so nothing else is in it. */
+/** The escape sequence that draws an image, or undefined if the terminal cannot. Re-encoded here, so it contains nothing else. */
 export function inlineImage({ env, stdout }: Pick<Io, 'env' | 'stdout'>, bytes: Uint8Array, mimeType: string): string | undefined {
   if (!stdout.isTTY || bytes.length > MAX_INLINE_BYTES || bytes.length === 0) return undefined
-  // A multiplexer swallows the picture and shows the letters.
+  // tmux and screen would print the sequence as text.
   if (env.TMUX !== undefined || env.STY !== undefined) return undefined
   const base64 = Buffer.from(bytes).toString('base64')
   const { TERM = '', TERM_PROGRAM = '', KITTY_WINDOW_ID } = env

@@ -1,8 +1,8 @@
-/** How far a call is, on one line of standard error. */
+/** A progress bar on one line of standard error. */
 
-import type { Progress } from '../../protocol/progress.ts'
+import type { Progress } from '../../client/index.ts'
+import { safe } from './safe-text.ts'
 import type { Screen } from './screen.ts'
-import { words } from './shown.ts'
 
 const BAR = 24
 const MAX_MESSAGE = 60
@@ -23,14 +23,14 @@ export class ProgressBar {
     const { noteStyle } = this.#screen
     const what = message === undefined ? '' : message.slice(0, MAX_MESSAGE)
     if (total === undefined || !(total > 0)) {
-      this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${progress} ${noteStyle.dim(what)}`)
+      this.#screen.showTransient(safe`${noteStyle.cyan(this.#label)} ${progress} ${noteStyle.dim(what)}`)
       return
     }
-    // Infinite of infinite is no number, and so no part of the bar.
+    // Infinity / Infinity is NaN.
     const share = Math.min(1, Math.max(0, progress / total || 0))
     const full = Math.round(share * BAR)
-    const bar = words`${noteStyle.green('█'.repeat(full))}${noteStyle.dim('░'.repeat(BAR - full))}`
-    this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${bar} ${Math.round(share * 100)}% ${noteStyle.dim(what)}`)
+    const bar = safe`${noteStyle.green('█'.repeat(full))}${noteStyle.dim('░'.repeat(BAR - full))}`
+    this.#screen.showTransient(safe`${noteStyle.cyan(this.#label)} ${bar} ${Math.round(share * 100)}% ${noteStyle.dim(what)}`)
   }
 
   end(): void {

@@ -1,8 +1,9 @@
-/** Where a command writes: results to standard output, everything said about them to standard error. */
+/** Command output: results to standard output, notes to standard error. */
 
-import type { Io, Output } from '../io.ts'
+import type { Io } from '../io.ts'
+import type { Output } from '../shared-terminal.ts'
 import { jsonText } from './json.ts'
-import { NOTHING, type Shown } from './shown.ts'
+import { NOTHING, type SafeText } from './safe-text.ts'
 import { type Styles, stylesFor, wantsColour } from './style.ts'
 
 const NARROWEST = 40
@@ -10,11 +11,11 @@ const NARROWEST_NOTE = 20
 
 export class Screen {
   readonly #io: Io
-  /** Results are for a program. */
+  /** Results are written as JSON. */
   readonly isJson: boolean
-  /** Styles of what goes to standard output. */
+  /** Styles for standard output. */
   readonly style: Styles
-  /** Styles of what goes to standard error. */
+  /** Styles for standard error. */
   readonly noteStyle: Styles
 
   constructor(io: Io, options: { isJson?: boolean } = {}) {
@@ -24,49 +25,49 @@ export class Screen {
     this.noteStyle = stylesFor(wantsColour(io, io.stderr))
   }
 
-  /** Columns to lay a table out for; undefined when nobody looks at it. */
+  /** Width for tables. Undefined without a terminal. */
   get columns(): number | undefined {
     return columnsOf(this.#io.stdout)
   }
 
-  /** The same for what is said beside the result, which is broken into lines and needs less. */
+  /** Width for notes, which are wrapped and may be narrower. */
   get noteColumns(): number | undefined {
     return this.#io.stderr.isTTY ? Math.max(NARROWEST_NOTE, this.#io.stderr.columns() ?? NARROWEST) : undefined
   }
 
   /** A line of the result. */
-  print(line: Shown = NOTHING): void {
+  print(line: SafeText = NOTHING): void {
     this.#io.terminal.write(this.#io.stdout, `${line.text}\n`)
   }
 
-  /** A piece of a line of the result, as it comes. */
-  printPart(part: Shown): void {
+  /** A part of a line of the result, as it streams in. */
+  printPart(part: SafeText): void {
     this.#io.terminal.write(this.#io.stdout, part.text)
   }
 
-  /** The whole result, for a program. */
+  /** The whole result as JSON. */
   printJson(value: unknown): void {
     this.#io.terminal.write(this.#io.stdout, `${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
   }
 
-  /** One of many results, for a program. */
+  /** One of many results, as one line of JSON. */
   printJsonLine(value: unknown): void {
     this.#io.terminal.write(this.#io.stdout, `${jsonText(value)}\n`)
   }
 
-  /** A line for the person, beside the result. */
-  note(line: Shown): void {
+  /** A line for the person, on standard error. */
+  note(line: SafeText): void {
     this.#io.terminal.write(this.#io.stderr, `${line.text}\n`)
   }
 
-  /** Bytes that somebody asked for as they are. */
+  /** Writes bytes without escaping. Only for output that the user asked for. */
   printBytes(bytes: Uint8Array): void {
     this.#io.terminal.write(this.#io.stdout, bytes)
   }
 
-  /** Draws over the last line of standard error, until something else is written or `clear` is called. Nothing where there is no terminal. */
-  passing(line: Shown): void {
-    this.#io.terminal.pass(this.#io.stderr, line.text)
+  /** Shows a line on standard error until something else is written or `clear` is called. Does nothing without a terminal. */
+  showTransient(line: SafeText): void {
+    this.#io.terminal.showTransient(this.#io.stderr, line.text)
   }
 
   clear(): void {

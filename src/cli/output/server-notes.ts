@@ -1,16 +1,17 @@
-/** What a server that was connected to by hand says beside its answers: as much as a person can read, and no more. */
+/** Shows logs and warnings of a directly connected server, at a rate that a person can read. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
-import { Bucket, type Rate } from '../../protocol/rate.ts'
+import type { Clock } from '../../base/clock.ts'
+import { Bucket, type Rate } from '../../base/rate.ts'
 import type { Io } from '../io.ts'
+import { counted } from './counted.ts'
+import { type SafeText, safe } from './safe-text.ts'
 import type { Screen } from './screen.ts'
-import { type Shown, words } from './shown.ts'
 
-/** As many as a host lets through. */
+/** The same rate as in the host. */
 const RATE: Rate = { perSecond: 50, burst: 500 }
-/** Of one text; the rest is left out, and that is said. */
+/** Maximum length of one text. The rest is cut, with a note. */
 const MAX_TEXT = 16 * 1024
-/** What may wait to be written. A reader of standard error that is slower gets less. */
+/** Output that may be buffered for a slow reader of standard error. More is dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024
 
 export interface ServerNotesOptions {
@@ -29,8 +30,8 @@ export class ServerNotes {
     this.#bucket = new Bucket(RATE, options.clock.now())
   }
 
-  /** @param line makes the line of a text that is short enough; not called for what is left out */
-  note(text: string, line: (text: string) => Shown): void {
+  /** @param line makes the line to print; not called for dropped texts */
+  note(text: string, line: (text: string) => SafeText): void {
     const { io, screen, clock } = this.#options
     if (io.stderr.stream.writableLength > MAX_PENDING_BYTES || this.#bucket.take(clock.now()) > 0) {
       this.#leftOut++
@@ -38,14 +39,14 @@ export class ServerNotes {
     }
     this.tellLeftOut()
     const cut = text.length - MAX_TEXT
-    screen.note(line(cut > 0 ? `${text.slice(0, MAX_TEXT)} (and ${cut} characters more)` : text))
+    screen.note(line(cut > 0 ? `${text.slice(0, MAX_TEXT)} (and ${cut} more characters)` : text))
   }
 
-  /** Says how many were left out since it was said last. */
+  /** Prints how many lines were dropped since the last note. */
   tellLeftOut(): void {
     const { screen } = this.#options
     if (this.#leftOut > 0)
-      screen.note(words`${screen.noteStyle.yellow('!')} ${this.#leftOut} lines of the server were left out: more than can be read`)
+      screen.note(safe`${screen.noteStyle.yellow('!')} ${counted(this.#leftOut, 'line')} of the server dropped: too many at once`)
     this.#leftOut = 0
   }
 }

@@ -1,16 +1,17 @@
-/** Colours, for those who want them. */
+/** Colours, where the output supports them. */
 
 import { styleText } from 'node:util'
-import type { Io, Output } from '../io.ts'
-import { type Showable, Shown } from './shown.ts'
+import type { Io } from '../io.ts'
+import type { Output } from '../shared-terminal.ts'
+import { SafeText, type Showable } from './safe-text.ts'
 
 const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'magenta'] as const
 
 export type StyleName = (typeof STYLES)[number]
 
-export type Styles = Readonly<Record<StyleName, (text: Showable) => Shown>>
+export type Styles = Readonly<Record<StyleName, (text: Showable) => SafeText>>
 
-/** NO_COLOR and FORCE_COLOR say it for everybody; a terminal that is none, or a dumb one, gets none. */
+/** NO_COLOR and FORCE_COLOR decide first. Default: colours on a terminal that is not dumb. */
 export function wantsColour({ env }: Pick<Io, 'env'>, output: Output): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
@@ -20,8 +21,8 @@ export function wantsColour({ env }: Pick<Io, 'env'>, output: Output): boolean {
 export function stylesFor(isColoured: boolean): Styles {
   const entries = STYLES.map((name) => [
     name,
-    (text: Showable): Shown => {
-      const shown = Shown.join([text])
+    (text: Showable): SafeText => {
+      const shown = SafeText.join([text])
       return isColoured ? shown.styled((plain) => styleText(name, plain, { validateStream: false })) : shown
     },
   ])

@@ -1,6 +1,6 @@
-/** Rows under headings, as wide as the terminal allows. */
+/** A table that fits the width of the terminal. */
 
-import { LINE_BREAK, type Showable, Shown } from './shown.ts'
+import { LINE_BREAK, SafeText, type Showable } from './safe-text.ts'
 import type { StyleName, Styles } from './style.ts'
 
 export interface Column {
@@ -9,26 +9,31 @@ export interface Column {
 }
 
 const GAP = 2
-/** What the last column keeps, however much the others need. */
+/** Minimum width of the last column. */
 const LEAST_LAST = 20
 
-/** The last column is cut where there is a width; the others are as wide as their widest cell. */
-export function table(columns: readonly Column[], rows: readonly (readonly Showable[])[], style: Styles, width: number | undefined): Shown {
-  const cells = rows.map((row) => columns.map((_, i) => Shown.join([row[i] ?? ''])))
-  const titles = columns.map(({ title }) => Shown.oneLine(title))
+/** Columns are as wide as their widest cell. The last one is cut to the width of the terminal. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Showable[])[],
+  style: Styles,
+  width: number | undefined,
+): SafeText {
+  const cells = rows.map((row) => columns.map((_, i) => SafeText.join([row[i] ?? ''])))
+  const titles = columns.map(({ title }) => SafeText.oneLine(title))
   const widths = columns.map((_, i) => Math.max(titles[i]?.width ?? 0, ...cells.map((row) => row[i]?.width ?? 0)))
   const last = columns.length - 1
   if (width !== undefined) {
     const others = widths.slice(0, last).reduce((sum, each) => sum + each + GAP, 0)
     widths[last] = Math.min(widths[last] ?? 0, Math.max(LEAST_LAST, width - others))
   }
-  const line = (row: readonly Shown[], styleOf: (i: number) => StyleName | undefined): Shown =>
-    Shown.join(
+  const line = (row: readonly SafeText[], styleOf: (i: number) => StyleName | undefined): SafeText =>
+    SafeText.join(
       row.map((cell, i) => {
         const fitted = i === last ? cell.cut(widths[i] ?? 0) : cell.padEnd((widths[i] ?? 0) + GAP)
         const name = styleOf(i)
         return name ? style[name](fitted) : fitted
       }),
     )
-  return Shown.join([line(titles, () => 'dim'), ...cells.map((row) => line(row, (i) => columns[i]?.style))], LINE_BREAK)
+  return SafeText.join([line(titles, () => 'dim'), ...cells.map((row) => line(row, (i) => columns[i]?.style))], LINE_BREAK)
 }

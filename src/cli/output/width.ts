@@ -1,11 +1,11 @@
 /**
- * How many columns a terminal gives to a text: never fewer than any terminal takes. A line that is thought too narrow is wrapped by
- * the terminal, and what a server wrote then stands where only our own words should; one that is thought too wide is broken early.
+ * Text width in columns, rounded up to the widest of all terminals (a library would give one terminal's width). If a line is wider than
+ * computed, the terminal wraps it, and text of a server appears where only our own text should be. Breaking too early is harmless.
  */
 
 import { eastAsianWidth } from 'get-east-asian-width'
 
-/** Where a tab leads to at most; `expandTabs` makes it spaces where the place is known. */
+/** Maximum width of a tab. `expandTabs` replaces tabs where the position is known. */
 const TAB = 8
 
 const MARK = /^\p{M}$/u
@@ -18,11 +18,11 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** The longest beginning that takes no more than `columns`. */
+/** The longest prefix that fits into `columns`. */
 export const cutTo = (text: string, columns: number): string => text.slice(0, endOfFit(text, 0, columns))
 
-/** One line as several that take no more than `columns` each, broken at spaces where there are any. @param first columns of the first one */
-export function brokenTo(line: string, columns: number, first = columns): string[] {
+/** Wraps a line to `columns`, at spaces if possible. @param first the width of the first line */
+export function wrapTo(line: string, columns: number, first = columns): string[] {
   const lines: string[] = []
   let start = 0
   for (let room = Math.max(1, first); ; room = Math.max(1, columns)) {
@@ -34,7 +34,7 @@ export function brokenTo(line: string, columns: number, first = columns): string
   }
 }
 
-/** At a space in the second half of what fits, else where the room ends; never before a mark, which would sit on what comes before the next line. */
+/** Breaks at a space in the second half, else at the limit, and never before a combining mark, which would then attach to our own text. */
 function breakIn(line: string, start: number, end: number): number {
   const space = line[end] === ' ' ? end - start : line.slice(start, end).lastIndexOf(' ')
   if (space > (end - start) / 2 && !isMarkAt(line, start + space + 1)) return start + space
@@ -61,7 +61,7 @@ function endOfFit(text: string, start: number, columns: number): number {
   return text.length
 }
 
-/** Tabs as the spaces that they stand for, with a stop every eight columns from the beginning of each line. */
+/** Replaces tabs by spaces, with a tab stop every eight columns. */
 export const expandTabs = (text: string): string => (text.includes('\t') ? text.split('\n').map(expandedLine).join('\n') : text)
 
 function expandedLine(line: string): string {
@@ -77,19 +77,19 @@ function expandedLine(line: string): string {
 }
 
 const AS_PICTURE = 0xfe0f
-/** Terminals set to Chinese, Japanese or Korean draw many signs of other scripts two columns wide. */
+/** Terminals with a Chinese, Japanese or Korean locale draw ambiguous characters two columns wide. */
 const WIDEST = { ambiguousAsWide: true }
 
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) as number
-  // With a sign for "as a picture" behind them, digits and signs such as © take two columns in some terminals.
+  // With an emoji variation selector, digits and signs such as © take two columns in some terminals.
   if (code === AS_PICTURE) return 1
   if (code < 0x80) return code === 0x09 ? TAB : 1
   if (DRAWN_OVER.test(character)) return isOldMark(code) ? 0 : 1
   return PICTURE.test(character) || eastAsianWidth(code, WIDEST) === 2 ? 2 : 1
 }
 
-/** Marks that every terminal draws over the letter before. Those that came to Unicode later take a column of their own in some. */
+/** Combining marks that every terminal draws with zero width. Newer ones take a column in some terminals. */
 const isOldMark = (code: number): boolean =>
   code <= 0x07f3 ||
   (code >= 0x0900 && code <= 0x0963) ||

@@ -1,51 +1,55 @@
-/** Questions of a server that was connected to by hand, put to the person at the terminal. */
+/** Answers a directly connected server's questions by asking the person at the terminal. */
 
 import { randomUUID } from 'node:crypto'
-import { authFault } from '../../auth/client/faults.ts'
-import type { Answers, Asking } from '../../client/answers.ts'
-import { secretFields } from '../../host/ask/form-lines.ts'
-import type { Answer, Asker, Question, Subject } from '../../host/ask/question.ts'
-import type { ActionKind } from '../../host/consent/action.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { Cancelled, Declined } from '../../protocol/errors.ts'
-import { personUrl } from '../../protocol/person-url.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
-import type { Invocation } from '../frame.ts'
+import { personUrl } from '../../base/address/person-url.ts'
+import { asText } from '../../base/as-text.ts'
+import {
+  type Answers,
+  type Asking,
+  Cancelled,
+  type CreateMessageParams,
+  type CreateMessageResult,
+  Declined,
+  McpError,
+} from '../../client/index.ts'
+import { type ActionKind, type Answer, type Asker, type Question, type Subject, secretFields } from '../../host/index.ts'
+import type { Invocation } from '../command-runner.ts'
 import { isInteractive } from '../io.ts'
-import { describeTarget, type TargetName } from '../target/target.ts'
 
 const ANSWER_MS = 10 * 60_000
 
-/** Nothing is offered where there is nobody to ask. */
-export async function personalAnswers({ io }: Invocation, target: TargetName): Promise<Answers> {
+/** Declares no answers without a terminal. @param where the command or the address that the person gave */
+export async function personalAnswers({ io }: Invocation, where: string): Promise<Answers> {
   if (!isInteractive(io)) return {}
   const { terminalAsker } = await import('./asker.ts')
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
-  return answersBy(terminalAsker(io, { openPage: openBrowser }), describeTarget(target))
+  const { openBrowser } = await import('../../auth/index.ts')
+  return answersFrom(terminalAsker(io, { openPage: openBrowser }), where)
 }
 
 /**
- * Opens the page of a login after the person has seen where it is: a server may name any page.
- * @throws McpError when they do not want to
+ * Opens a login page after the person has seen its address, because a server may name any page.
+ * @throws McpError ERR_AUTH when the person declines
  */
-export async function agreeToLogin({ io, signal }: Invocation, server: string, page: string): Promise<void> {
+export async function confirmLogin({ io, signal }: Invocation, server: string, page: string): Promise<void> {
   const url = personUrl(page)
-  if (!url) throw authFault('browser', `Not a page to log in at: ${JSON.stringify(page)}`)
+  if (!url) throw browserError(`Not a login page that can be opened: ${JSON.stringify(page)}`)
   const { terminalAsker } = await import('./asker.ts')
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  const { openBrowser } = await import('../../auth/index.ts')
   const { host } = new URL(server)
   const subject: Subject = { kind: 'url', message: `${host} wants you to log in at ${url.host}`, url }
   const answer = await terminalAsker(io, { openPage: openBrowser }).ask(questionOf('elicit.url', subject, host, server), signal)
-  if (answer.kind !== 'allow') throw authFault('browser', 'The server wants a login, and you did not want to open its page')
+  if (answer.kind !== 'allow') throw browserError('The server requires a login, and you chose not to open its login page')
 }
 
+const browserError = (message: string): McpError => new McpError('ERR_AUTH', message, { data: { reason: 'browser' } })
+
 /** @param where the command or the address that the person gave */
-function answersBy(asker: Asker, where: string): Answers {
+function answersFrom(asker: Asker, where: string): Answers {
   const ask = (action: ActionKind, subject: Subject, { server, signal }: Asking): Promise<Answer> =>
     asker.ask(questionOf(action, subject, server, where), signal)
   return {
     elicit: async ({ message, schema, defaults }, asking) => {
-      const warnings = secretFields(schema).length > 0 ? ['It asks for something that looks like a secret'] : []
+      const warnings = secretFields(schema).length > 0 ? ['This form asks for something that looks like a secret'] : []
       const answer = await ask('elicit.form', { kind: 'form', message, schema, defaults, warnings }, asking)
       if (answer.kind !== 'allow') return { action: answer.kind === 'deny' ? 'decline' : 'cancel' }
       return { action: 'accept', content: (answer.edited ?? defaults) as Record<string, string> }
@@ -54,7 +58,7 @@ function answersBy(asker: Asker, where: string): Answers {
       const answer = await ask('elicit.url', { kind: 'url', message, url }, asking)
       return { action: answer.kind === 'allow' ? 'accept' : answer.kind === 'deny' ? 'decline' : 'cancel' }
     },
-    // There is no model here: the person is asked to answer in its place.
+    // Without a host there is no model: the person answers in its place.
     sample: async (params, asking) => composed(await ask('sampling.create', { kind: 'compose', params: withoutTools(params) }, asking)),
   }
 }

@@ -1,24 +1,28 @@
-/** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
+/** Asks the host's questions at the terminal. Everything is shown, and closing a question means no. */
 
-import { queued } from '../../host/ask/askers.ts'
-import { foldedOf } from '../../host/ask/describe.ts'
-import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/ask/question.ts'
-import type { ArgumentRules } from '../../host/consent/rule.ts'
-import type { GrantScope } from '../../host/grants/grant.ts'
-import { Cancelled, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageResult } from '../../protocol/sampling.ts'
-import { compileForeign } from '../../protocol/schema/foreign.ts'
-import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import { Cancelled, type CreateMessageResult, McpError } from '../../client/index.ts'
+import {
+  type Answer,
+  type ArgumentRules,
+  type Asker,
+  argumentChecker,
+  foldedOf,
+  type GrantScope,
+  type GrantWidth,
+  type Question,
+  queued,
+  type Subject,
+} from '../../host/index.ts'
 import type { Io } from '../io.ts'
+import { safe, untrusted } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { untrusted, words } from '../output/shown.ts'
 import { editObject } from './edit-json.ts'
 import { fillForm } from './form.ts'
 import { type Choice, Prompts } from './prompts.ts'
 import { questionTitle, showQuestion } from './show-question.ts'
 
 export interface TerminalAskerOptions {
-  /** Opens a page that the person agreed to open. Without it that is for whoever asks to do, after a yes. */
+  /** Opens a page after the person agreed. Default: the caller opens it. */
   openPage?(href: string): Promise<void>
   /** Milliseconds of the wall clock. */
   now?(): number
@@ -35,20 +39,20 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const { now = Date.now } = options
   const leftMs = question.expiresAt - now()
   if (leftMs <= 0) throw late()
-  // Not AbortSignal.timeout: in `any` nothing but the signal made of it holds on to it, and Node then collects it before its time.
+  // Not AbortSignal.timeout: inside AbortSignal.any nothing else references it, and Node may collect it before it fires.
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), Math.min(leftMs, MAX_TIMER_MS))
   const ends = AbortSignal.any([signal, over.signal])
   const screen = new Screen(io)
   showQuestion(screen, question)
-  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
+  screen.note(safe`  ${screen.noteStyle.dim(`expires in ${inWords(leftMs)} (then denied)`)}`)
   try {
     return await answerTo({ io, screen, prompts: new Prompts(io, ends) }, question, options)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     signal.throwIfAborted()
     if (ends.aborted) {
-      screen.note(words`${screen.noteStyle.yellow('The time is over: no answer is a no.')}`)
+      screen.note(safe`${screen.noteStyle.yellow('The question expired and counts as denied.')}`)
       throw late()
     }
     return { kind: 'cancel' }
@@ -57,7 +61,7 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   }
 }
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
@@ -75,8 +79,7 @@ async function answerTo(desk: Desk, question: Question, options: TerminalAskerOp
   const { screen, prompts } = desk
   const { subject, scopes } = question
   const scope: GrantScope = scopes[0] ?? 'once'
-  // The cursor stands on the no: a key that was meant for something else agrees to nothing.
-  // The title may have scrolled away, so it is said once more.
+  // The cursor starts on No, so that a stray Enter approves nothing. The title is repeated because it may have scrolled away.
   const choose = (folded: number): Promise<Next> =>
     prompts.choose(
       untrusted(questionTitle(question)).cut(prompts.columns),
@@ -181,15 +184,8 @@ async function edited(desk: Desk, subject: Subject, scope: GrantScope): Promise<
   const { screen, prompts } = desk
   const allow = (value: unknown): Answer => ({ kind: 'allow', scope, edited: value })
   switch (subject.kind) {
-    case 'call': {
-      const validate = await compileForeign(subject.tool.inputSchema).catch(() => undefined)
-      return allow(
-        await editObject(desk, 'The arguments', subject.args, (args) => {
-          const checked = validate?.(args)
-          return checked === undefined || checked.ok ? undefined : describeIssues(checked.issues)
-        }),
-      )
-    }
+    case 'call':
+      return allow(await editObject(desk, 'The arguments', subject.args, await argumentChecker(subject.tool)))
     case 'sample':
       return allow(
         await editObject(desk, 'The request', subject.params, ({ messages }) =>
@@ -225,12 +221,12 @@ const textOf = ({ content }: CreateMessageResult): string =>
 
 const withText = (result: CreateMessageResult, text: string): CreateMessageResult => ({ ...result, content: { type: 'text', text } })
 
-/** Only now, and by a program that gets the address as one argument. */
+/** Called after the yes. The address is one argument of a program, never part of a shell line. */
 async function openFor(screen: Screen, { url }: Extract<Subject, { kind: 'url' }>, options: TerminalAskerOptions): Promise<void> {
   try {
     await options.openPage?.(url.href)
   } catch {
-    screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
+    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
   }
 }
 

@@ -1,11 +1,11 @@
-/** A value edited as JSON: in the person's editor where they have named one, else on a line. */
+/** Edits a value as JSON: in $VISUAL or $EDITOR if set, otherwise on one line. */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import { Cancelled } from '../../protocol/errors.ts'
+import { isObject } from '../../base/json.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 import { jsonText } from '../output/json.ts'
+import { type Showable, safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { type Showable, words } from '../output/shown.ts'
 import { editorOf, editText } from './editor.ts'
 import type { Prompts } from './prompts.ts'
 
@@ -14,23 +14,23 @@ export interface Editing {
   prompts: Prompts
 }
 
-/** @param faultOf says what is wrong with what was typed, or undefined */
+/** @param check returns what is wrong with the edited value, or undefined */
 export async function editObject(
   { io, prompts }: Editing,
   message: Showable,
   value: unknown,
-  faultOf: (edited: Record<string, unknown>) => string | undefined = () => undefined,
+  check: (edited: Record<string, unknown>) => string | undefined = () => undefined,
 ): Promise<Record<string, unknown>> {
   const validate = (text: string): string | undefined => {
     const parsed = objectIn(text)
-    return parsed === undefined ? 'Expected a JSON object' : faultOf(parsed)
+    return parsed === undefined ? 'Expected a JSON object' : check(parsed)
   }
   const editor = editorOf(io)
   if (editor !== undefined) return inEditor({ io, prompts }, editor, jsonText(value, 2), validate)
   const initial = jsonText(value)
   if (!prompts.fits(initial)) {
-    new Screen(io).note(words`It is too long to be edited on this screen: set EDITOR to your editor, and it is used.`)
-    throw new Cancelled('It could not be edited here')
+    new Screen(io).note(safe`Too long to edit on this screen. Set EDITOR to use your editor.`)
+    throw new Cancelled('Too long to edit on this screen')
   }
   return objectIn(await prompts.line(message, { initial, validate })) as Record<string, unknown>
 }
@@ -39,19 +39,19 @@ async function inEditor(
   { io, prompts }: Editing,
   editor: string,
   before: string,
-  faultOf: (text: string) => string | undefined,
+  check: (text: string) => string | undefined,
 ): Promise<Record<string, unknown>> {
   const screen = new Screen(io)
   for (let text = before; ; ) {
     text = await editText(editor, text, 'edit.json')
-    const fault = faultOf(text)
+    const fault = check(text)
     if (fault === undefined) return objectIn(text) as Record<string, unknown>
-    screen.note(words`${screen.noteStyle.yellow('!')} ${fault}`)
-    const next = await prompts.choose('It cannot be used like this', [
-      { value: 'again', label: 'Edit it again' },
-      { value: 'stop', label: 'Leave it' },
+    screen.note(safe`${screen.noteStyle.yellow('!')} ${fault}`)
+    const next = await prompts.choose('This value cannot be used', [
+      { value: 'again', label: 'Edit again' },
+      { value: 'stop', label: 'Stop editing' },
     ])
-    if (next === 'stop') throw new Cancelled('It was not edited to something that can be used')
+    if (next === 'stop') throw new Cancelled('Editing was stopped')
   }
 }
 

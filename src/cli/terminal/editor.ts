@@ -1,16 +1,16 @@
-/** The person's own editor, on a file that nobody else can read and that is gone afterwards. */
+/** Opens the person's editor on a private temporary file. */
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Cancelled } from '../../protocol/errors.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 
 /** VISUAL, or EDITOR. */
 export const editorOf = ({ env }: Pick<Io, 'env'>): string | undefined => env.VISUAL || env.EDITOR || undefined
 
-/** Resolves with what was saved. Rejects with `Cancelled` when the editor fails, as those do that were told to give up. */
+/** Resolves with the saved text. Rejects with `Cancelled` when the editor exits with an error. */
 export async function editText(editor: string, text: string, name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-edit-'))
   try {
@@ -23,11 +23,11 @@ export async function editText(editor: string, text: string, name: string): Prom
   }
 }
 
-/** With a shell, because an editor may be named with options, as in `code --wait`; the file is an argument and no part of the line. */
+/** Uses a shell because EDITOR may contain options (`code --wait`). The file is passed as an argument, not as part of the line. */
 function run(editor: string, file: string): Promise<void> {
   const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
   return new Promise((resolve, reject) => {
     child.once('error', () => reject(new Cancelled(`${editor} could not be started`)))
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Cancelled(`${editor} ended with ${code}`))))
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Cancelled(`${editor} exited with ${code}`))))
   })
 }

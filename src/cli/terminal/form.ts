@@ -1,15 +1,15 @@
-/** A form of a server, filled in field by field, looked over before it is sent. */
+/** Fills in a form of a server, field by field, with a review before it is sent. */
 
-import { nameText } from '../../host/ask/question-line.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Field, FormSchema } from '../../protocol/elicitation.ts'
-import { compileForeign } from '../../protocol/schema/foreign.ts'
-import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import { asText } from '../../base/as-text.ts'
+import type { FormSchema } from '../../client/index.ts'
+import { checkForm, nameText } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
 import type { Choice, Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
+
+type Field = FormSchema['properties'][string]
 
 export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
 
@@ -22,51 +22,51 @@ export async function fillForm(
   hidden: readonly string[] = [],
 ): Promise<Filled> {
   const required = new Set(schema.required ?? [])
-  // In the order of the form, whatever is filled in first.
+  // In the order of the form, not in the order of filling in.
   const content: Record<string, unknown> = Object.fromEntries(
     Object.keys(schema.properties).map((name) => [name, Object.hasOwn(defaults, name) ? defaults[name] : undefined]),
   )
   const fill = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
     content[name] = isHidden
-      ? await prompts.hidden(words`${field.title ?? name}`)
+      ? await prompts.hidden(safe`${field.title ?? name}`)
       : await ask(prompts, name, field, required.has(name), content[name])
   }
   for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
   for (;;) {
-    screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
+    screen.note(safe`${screen.noteStyle.bold('To be sent:')}`)
     for (const [name, value] of Object.entries(given(content)))
-      showLine(screen, { label: nameText(name), text: hidden.includes(name) ? 'what you typed' : jsonText(value), tone: 'theirs' })
-    const fault = await faultOf(schema, given(content))
-    if (fault !== undefined) showLine(screen, { label: 'It does not fit the form yet', text: fault, tone: 'warning' })
+      showLine(screen, {
+        kind: 'detail',
+        label: nameText(name),
+        text: hidden.includes(name) ? '(hidden)' : jsonText(value),
+        tone: 'theirs',
+      })
+    const fault = await checkForm(schema, given(content))
+    if (fault !== undefined) showLine(screen, { kind: 'warning', label: 'The form is not complete yet', text: fault, tone: 'warning' })
     const next = await prompts.choose('Send it?', [
       ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
       { value: 'edit', label: 'Change a field' },
-      { value: 'decline', label: 'Decline: send nothing, and say that you will not' },
+      { value: 'decline', label: 'Decline: tell the server no, and send nothing' },
     ])
     if (next === 'send') return { kind: 'send', content: given(content) }
     if (next === 'decline') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
     const name = await prompts.choose(
-      'Which?',
+      'Which field?',
       names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
     )
     await fill(name, schema.properties[name] as Field)
   }
 }
 
-async function faultOf(schema: FormSchema, content: Record<string, unknown>): Promise<string | undefined> {
-  const checked = (await compileForeign(schema, { assertsFormats: true }))(content)
-  return checked.ok ? undefined : describeIssues(checked.issues)
-}
-
 const given = (content: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined))
 
 async function ask(prompts: Prompts, name: string, field: Field, isRequired: boolean, before: unknown): Promise<unknown> {
-  const title = words`${field.title ?? name}${field.description === undefined ? '' : ` (${field.description})`}${isRequired ? '' : ', may be left out'}`
+  const title = safe`${field.title ?? name}${field.description === undefined ? '' : ` (${field.description})`}${isRequired ? '' : ' (optional)'}`
   if (field.type === 'boolean') {
-    const skip = isRequired ? [] : [{ value: 'skip', label: 'Leave it out' }]
+    const skip = isRequired ? [] : [{ value: 'skip', label: 'Leave empty' }]
     const chosen = await prompts.choose(
       title,
       [{ value: 'yes', label: 'Yes' }, { value: 'no', label: 'No' }, ...skip],
@@ -83,7 +83,7 @@ async function ask(prompts: Prompts, name: string, field: Field, isRequired: boo
   const typed = await prompts.line(title, {
     initial: before === undefined ? '' : asText(before),
     validate: (text) => {
-      if (text === '') return isRequired && field.type !== 'string' ? 'This one is needed' : undefined
+      if (text === '') return isRequired && field.type !== 'string' ? 'A value is required' : undefined
       return field.type === 'string' ? undefined : numberFault(text, field.type)
     },
   })
@@ -91,7 +91,7 @@ async function ask(prompts: Prompts, name: string, field: Field, isRequired: boo
   return field.type === 'string' ? typed : Number(typed)
 }
 
-/** Something that cannot be a value of theirs, since it is no index. */
+/** Cannot be mistaken for a choice of the server: those are indexes. */
 const SKIP = 'skip'
 
 /** By index: a value may be any text. */
@@ -103,7 +103,7 @@ async function chooseOne(
   before: unknown,
 ): Promise<unknown> {
   const options: Choice<string>[] = choices.map(({ label }, i) => ({ value: String(i), label }))
-  if (!isRequired) options.push({ value: SKIP, label: 'Leave it out' })
+  if (!isRequired) options.push({ value: SKIP, label: 'Leave empty' })
   const at = choices.findIndex(({ value }) => value === before)
   const chosen = await prompts.choose(title, options, at < 0 ? undefined : String(at))
   return chosen === SKIP ? undefined : choices[Number(chosen)]?.value
@@ -124,6 +124,6 @@ function choicesOf(field: object): Choice<string>[] {
 
 function numberFault(text: string, type: 'number' | 'integer'): string | undefined {
   const number = Number(text)
-  if (!Number.isFinite(number) || text.trim() === '') return `Expected a number, and got ${JSON.stringify(text)}`
-  return type === 'integer' && !Number.isInteger(number) ? `Expected a whole number, and got ${text}` : undefined
+  if (!Number.isFinite(number) || text.trim() === '') return `Expected a number, got ${JSON.stringify(text)}`
+  return type === 'integer' && !Number.isInteger(number) ? `Expected a whole number, got ${text}` : undefined
 }

@@ -1,16 +1,16 @@
-/** Lines that a person types, one after another, with a history. A question that comes up takes the line off the screen and gives it back. */
+/** Reads typed lines, with a history. A question removes the line from the screen and restores it afterwards. */
 
 import { createInterface, type Interface } from 'node:readline'
 import type { Io } from '../io.ts'
 
 const MAX_HISTORY = 1000
-const TWICE = '(Ctrl-C once more ends it, as Ctrl-D does)\n'
+const TWICE = '(press Ctrl-C again or Ctrl-D to quit)\n'
 
 export class LineTerminal {
   readonly #io: Io
   readonly #prompt: string
   #history: string[] = []
-  /** Lines that came in one piece with another, as pasted ones do, and the beginning of the next. */
+  /** Further lines of pasted input, and the unfinished rest. */
   readonly #ahead: string[] = []
   #begun = ''
 
@@ -19,13 +19,13 @@ export class LineTerminal {
     this.#prompt = prompt
   }
 
-  /** Resolves with undefined when the person has closed the input, pressed Ctrl-C twice, or the signal says so. */
+  /** Resolves with undefined when the input is closed, Ctrl-C was pressed twice, or the signal aborts. */
   read(signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) return Promise.resolve(undefined)
     const ahead = this.#ahead.shift()
     if (ahead !== undefined) return Promise.resolve(ahead)
     return new Promise((resolve) => {
-      // One interface a line: between two lines the keyboard belongs to whoever asks a question.
+      // A new interface for each line: between lines a question may need the keyboard.
       let line: Interface | undefined
       let wasInterrupted = false
       let stopTyping = (): void => {}
@@ -41,7 +41,7 @@ export class LineTerminal {
       const interrupt = (): void => {
         if (wasInterrupted && line?.line === '') return finish(undefined)
         wasInterrupted = true
-        // What was typed is thrown away, as shells do; a second time is a wish to leave.
+        // Discards the typed text, as shells do. A second Ctrl-C quits.
         withdraw()
         this.#begun = ''
         this.#io.stderr.stream.write(TWICE)
@@ -58,7 +58,7 @@ export class LineTerminal {
         opened.on('line', (text) => {
           if (typed !== undefined) return void this.#ahead.push(text)
           typed = text
-          // From here on it is done, and not to be drawn again.
+          // The line is complete and must not be redrawn.
           stopTyping()
           setImmediate(() => {
             this.#begun = opened.line
@@ -96,7 +96,7 @@ export class LineTerminal {
     })
   }
 
-  /** Takes the prompt and what was typed off the screen. */
+  /** Erases the prompt and the typed text from the screen. */
   #wipe(line: Interface): void {
     const { rows } = line.getCursorPos()
     this.#io.stderr.stream.write(`\r${rows > 0 ? `\u001b[${rows}A` : ''}\u001b[J`)

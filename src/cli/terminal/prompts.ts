@@ -1,15 +1,15 @@
-/** Prompts at a terminal: whatever is shown was made visible first, and whoever presses Esc or Ctrl-C has cancelled. */
+/** Prompts at a terminal. All text is escaped first; Esc and Ctrl-C cancel. */
 
 import type { Writable } from 'node:stream'
 import { isCancel, multiline, multiselect, password, select, settings, text } from '@clack/prompts'
-import { Cancelled } from '../../protocol/errors.ts'
-import { hasInvisible } from '../../protocol/visible-text.ts'
+import { hasInvisible } from '../../base/text/visible-text.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
+import { SafeText, type Showable, safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { type Showable, Shown, words } from '../output/shown.ts'
-import { brokenTo } from '../output/width.ts'
+import { wrapTo } from '../output/width.ts'
 
-// Letters do not move through the choices: a word that was meant for something else ends where the cursor stands.
+// Letters must not move the cursor: text typed for something else would change the answer.
 for (const letter of ['h', 'j', 'k', 'l']) settings.aliases.delete(letter)
 
 export interface Choice<Value> {
@@ -29,12 +29,12 @@ export interface LineOptions {
   validate?(value: string): string | undefined
 }
 
-/** What stands before a message or a choice, and a column that stays free. */
+/** Columns before a message or a choice, plus a free one. */
 const LEAD = 8
-/** Lines that a prompt needs beside what is edited in it. */
+/** Lines that a prompt needs in addition to the edited text. */
 const FRAME_LINES = 6
 
-/** Only while nobody else writes: see `SharedTerminal.ask`. What is drawn over is never wider than the terminal. */
+/** Use only inside `SharedTerminal.ask`. Lines that are redrawn are never wider than the terminal. */
 export class Prompts {
   readonly #io: Io
   readonly #screen: Screen
@@ -44,7 +44,7 @@ export class Prompts {
     this.#io = io
     this.#screen = new Screen(io)
     this.#signal = signal
-    // What was typed before the question was seen is no answer to it.
+    // Input typed before the question was visible is not an answer.
     while (io.stdin.read() !== null);
   }
 
@@ -75,14 +75,14 @@ export class Prompts {
         ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
       }),
     )
-    // An empty line comes back as nothing at all.
+    // An empty line comes back as undefined.
     return answer ?? ''
   }
 
-  /** What is typed is not shown. */
+  /** Reads input without showing it. */
   async hidden(message: Showable): Promise<string> {
     const title = this.#titled(message)
-    return this.#ask((common) => password({ ...common, message: title, validate: (value) => (value ? undefined : 'It is empty') }))
+    return this.#ask((common) => password({ ...common, message: title, validate: (value) => (value ? undefined : 'A value is required') }))
   }
 
   async lines(message: Showable, options: LineOptions = {}): Promise<string> {
@@ -100,13 +100,13 @@ export class Prompts {
     return answer ?? ''
   }
 
-  /** Whether a prompt with it fits on the screen, with some room to type more. */
+  /** Whether a prompt with this text fits on the screen, with room to type more. */
   fits(initial: string): boolean {
-    const lines = initial.split('\n').flatMap((line) => brokenTo(line, this.columns))
+    const lines = initial.split('\n').flatMap((line) => wrapTo(line, this.columns))
     return lines.length <= Math.max(1, Math.floor((this.#rows - FRAME_LINES) / 2))
   }
 
-  /** Room for a message, or for a choice. */
+  /** Width for a message or a choice. */
   get columns(): number {
     return Math.max(1, (this.#screen.noteColumns ?? 80) - LEAD)
   }
@@ -115,26 +115,26 @@ export class Prompts {
     return (this.#io.stderr.stream as { rows?: number }).rows ?? 24
   }
 
-  /** One line for the prompt. What is longer is written above it, whole. */
+  /** One line for the prompt. A longer message is printed in full above it. */
   #titled(message: Showable): string {
-    const shown = Shown.join([message])
+    const shown = SafeText.join([message])
     if (shown.width <= this.columns) return shown.text
     this.#note(shown.text)
     return shown.cut(this.columns).text
   }
 
-  /** Names and texts of others may be in it, so every line has the bar that theirs have. */
+  /** May contain untrusted text, so every line gets the bar that marks such text. */
   #note(text: string): void {
-    const bar = words`  ${this.#screen.noteStyle.magenta('│')} `
-    this.#screen.note(words`${bar}${Shown.join(brokenTo(text, this.columns), words`\n${bar}`)}`)
+    const bar = safe`  ${this.#screen.noteStyle.magenta('│')} `
+    this.#screen.note(safe`${bar}${SafeText.join(wrapTo(text, this.columns), safe`\n${bar}`)}`)
   }
 
   #options<Value extends string>(choices: readonly Choice<Value>[]): { value: string; label: string; hint?: string }[] {
-    const labels = choices.map(({ label }) => Shown.join([label]))
+    const labels = choices.map(({ label }) => SafeText.join([label]))
     if (labels.some(({ width }) => width > this.columns)) for (const [i, label] of labels.entries()) this.#note(`${i + 1}. ${label.text}`)
     return choices.map(({ value, hint }, i) => {
-      const label = labels[i] as Shown
-      const shownHint = hint === undefined ? undefined : Shown.join([hint])
+      const label = labels[i] as SafeText
+      const shownHint = hint === undefined ? undefined : SafeText.join([hint])
       const hasRoom = shownHint !== undefined && label.width + shownHint.width + 3 <= this.columns
       return { value, label: label.cut(this.columns).text, ...(hasRoom && { hint: shownHint.text }) }
     })
@@ -143,7 +143,7 @@ export class Prompts {
   async #ask<Value>(prompt: (common: Common) => Promise<Value>): Promise<Exclude<Value, symbol>> {
     const { stdin, stderr } = this.#io
     if (this.#signal.aborted) throw closed()
-    // Closed the way a person closes it, so that it is drawn as closed and does not stay behind looking open.
+    // Closed by a simulated Esc, so that the prompt is redrawn as closed.
     const close = (): void => void stdin.emit('keypress', ESCAPE, { name: 'escape', sequence: ESCAPE })
     this.#signal.addEventListener('abort', close, { once: true })
     try {
@@ -162,4 +162,4 @@ const MAX_FAULT = 300
 const closed = (): Cancelled => new Cancelled('The question was closed without an answer')
 
 const shownFault = (fault: string | undefined): string | undefined =>
-  fault === undefined ? undefined : Shown.oneLine(fault).cut(MAX_FAULT).text
+  fault === undefined ? undefined : SafeText.oneLine(fault).cut(MAX_FAULT).text

@@ -1,6 +1,6 @@
 /** Where two JSON values differ, by JSON pointer. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 export interface Difference {
   pointer: string

@@ -1,10 +1,10 @@
-/** A recorded exchange: a line that says what it is, then one line a message. */
+/** The recording format: a heading line, then one line per message. */
 
+import { isObject } from '../../base/json.ts'
+import { redact } from '../../base/text/redact.ts'
+import { McpError } from '../../client/index.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
-import { McpError } from '../../protocol/errors.ts'
-import { redact } from '../../protocol/redact.ts'
-import type { Passed } from '../target/tap.ts'
+import type { TappedMessage } from '../../testing/index.ts'
 
 export interface Heading {
   portico: 'transcript'
@@ -17,7 +17,7 @@ export interface Heading {
 
 export interface Transcript {
   heading: Heading
-  messages: Passed[]
+  messages: TappedMessage[]
 }
 
 const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
@@ -25,10 +25,10 @@ const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 export const headingLine = (target: string, at: Date): string =>
   `${JSON.stringify({ portico: 'transcript', format: 1, target, at: at.toISOString() } satisfies Heading)}\n`
 
-export const messageLine = ({ from, message, atMs }: Passed): string =>
+export const messageLine = ({ from, message, atMs }: TappedMessage): string =>
   `${JSON.stringify({ from, atMs: Math.round(atMs * 10) / 10, message: withoutSecrets(message) })}\n`
 
-/** A progress token is no secret, whatever its name: without it a recording cannot be told apart. */
+/** Keeps progress tokens, which are not secrets and are needed to play a recording. */
 export function withoutSecrets(message: unknown): unknown {
   const safe = redact(message)
   if (!isObject(message) || !isObject(safe) || !isObject(message.params) || !isObject(safe.params)) return safe
@@ -42,16 +42,16 @@ function keepToken(from: Record<string, unknown>, to: Record<string, unknown>): 
   if (typeof progressToken === 'number' || typeof progressToken === 'string') to.progressToken = progressToken
 }
 
-/** Throws ERR_CONFIG for what is no recording, with the line. */
+/** Throws ERR_CONFIG with the line number for an invalid recording. */
 export async function readTranscript(path: string, maxBytes = MAX_TRANSCRIPT_BYTES): Promise<Transcript> {
   const bytes = await readAtMost(path, maxBytes).catch((error: unknown) => {
     if (!(error instanceof UnfitFile)) throw error
-    throw new McpError('ERR_LIMIT', `${path} is no recording: ${error.message}`)
+    throw new McpError('ERR_LIMIT', `${path} is not a recording: ${error.message}`)
   })
   const lines = bytes.toString('utf8').split('\n')
   const heading = parsed(lines[0] ?? '', 1, path)
   if (!isObject(heading) || heading.portico !== 'transcript' || heading.format !== 1)
-    throw new McpError('ERR_CONFIG', `${path} is not a recording of portico record: its first line does not say so`)
+    throw new McpError('ERR_CONFIG', `${path} is not a recording of "portico record": invalid first line`)
   const messages = lines.slice(1).flatMap((line, i) => (line.trim() === '' ? [] : [passedIn(parsed(line, i + 2, path), i + 2, path)]))
   return { heading: heading as unknown as Heading, messages }
 }
@@ -64,7 +64,7 @@ function parsed(line: string, number: number, path: string): unknown {
   }
 }
 
-function passedIn(value: unknown, number: number, path: string): Passed {
+function passedIn(value: unknown, number: number, path: string): TappedMessage {
   if (!isObject(value) || (value.from !== 'client' && value.from !== 'server') || value.message === undefined)
     throw new McpError('ERR_CONFIG', `${path}, line ${number}: expected {"from": "client" or "server", "message": ...}`)
   return { from: value.from, message: value.message, atMs: typeof value.atMs === 'number' ? value.atMs : 0 }

@@ -1,54 +1,56 @@
-/** What the rest of the client needs to know of the way it talks to a server. */
+/** The interface of the two client dialects, and the checks that both use. */
 
-import { isObject, METHOD_NOT_FOUND, type Params } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { METHOD_NOT_FOUND, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
-import { type Implementation, META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ServerCapabilities } from '../../protocol/lifecycle.ts'
-import type { LogLevel } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import type { Change } from '../../protocol/ports.ts'
-import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import { type Implementation, META } from '../../protocol/model/base.ts'
+import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
+import type { Change } from '../../protocol/seams/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 
-/** What a server says of itself. For display: none of it is proof. */
+/** How a server describes itself. Not verified. */
 export interface ServerDescription {
   info: Implementation
   capabilities: ServerCapabilities
+  /** Instructions for the model. */
   instructions: string | undefined
 }
 
 export interface ClientDialect {
   readonly revision: Revision
   readonly server: ServerDescription
-  /** Sends a request of the neutral model; resolves with a complete result, whatever rounds that takes. */
+  /** Sends a request. Resolves with the complete result, after any number of rounds. */
   request(method: string, params: Params, options: CallOptions): Promise<Params>
   setLogLevel(level: LogLevel): Promise<void>
-  /** Makes these, and only these, changes known; resolves when the server has agreed. */
+  /** Subscribes to exactly these changes. Resolves when the server has agreed. */
   listenTo(filter: SubscriptionFilter): Promise<void>
-  /** The directories given by the client are others now. */
+  /** Notifies the server that the roots changed. */
   announceRoots(): void
-  /** What is declared has changed; throws where that was settled when the session began. */
-  redeclare(): void
+  /** Applies changed capabilities. Throws if the session cannot change them. */
+  refreshCapabilities(): void
   close(): void
 }
 
-/** Why a request cannot be sent: the server would not understand it, or has not offered it. Undefined when it can. */
-export function faultOfRequest(method: string, { capabilities }: ServerDescription, revision: Revision): McpError | undefined {
+/** Returns an error if the revision does not have the method or the server has not declared its capability. */
+export function checkSendable(method: string, { capabilities }: ServerDescription, revision: Revision): McpError | undefined {
   const row = METHODS.get(method)
   if (!row) return undefined
   if (!revision.has(method)) return new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
   if (row.capability === undefined || isDeclared(row.capability, capabilities)) return undefined
   if (row.capability === 'completions' && revision.completesUnannounced) return undefined
-  // Some servers have a list and forget to say so; others say in their refusal why they have none.
+  // Some servers have a list without declaring it, and others explain in their error why they have none.
   if (LISTS.has(method)) return undefined
   return missing(method, row.capability)
 }
 
 const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
 
-/** Has a server that never said it had a list, and has none, refuse it in the words of any missing capability. */
+/** Turns "method not found" for a list that was not declared into ERR_CAPABILITY_MISSING. */
 export function explainRefusal(method: string, answer: Promise<Params>, { capabilities }: ServerDescription): Promise<Params> {
   const capability = METHODS.get(method)?.capability
   if (!LISTS.has(method) || capability === undefined || isDeclared(capability, capabilities)) return answer
@@ -67,19 +69,19 @@ function isDeclared(capability: string, capabilities: ServerCapabilities): boole
   return isObject(feature) && feature[capability.slice(dot + 1)] === true
 }
 
-/** What makes a result invalid whatever else it holds: a type that the request cannot have. Servers before types sent complete results only. */
-export function faultOfResultType(method: string, { resultType }: Params): McpError | undefined {
+/** Returns an error if the result has a type that the method cannot have. Older servers send complete results without a type. */
+export function checkResultType(method: string, { resultType }: Params): McpError | undefined {
   if (resultType === undefined || resultType === 'complete') return undefined
   const row = METHODS.get(method)
-  // The results of methods of extensions are the extension's business.
+  // Results of extension methods are not checked.
   if (!row || (row.mayAsk && resultType === 'input_required')) return undefined
   const known = row.mayAsk ? '"complete" or "input_required"' : '"complete"'
-  return new McpError('ERR_ANSWER_INVALID', `The result of ${method} has the type ${shown(resultType)}; known is ${known}`)
+  return new McpError('ERR_ANSWER_INVALID', `The result of ${method} has the type ${shown(resultType)}, expected ${known}`)
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `a ${typeof value}`)
 
-/** The change a notification tells of, if it is one. */
+/** The change that a notification reports; undefined for other notifications. */
 export function changeIn(method: string, params: Params | undefined): Change | undefined {
   switch (method) {
     case 'notifications/tools/list_changed':
@@ -97,7 +99,7 @@ export function changeIn(method: string, params: Params | undefined): Change | u
   }
 }
 
-/** Who a stateless server says it is, in any of its results. */
+/** The server's description in a stateless result. */
 export const serverInfoIn = (result: Params): Implementation | undefined =>
   isObject(result._meta) ? implementationIn(result._meta[META.serverInfo]) : undefined
 

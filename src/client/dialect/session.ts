@@ -1,26 +1,27 @@
-/** Talking to a server that opens with a handshake and may ask things itself. */
+/** The client's session dialect: a handshake opens a session, and the server may send requests. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
-import { type ErrorObject, type Id, INTERNAL_ERROR, isId, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import { type ErrorObject, type Id, INTERNAL_ERROR, isId, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { requestJson } from '../../jsonrpc/write.ts'
-import type { Implementation } from '../../protocol/base.ts'
 import { Declined, ERRORS, McpError } from '../../protocol/errors.ts'
-import type { InputRequest } from '../../protocol/input-required.ts'
-import type { ClientCapabilities, ServerCapabilities } from '../../protocol/lifecycle.ts'
-import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription } from './dialect.ts'
+import { type ClientDialect, changeIn, checkSendable, type ServerDescription } from './dialect.ts'
 
-/** A server's reason for giving up is shown and logged: a bound of its own. */
+/** A reason longer than this is cut: it is only shown and logged. */
 const MAX_REASON_CHARS = 1000
 
 export class ClientSession implements ClientDialect {
@@ -45,13 +46,20 @@ export class ClientSession implements ClientDialect {
     wire.unreadableId = revision.omitsUnreadableId ? undefined : null
   }
 
-  /** The handshake. Throws ERR_VERSION_UNSUPPORTED when the server answers with a revision we do not speak. */
+  /** Opens a session. Throws ERR_VERSION_UNSUPPORTED when the server answers with an unsupported revision. */
   static async open(wire: Wire, settings: Settings, options: CallOptions): Promise<ClientSession> {
     const offered = offerHandshake(settings.supported)
     if (!offered)
-      throw new McpError('ERR_VERSION_UNSUPPORTED', `The server wants a handshake, which ${describeRevisions(settings.supported)} has not`)
+      throw new McpError(
+        'ERR_VERSION_UNSUPPORTED',
+        `The server needs a handshake, which ${describeRevisions(settings.supported)} does not have`,
+      )
     const declared = settings.capabilities()
-    const params = offered.fitParams('initialize', { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info })
+    const params = offered.downgradeParams('initialize', {
+      protocolVersion: offered.version,
+      capabilities: declared,
+      clientInfo: settings.info,
+    })
     wire.version = undefined
     const result = await shakeHands(wire, params, settings, options)
     const revision = revisionAnswered(result.protocolVersion)
@@ -65,19 +73,19 @@ export class ClientSession implements ClientDialect {
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const unsendable = faultOfRequest(method, this.server, this.revision)
+    const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
-    const { answerer, pages, limits, deadlines, over } = this.#settings
+    const { answerer, pageVisits, limits, deadlines, over } = this.#settings
     if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk) {
       return this.#send(method, params, options)
     }
     const { signal = new AbortController().signal, maxTotalMs = limits.maxTotalMs } = options
     const visit = { server: this.server.info.name, signal, over: over.signal, maxTotalMs, deadlines }
-    return pages.through(() => this.#send(method, params, options), answerer, visit)
+    return pageVisits.through(() => this.#send(method, params, options), answerer, visit)
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const fitted = this.revision.fitParams(method, params)
+    const fitted = this.revision.downgradeParams(method, params)
     return this.#wire.request(
       method,
       fitted,
@@ -90,7 +98,7 @@ export class ClientSession implements ClientDialect {
     await this.request('logging/setLevel', { level }, {})
   }
 
-  /** Lists are told of unasked; only single resources need a subscription. */
+  /** Changes of lists are sent without a subscription; only resources need one. */
   listenTo(filter: SubscriptionFilter): Promise<void> {
     const wanted = new Set(filter.resourceSubscriptions)
     const step = this.#listening.catch(() => {}).then(() => this.#subscribeTo(wanted))
@@ -102,11 +110,11 @@ export class ClientSession implements ClientDialect {
     if (this.#declared.roots?.listChanged) this.#wire.notify('notifications/roots/list_changed')
   }
 
-  redeclare(): void {
+  refreshCapabilities(): void {
     const wanted = declaredIn(this.#settings.capabilities(), this.revision)
     const missing = (['roots', 'sampling', 'elicitation'] as const).filter((name) => wanted[name] && !this.#declared[name])
     if (missing.length > 0)
-      throw new McpError('ERR_UNSUPPORTED', `This session began without ${missing.join(', ')}; give the handlers to connect()`)
+      throw new McpError('ERR_UNSUPPORTED', `This session began without ${missing.join(', ')}; pass the handlers to connect()`)
   }
 
   close(): void {}
@@ -129,18 +137,18 @@ export class ClientSession implements ClientDialect {
     const isForm = exchange.method === 'elicitation/create'
     if (isForm && exchange.params?.mode === 'url' && !this.#declared.elicitation?.url)
       return exchange.fail(this.#errorOf(new McpError('ERR_INVALID_PARAMS', 'Elicitation mode "url" was not declared')))
-    // A newer kind of form is shown as it is and answered as it was asked. What was not declared for a model was not said.
-    const params = isForm ? exchange.params : exchange.params && this.revision.fitParams(exchange.method, exchange.params)
+    // Forms stay as they are, even if they are newer than the revision. Sampling requests lose members that the revision does not have.
+    const params = isForm ? exchange.params : exchange.params && this.revision.downgradeParams(exchange.method, exchange.params)
     const request = { method: exchange.method, params } as InputRequest
     const asking = { server: this.server.info.name, signal: exchange.signal }
     this.#settings.answerer.answer(request, asking).then(
-      (result) => exchange.answer(isForm ? result : this.revision.fitResult(exchange.method, result)),
+      (result) => exchange.answer(isForm ? result : this.revision.downgradeResult(exchange.method, result)),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
   }
 
   #errorOf(error: unknown): ErrorObject {
-    // The code that the specification's own example of a rejected request has.
+    // The code in the specification's example of a rejected request.
     if (error instanceof Declined) return { code: -1, message: error.message === '' ? 'The user rejected the request' : error.message }
     if (!(error instanceof McpError)) {
       this.#settings.onWarning(`A handler failed: ${asText(error)}`)
@@ -151,9 +159,9 @@ export class ClientSession implements ClientDialect {
       return { code: INTERNAL_ERROR, message: 'Internal error' }
     }
     if (error.code === 'ERR_ANSWER_INVALID') {
-      // Its text may hold what the person typed, which was not sent for a reason.
+      // The text may contain the person's input, which must not be sent.
       this.#settings.onWarning(error.message)
-      return { code: INTERNAL_ERROR, message: 'The answer does not fit what was asked' }
+      return { code: INTERNAL_ERROR, message: 'The answer does not match the question' }
     }
     const object: ErrorObject = { code: this.revision.errorCode(error.code), message: error.message }
     if (error.data !== undefined) object.data = error.data
@@ -175,7 +183,7 @@ export class ClientSession implements ClientDialect {
       }
       case 'notifications/elicitation/complete': {
         const id = params?.elicitationId
-        if (typeof id === 'string') this.#settings.pages.complete(id)
+        if (typeof id === 'string') this.#settings.pageVisits.complete(id)
       }
     }
   }
@@ -188,9 +196,9 @@ function withMeta(params: Params, meta: Params | undefined, progressToken: Id | 
   return undefined
 }
 
-/** What a peer of this revision is told of our capabilities. */
+/** Our capabilities as this revision has them. */
 const declaredIn = (capabilities: ClientCapabilities, revision: Revision): ClientCapabilities =>
-  revision.fitParams('initialize', { capabilities }).capabilities as ClientCapabilities
+  revision.downgradeParams('initialize', { capabilities }).capabilities as ClientCapabilities
 
 async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {
@@ -204,7 +212,7 @@ async function shakeHands(wire: Wire, params: Params, settings: Settings, option
 const versionError = (theirs: unknown, settings: Settings, cause?: unknown): McpError =>
   new McpError(
     'ERR_VERSION_UNSUPPORTED',
-    `The server speaks ${typeof theirs === 'string' ? theirs : JSON.stringify(theirs)}; this client speaks ${describeRevisions(settings.supported)}`,
+    `The server supports ${typeof theirs === 'string' ? theirs : JSON.stringify(theirs)}; this client supports ${describeRevisions(settings.supported)}`,
     { cause },
   )
 

@@ -1,31 +1,32 @@
-/** Talking to a server that knows nothing between requests: each carries all that is needed. */
+/** The client's stateless dialect: each request contains everything that the server needs. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Deadline } from '../../jsonrpc/deadlines.ts'
-import { type Id, isObject, type NotificationMessage, numbered, type Params } from '../../jsonrpc/message.ts'
+import { asText } from '../../base/as-text.ts'
+import type { Deadline } from '../../base/deadlines.ts'
+import { isObject } from '../../base/json.ts'
+import { type Id, type NotificationMessage, numbered, type Params } from '../../jsonrpc/message.ts'
 import { jsonOf, writtenRequestJson } from '../../jsonrpc/write.ts'
-import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import { META } from '../../protocol/model/base.ts'
+import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, faultOfRequest, faultOfResultType, type ServerDescription, serverInfoIn } from './dialect.ts'
+import { type ClientDialect, changeIn, checkResultType, checkSendable, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
   readonly server: ServerDescription
   readonly #wire: Wire
   readonly #settings: Settings
-  /** The metadata of every request, written once. */
+  /** The metadata of all requests, serialised once. */
   #envelope = ''
   #logLevel: LogLevel | undefined
   #listen: Listen | undefined
-  /** Asked for and not yet acknowledged, oldest first. */
+  /** Listen requests that are not acknowledged yet, oldest first. */
   #opening: Listen[] = []
   #isClosed = false
 
@@ -35,7 +36,7 @@ export class ClientStateless implements ClientDialect {
     this.revision = revision
     this.server = server
     this.#logLevel = settings.logLevel
-    this.redeclare()
+    this.refreshCapabilities()
     wire.onNotification = (message) => this.#onNotification(message)
     wire.unreadableId = undefined
     wire.mayAnswer = false
@@ -43,7 +44,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const unsendable = faultOfRequest(method, this.server, this.revision)
+    const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
     const first = this.#send(method, params, options)
     return METHODS.get(method)?.mayAsk ? this.#answering(method, first, params, options) : first
@@ -51,7 +52,7 @@ export class ClientStateless implements ClientDialect {
 
   async setLogLevel(level: LogLevel): Promise<void> {
     this.#logLevel = level
-    this.redeclare()
+    this.refreshCapabilities()
   }
 
   async listenTo(filter: SubscriptionFilter): Promise<void> {
@@ -62,10 +63,10 @@ export class ClientStateless implements ClientDialect {
     await this.#open(new Listen(filter))
   }
 
-  /** A revision without sessions asks for roots when it needs them. */
+  /** Does nothing: stateless servers ask for roots when they need them. */
   announceRoots(): void {}
 
-  redeclare(): void {
+  refreshCapabilities(): void {
     const meta: Params = {
       [META.protocolVersion]: this.revision.version,
       [META.clientInfo]: this.#settings.info,
@@ -80,7 +81,7 @@ export class ClientStateless implements ClientDialect {
     for (const listen of [this.#listen, ...this.#opening]) listen?.controller.abort()
   }
 
-  /** Most calls ask nothing, and then their first result is the last. */
+  /** Runs rounds if the first result asks for input. */
   async #answering(method: string, first: Promise<Params>, params: Params, options: CallOptions): Promise<Params> {
     const result = await first
     if (result.resultType === 'complete' || result.resultType === undefined) return result
@@ -92,47 +93,47 @@ export class ClientStateless implements ClientDialect {
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const write = (id: Id, token: Id | undefined): string => this.#dressed(id, method, params, token, options.meta)
+    const write = (id: Id, token: Id | undefined): string => this.#withMeta(id, method, params, token, options.meta)
     return this.#wire.request(method, params, write, options, (result) => this.#read(method, result))
   }
 
   #read(method: string, result: Params): Params {
-    const fault = faultOfResultType(method, result)
+    const fault = checkResultType(method, result)
     if (fault) throw fault
-    // Every result may say who the server is.
+    // Every result may contain the server's description.
     const info = serverInfoIn(result)
     if (info) this.server.info = info
     return result
   }
 
-  /** The request with the envelope spliced in as text: it is the same in every request. */
-  #dressed(id: Id, method: string, params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
+  /** The request as JSON, with the serialised metadata inserted as text. */
+  #withMeta(id: Id, method: string, params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
     const extras = extra === undefined && progressToken === undefined ? '{}' : jsonOf({ ...extra, progressToken })
     const meta = extras === '{}' ? this.#envelope : `${this.#envelope.slice(0, -1)},${extras.slice(1)}`
     const json = jsonOf(params)
     return writtenRequestJson(id, method, `${json.slice(0, -1)}${json === '{}' ? '' : ','}"_meta":${meta}}`)
   }
 
-  /** The new stream stands before the old one goes: no change falls between them. */
+  /** Replaces the listen request. The new one is open before the old one ends, so that no change is missed. */
   #replace(next: Listen | undefined): void {
     const older = this.#opening.splice(0, next ? this.#opening.indexOf(next) : this.#opening.length)
     if (this.#listen) older.push(this.#listen)
     this.#opening = this.#opening.filter((listen) => listen !== next)
     this.#listen = next
     for (const listen of older) {
-      // Whoever waits for it has what they wanted: later filters hold what earlier ones held, unless it is no longer wanted.
+      // Later filters contain everything that is still wanted of earlier ones.
       listen.acknowledge()
       listen.controller.abort()
     }
   }
 
-  /** Opens a listen request and resolves at its acknowledgement; reopens it when the server ends it. */
+  /** Opens a listen request and resolves when it is acknowledged. Reopens it when the server ends it. */
   async #open(listen: Listen): Promise<void> {
     this.#opening.push(listen)
     const forever = { timeoutMs: Number.POSITIVE_INFINITY, maxTotalMs: Number.POSITIVE_INFINITY, signal: listen.controller.signal }
     const write = (id: Id): string => {
       listen.id = id
-      return this.#dressed(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
+      return this.#withMeta(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
     const ended = this.#wire.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
     const deadline = this.#limitAcknowledgement(listen)
@@ -143,12 +144,12 @@ export class ClientStateless implements ClientDialect {
     }
     ended.then(
       () => {
-        fail(new McpError('ERR_CLOSED', 'The server ended subscriptions/listen before it agreed to it'))
+        fail(new McpError('ERR_CLOSED', 'The server ended subscriptions/listen before acknowledging it'))
         this.#reopen(listen)
       },
       (error: unknown) => {
         fail(error)
-        // Where each request has a connection of its own, that of this one may break while all others go on.
+        // Over HTTP each request has its own connection, so this one may break while others continue.
         if (mayPass(error)) this.#reopen(listen)
         else if (this.#listen === listen && !this.#isClosed) onWarning(notTold(error))
       },
@@ -160,12 +161,12 @@ export class ClientStateless implements ClientDialect {
     }
   }
 
-  /** The request itself may stay open for ever; that it is agreed to may not take longer than any answer. */
+  /** The request may stay open forever, but its acknowledgement has the timeout of an answer. */
   #limitAcknowledgement(listen: Listen): { cancel(): void } {
     const { deadlines, limits } = this.#settings
     const start = (): Deadline =>
       deadlines.set(limits.timeoutMs, () => {
-        // A person who has to log in first is not the server being silent.
+        // While a person logs in, the timeout starts again.
         if (this.#wire.isHeld) deadline = start()
         else listen.controller.abort(notAcknowledged(limits.timeoutMs))
       })
@@ -176,7 +177,7 @@ export class ClientStateless implements ClientDialect {
   #reopen(listen: Listen, attempt = 0): void {
     if (this.#isClosed || this.#listen !== listen || this.#wire.isClosed) return
     const { clock, onWarning } = this.#settings
-    // Many clients that lost the same server do not come back as one.
+    // Random waits, so that many clients of one server do not reconnect at the same moment.
     const waitMs = attempt === 0 ? REOPEN_MS : Math.min(MAX_REOPEN_MS, REOPEN_MS * 2 ** attempt) * (0.5 + Math.random() / 2)
     clock.after(waitMs, () => {
       if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0 || this.#wire.isClosed) return
@@ -190,7 +191,7 @@ export class ClientStateless implements ClientDialect {
     })
   }
 
-  /** What happened while nobody listened is not known, so everything may have. */
+  /** Reports all watched things as changed, because changes during the interruption are unknown. */
   #tellMissed({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] }: SubscriptionFilter): void {
     const { onChange } = this.#settings
     if (toolsListChanged) onChange({ kind: 'tools' })
@@ -217,7 +218,7 @@ export class ClientStateless implements ClientDialect {
     if (change) this.#settings.onChange(change)
   }
 
-  /** The server ends a listen request: it names it as a request, or as the subscription. */
+  /** The server ends a listen request. It may name the request id or the subscription id. */
   #onCancelled(...names: unknown[]): void {
     for (const listen of [this.#listen, ...this.#opening]) {
       if (listen?.id !== undefined && names.includes(listen.id)) this.#wire.abandon(listen.id, cancelledByServer())
@@ -226,7 +227,7 @@ export class ClientStateless implements ClientDialect {
 
   #acknowledge(listen: Listen, honoured: unknown): void {
     const missing = Object.keys(listen.filter).filter((name) => !isObject(honoured) || honoured[name] === undefined)
-    if (missing.length > 0) this.#settings.onWarning(`The server does not tell of ${missing.join(', ')}`)
+    if (missing.length > 0) this.#settings.onWarning(`The server does not send notices for ${missing.join(', ')}`)
     this.#replace(listen)
     listen.acknowledge()
   }
@@ -235,11 +236,11 @@ export class ClientStateless implements ClientDialect {
 const REOPEN_MS = 1000
 const MAX_REOPEN_MS = 30_000
 
-/** Failures of the way, not of the server's will. */
+/** Failures of the network, not decisions of the server. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 
-const notTold = (error: unknown): string => `Changes are no longer told: ${asText(error)}`
+const notTold = (error: unknown): string => `Change notices have stopped: ${asText(error)}`
 
 const notAcknowledged = (ms: number): McpError =>
   new McpError('ERR_TIMEOUT', `subscriptions/listen was not acknowledged within ${ms} ms (limits.timeoutMs)`)
@@ -261,12 +262,12 @@ class Listen {
       this.acknowledge = resolve
       this.fail = reject
     })
-    // Ending a stream we no longer want is no failure anybody waits for.
+    // Nobody awaits this promise when the request is replaced.
     this.acknowledged.catch(() => {})
   }
 }
 
-/** Without sessions there is nobody to tell that roots changed. */
+/** Without sessions there are no notices about roots, so `listChanged` is not declared. */
 export function statelessCapabilities(settings: Settings): Params {
   const { roots, ...rest } = settings.capabilities()
   return roots ? { ...rest, roots: {} } : rest

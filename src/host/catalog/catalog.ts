@@ -1,37 +1,35 @@
-/** One namespace over all servers: only what may be seen is in it, and every name in it has one owner. */
+/** The catalog: one namespace over all servers. It contains only approved entries, and every name has one owner. */
 
-import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Prompt } from '../../protocol/prompts.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Surface } from '../servers/surface.ts'
+import type { EntryKind, Offering } from '../model/offering.ts'
 import type { CatalogEntry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
 import { byText, type NameLimits, Names } from './names.ts'
 
-export type EntryKind = CatalogEntry['kind']
-
 export interface CatalogLimits extends NameLimits {
-  /** Changes that come within this time are told together. */
+  /** Changes within this time are reported together. */
   changeDebounceMs: number
-  /** Entries of one kind over all servers. */
+  /** Maximum number of entries of one kind, over all servers. */
   maxEntries: number
 }
 
 export const DEFAULT_CATALOG_LIMITS: CatalogLimits = { maxNamesPerServer: 20_000, changeDebounceMs: 50, maxEntries: 50_000 }
 
 export interface CatalogOptions {
-  /** Whether something is approved, so that models and people may meet it. Asked again whenever it is looked up. */
+  /** Whether an entry is approved. Called again on every lookup. */
   isVisible(server: string, kind: EntryKind, name: string): boolean
-  /** Some of these lists are others now. Told once for all changes that come together. */
+  /** Called when lists of these kinds have changed. Once for all changes within `changeDebounceMs`. */
   onChange?(kinds: ReadonlySet<EntryKind>): void
   limits?: Partial<CatalogLimits>
   clock?: Clock
 }
 
-/** Whose a URI is. `ambiguous` where several servers claim it, which is nobody's: it goes to none of them. */
+/** The server that a URI belongs to. `ambiguous`: several servers claim it, so it is sent to none of them. */
 export type UriOwner =
   | { kind: 'one'; server: string; uri: string; entry: ResourceEntry | TemplateEntry }
   | { kind: 'ambiguous'; servers: string[] }
@@ -41,7 +39,7 @@ type Definition<Kind extends EntryKind> = Extract<CatalogEntry, { kind: Kind }>[
 
 const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies readonly EntryKind[]
 
-/** What one server may be seen to offer. */
+/** The approved definitions of one server. */
 type Visible = { [Kind in EntryKind]: readonly Definition<Kind>[] }
 
 interface Listed<Kind extends EntryKind> {
@@ -55,9 +53,9 @@ export class Catalog {
   readonly #limits: CatalogLimits
   readonly #clock: Clock
   readonly #names: Names
-  readonly #surfaces = new Map<string, Surface>()
+  readonly #surfaces = new Map<string, Offering>()
   readonly #visible = new Map<string, Visible>()
-  /** Made when they are looked at, and forgotten when something changes. */
+  /** Built on first use, dropped on change. */
   readonly #listed = new Map<EntryKind, Listed<EntryKind>>()
   readonly #templates = new Map<string, UriTemplate | undefined>()
   readonly #changed = new Set<EntryKind>()
@@ -70,13 +68,13 @@ export class Catalog {
     this.#names = new Names(this.#limits)
   }
 
-  /** Tells which servers there are before any has listed anything, so that names do not depend on who is first. */
+  /** Registers servers before any of them lists anything, so that names do not depend on the order of connection. */
   addServers(ids: Iterable<string>): void {
     this.#names.addServers(ids)
   }
 
-  /** Takes what a server lists now in the place of what it listed before. ERR_LIMIT when it is too much; then nothing changes. */
-  put(server: string, surface: Surface): void {
+  /** Replaces the offering of a server. ERR_LIMIT, without any change, if it is too large. */
+  put(server: string, surface: Offering): void {
     this.#checkSize(server, surface)
     this.#names.addServers([server])
     this.#surfaces.set(server, surface)
@@ -88,7 +86,7 @@ export class Catalog {
     this.refresh(server)
   }
 
-  /** Looks again at what may be seen of a server, or of all. */
+  /** Updates which entries of a server, or of all servers, are visible. */
   refresh(server?: string): void {
     const servers = server === undefined ? [...this.#surfaces.keys()] : [server]
     for (const each of servers) {
@@ -117,35 +115,27 @@ export class Catalog {
     return this.#all('template')
   }
 
-  /** What has this name; undefined when nothing has, or when it may not be seen (any more). */
+  /** Finds an entry by its exposed name. Undefined: unknown, or not (or no longer) approved. */
   find<Kind extends EntryKind>(kind: Kind, exposed: string): Extract<CatalogEntry, { kind: Kind }> | undefined {
     return this.#ifVisible(this.#list(kind).byExposed.get(exposed))
   }
 
-  /** The same by the server's own name or URI of it. */
+  /** Finds an entry by the server's own name or URI. */
   entryOf<Kind extends EntryKind>(kind: Kind, server: string, name: string): Extract<CatalogEntry, { kind: Kind }> | undefined {
     return this.#ifVisible(this.#list(kind).byOrigin.get(originKey(server, name)))
   }
 
-  /** Whose a URI is that somebody names: one that is listed, or one that fits a template. */
+  /** Finds the server of a URI: a listed resource, or a match of a template. */
   ownerOfUri(exposed: string): UriOwner {
     const listed = this.find('resource', exposed)
     if (listed) return { kind: 'one', server: listed.server, uri: listed.definition.uri, entry: listed }
     const prefixed = this.#names.unprefixed(exposed)
     if (prefixed) return this.#ownerOn([prefixed.server], prefixed.uri)
-    // What two servers list is exposed under other names, and this one is nobody's.
+    // A URI that several servers list is exposed with prefixes only, so the bare URI is ambiguous.
     const servers = [...this.#visible.keys()]
     const sharers = servers.filter((server) => this.entryOf('resource', server, exposed))
     if (sharers.length > 0) return { kind: 'ambiguous', servers: sharers.sort(byText) }
     return this.#ownerOn(servers, exposed)
-  }
-
-  /** How a URI that came from a server is called in this catalogue; it need not be listed. */
-  exposedUri(server: string, uri: string): string {
-    const listed = this.entryOf('resource', server, uri)
-    if (listed) return listed.exposed
-    const owner = this.ownerOfUri(uri)
-    return owner.kind === 'one' && owner.server === server && owner.uri === uri ? uri : this.#names.prefixed(server, uri)
   }
 
   close(): void {
@@ -183,12 +173,12 @@ export class Catalog {
     return entries.every((entry) => this.#ifVisible(entry)) ? entries : entries.filter((entry) => this.#ifVisible(entry))
   }
 
-  /** Asked once more: an approval may have been taken back since the last refresh. */
+  /** Checks again, because an approval may have been revoked since the last refresh. */
   #ifVisible<Entry extends CatalogEntry>(entry: Entry | undefined): Entry | undefined {
     return entry && this.#options.isVisible(entry.server, entry.kind, nameOf(entry.kind, entry.definition)) ? entry : undefined
   }
 
-  #visibleOf(server: string, surface: Surface): Visible {
+  #visibleOf(server: string, surface: Offering): Visible {
     const seen = <Kind extends EntryKind>(kind: Kind, definitions: readonly Definition<Kind>[]): readonly Definition<Kind>[] =>
       definitions.filter((definition) => this.#options.isVisible(server, kind, nameOf(kind, definition)))
     return {
@@ -243,7 +233,7 @@ export class Catalog {
     const entries: CatalogEntry[] = []
     each((server, definition) => {
       const uri = nameOf(kind, definition)
-      // One that looks as if it were another server's, told apart, is told apart itself.
+      // A URI that looks like a prefixed one gets a prefix too, so that it cannot imitate another server.
       const isPlain = holders.get(uri) === 1 && this.#names.unprefixed(uri) === undefined
       entries.push({ kind, exposed: isPlain ? uri : this.#names.prefixed(server, uri), server, definition } as CatalogEntry)
     })
@@ -254,7 +244,7 @@ export class Catalog {
     return [...this.#visible.keys()].sort(byText)
   }
 
-  #checkSize(server: string, surface: Surface): void {
+  #checkSize(server: string, surface: Offering): void {
     const { maxEntries } = this.#limits
     for (const list of ['tools', 'prompts', 'resources', 'templates'] as const) {
       let total = surface[list].length
@@ -266,7 +256,7 @@ export class Catalog {
 
   #onChanged(kind: EntryKind): void {
     this.#listed.delete(kind)
-    // Bounded by what is listed: templates that nobody has any more are not kept.
+    // Drop parsed templates that are no longer listed.
     if (kind === 'template') this.#templates.clear()
     this.#changed.add(kind)
     this.#timer ??= this.#clock.after(this.#limits.changeDebounceMs, () => {
@@ -280,7 +270,7 @@ export class Catalog {
 
 const NOTHING: Visible = { tool: [], prompt: [], resource: [], template: [] }
 
-/** The server's own name of it. */
+/** The server's own name or URI of a definition. */
 function nameOf(kind: EntryKind, definition: CatalogEntry['definition']): string {
   if (kind === 'resource') return (definition as Resource).uri
   return kind === 'template' ? (definition as ResourceTemplate).uriTemplate : (definition as Tool | Prompt).name
@@ -288,11 +278,11 @@ function nameOf(kind: EntryKind, definition: CatalogEntry['definition']): string
 
 const originKey = (server: string, name: string): string => JSON.stringify([server, name])
 
-/** By value: lists that were read again are other objects, and usually say the same. */
+/** By value: lists that were read again are new objects, usually with the same content. */
 const isSame = (before: readonly object[], now: readonly object[]): boolean =>
   before === now || (before.length === now.length && JSON.stringify(before) === JSON.stringify(now))
 
-/** A template that cannot be read matches nothing. */
+/** An invalid template matches nothing. */
 function parsed(text: string): UriTemplate | undefined {
   try {
     return uriTemplate(text)

@@ -1,12 +1,12 @@
-/** One tool, prompt, resource or template of one server, in the namespace of the host. */
+/** Catalog entries: one tool, prompt, resource or template of one server. */
 
-import type { Prompt } from '../../protocol/prompts.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 
 interface EntryOf<Kind extends string, Definition> {
   kind: Kind
-  /** What models and people say: at most 64 of `[A-Za-z0-9_-]` for tools and prompts. Never taken apart to find the server. */
+  /** The unique name. For tools and prompts at most 64 of `[A-Za-z0-9_-]`. Never parsed to find the server. */
   exposed: string
   server: string
   definition: Definition
@@ -14,7 +14,7 @@ interface EntryOf<Kind extends string, Definition> {
 
 export type ToolEntry = EntryOf<'tool', Tool>
 export type PromptEntry = EntryOf<'prompt', Prompt>
-/** `exposed` is the URI, or `server+uri` where two servers have the same. */
+/** `exposed` is the URI, or `server+uri` if several servers have the same one. */
 export type ResourceEntry = EntryOf<'resource', Resource>
 export type TemplateEntry = EntryOf<'template', ResourceTemplate>
 

@@ -1,7 +1,6 @@
 /**
- * The names by which a host speaks of what its servers offer. A server's part never contains the two underscores that
- * follow it, so nothing that one server calls its tools can give it a name in the space of another. And a name that was
- * given away stays with whom it was given to, whoever comes later.
+ * Assigns unique names (`server__tool`) to everything that servers offer. The server part never contains `__`, so no tool name can
+ * reach into the names of another server. A name is never reassigned.
  */
 
 import { createHash } from 'node:crypto'
@@ -10,17 +9,17 @@ import { McpError } from '../../protocol/errors.ts'
 const MAX_NAME_LENGTH = 64
 const MAX_SLUG_LENGTH = 32
 const DIGEST_LENGTH = 8
-/** How many digests are tried before a name is given up; a server can only get in its own way. */
+/** How many digests are tried before a name is given up. Only names of the same server can collide. */
 const MAX_TRIES = 8
 
 export interface NameLimits {
-  /** Names one server may be given over time; they are never given to something else. */
+  /** Maximum number of names per server over time. Names are never reused. */
   maxNamesPerServer: number
 }
 
 interface ServerNames {
   slug: string
-  /** The same as the beginning of a URI scheme. */
+  /** The slug as the beginning of a URI scheme. */
   scheme: string
 }
 
@@ -36,8 +35,8 @@ export class Names {
   }
 
   /**
-   * Makes servers known. Those that come together get the same names in whatever order they are listed; of two that would
-   * have the same, the one whose id needs no change has it.
+   * Registers servers. The names do not depend on the order within one call. If two ids lead to the same slug, the id that needs no
+   * change gets it.
    */
   addServers(ids: Iterable<string>): void {
     const added = [...new Set(ids)].filter((id) => !this.#servers.has(id))
@@ -45,14 +44,14 @@ export class Names {
       const slug = firstFree(slugsOf(id), (each) => this.#slugs.has(each))
       const scheme = slug && firstFree(schemesOf(id, slug), (each) => this.#schemes.has(each))
       if (slug === undefined || scheme === undefined)
-        throw new McpError('ERR_CONFIG', `No name is left for the server ${JSON.stringify(id)}`)
+        throw new McpError('ERR_CONFIG', `No unique name is available for the server ${JSON.stringify(id)}`)
       this.#slugs.add(slug)
       this.#schemes.set(scheme, id)
       this.#servers.set(id, { slug, scheme })
     }
   }
 
-  /** The exposed name of each; undefined for those that no name is left for. */
+  /** The exposed name of each. Undefined: no name is available. */
   assign(server: string, kind: 'tool' | 'prompt', names: Iterable<string>): Map<string, string | undefined> {
     const { slug } = this.#of(server)
     const owned = this.#ownedBy(server, kind)
@@ -70,12 +69,12 @@ export class Names {
     return new Map(fresh.map((name) => [name, owned.exposed.get(name)]))
   }
 
-  /** `uri` as it is exposed when it must be told from those of other servers. */
+  /** The exposed form of a URI that must be distinguished from those of other servers. */
   prefixed(server: string, uri: string): string {
     return `${this.#of(server).scheme}+${uri}`
   }
 
-  /** The server and the URI behind a prefixed one. Schemes of servers contain no `+`, and are looked up, not believed. */
+  /** The server and URI of a prefixed URI. Only registered schemes are accepted; they contain no `+`. */
   unprefixed(uri: string): { server: string; uri: string } | undefined {
     const plus = uri.indexOf('+')
     if (plus < 0) return undefined
@@ -100,16 +99,16 @@ export class Names {
   }
 }
 
-/** The names of one server and kind, both ways. */
+/** The names of one server and kind, in both directions. */
 interface Owned {
   exposed: Map<string, string>
   owners: Map<string, string>
 }
 
-/** Code points, so that the order is the same everywhere. */
+/** By code units, so that the order is the same in every locale. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Those that are fine as they are come first. */
+/** Sorts names. Names that need no change come first. */
 function inOrder(names: readonly string[], isUnchanged: (name: string) => boolean): string[] {
   return [...new Set(names)].sort((a, b) => Number(isUnchanged(b)) - Number(isUnchanged(a)) || byText(a, b))
 }
@@ -144,7 +143,7 @@ function* exposedNamesOf(slug: string, server: string, name: string): Generator<
 
 const safe = (name: string): string => name.replace(/[^A-Za-z0-9_-]/gu, '_')
 
-/** Without two underscores in a row or one at an end, so that the `__` after it is the first there is. */
+/** Has no `__` and no underscore at either end, so that the `__` after it is the first one. */
 const plainSlug = (id: string): string => safe(id).replace(/_{2,}/g, '_').replace(/^_|_$/g, '')
 
 function digest(parts: readonly string[], salt: number): string {

@@ -1,50 +1,48 @@
 /**
- * What of the catalogue a model is given. When the definitions of all tools would fill its attention, it gets those that
- * the person chose and three tools to find and call the others. A call that comes through them is the call of the real
- * tool: it is resolved here, and then decided on like any other.
+ * Chooses the tools that a model is given. If all definitions together are too large, the model gets the favorites and three tools to
+ * find, describe and call the others. A call through these is resolved to the real tool here, and decided like any other call.
  */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { tokensIn } from '../models/estimate.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'
 import type { ToolSearch } from './search.ts'
 
 export interface OfferOptions {
-  /** How many tokens the definitions may take, by estimate, before they are searched instead. */
+  /** Estimated tokens that all definitions may take before the search tools replace them. */
   maxTokens?: number
-  /** Exposed names of tools that are given in any case. */
-  favourites?: readonly string[]
+  /** Exposed names of tools that are always included. */
+  favorites?: readonly string[]
 }
 
 export const DEFAULT_MAX_DEFINITION_TOKENS = 20_000
 
 export interface Offer {
-  /** Given with their definitions. */
+  /** The tools given with their definitions. */
   inline: readonly ToolEntry[]
-  /** The tools to find the others with; empty when all are given. */
+  /** The search tools. Empty: all tools are given. */
   search: readonly Tool[]
-  /** Of all tools, given or not. */
-  estimatedTokens: number
 }
 
+/** Chooses the tools for a model. */
 export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offer {
-  const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favourites = [] } = options
+  const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favorites = [] } = options
   const tools = catalog.tools()
   const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
-  if (estimatedTokens <= maxTokens) return { inline: tools, search: [], estimatedTokens }
-  const chosen = new Set(favourites)
-  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS, estimatedTokens }
+  if (estimatedTokens <= maxTokens) return { inline: tools, search: [] }
+  const chosen = new Set(favorites)
+  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS }
 }
 
-export function definitionTokens({ exposed, definition }: ToolEntry): number {
+function definitionTokens({ exposed, definition }: ToolEntry): number {
   const { description = '', inputSchema } = definition
   return tokensIn(exposed.length + description.length + JSON.stringify(inputSchema).length)
 }
 
-// No exposed name is like these: each of those begins with its server and two underscores.
+// These cannot collide with exposed names, which all contain a server and two underscores.
 const SEARCH = 'search_tools'
 const DESCRIBE = 'describe_tool'
 const CALL = 'call_tool'
@@ -52,12 +50,12 @@ const CALL = 'call_tool'
 const SEARCH_TOOLS: readonly Tool[] = [
   {
     name: SEARCH,
-    description: 'Finds tools by what they do. Gives names and the first line of descriptions, the best match first.',
+    description: 'Finds tools by what they do. Returns names and the first line of each description, best match first.',
     inputSchema: {
       type: 'object',
       properties: {
         query: { type: 'string', description: 'What the tool should do, in a few words' },
-        limit: { type: 'integer', minimum: 1, maximum: 50, description: 'How many to give; 10 unless given' },
+        limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Maximum number of results. Default: 10' },
       },
       required: ['query'],
       additionalProperties: false,
@@ -65,22 +63,22 @@ const SEARCH_TOOLS: readonly Tool[] = [
   },
   {
     name: DESCRIBE,
-    description: 'Gives the whole description and the parameters of a tool that was found.',
+    description: 'Returns the full description and the parameters of a tool.',
     inputSchema: {
       type: 'object',
-      properties: { name: { type: 'string', description: 'The name as it was found' } },
+      properties: { name: { type: 'string', description: 'The name from the search result' } },
       required: ['name'],
       additionalProperties: false,
     },
   },
   {
     name: CALL,
-    description: 'Calls a tool that was found, under the same rules as if it were called directly.',
+    description: 'Calls a tool from the search result. The same rules apply as for a direct call.',
     inputSchema: {
       type: 'object',
       properties: {
-        name: { type: 'string', description: 'The name as it was found' },
-        arguments: { type: 'object', description: 'The arguments, as the description of the tool says' },
+        name: { type: 'string', description: 'The name from the search result' },
+        arguments: { type: 'object', description: 'The arguments, as described by the tool' },
       },
       required: ['name'],
       additionalProperties: false,
@@ -88,10 +86,10 @@ const SEARCH_TOOLS: readonly Tool[] = [
   },
 ]
 
-/** What a model's call comes down to: the call of a real tool, or text that answers it here. */
+/** A model's call after resolution: the call of a real tool, or an answer given here. */
 export type ModelCall = { kind: 'call'; entry: ToolEntry; args: Record<string, unknown> } | { kind: 'answer'; text: string }
 
-/** ERR_SERVER_UNKNOWN when no tool has that name, ERR_INVALID_PARAMS when one of the three is called wrongly. */
+/** Resolves a model's call. ERR_SERVER_UNKNOWN for an unknown tool, ERR_INVALID_PARAMS for wrong arguments of a search tool. */
 export function resolveModelCall(catalog: Catalog, search: ToolSearch, name: string, args: Readonly<Record<string, unknown>>): ModelCall {
   switch (name) {
     case SEARCH: {
@@ -124,12 +122,12 @@ function named(catalog: Catalog, tool: string, args: Readonly<Record<string, unk
 
 function found(catalog: Catalog, exposed: string): ToolEntry {
   const entry = catalog.find('tool', exposed)
-  if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No tool is called ${JSON.stringify(exposed.slice(0, 200))}`)
+  if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `There is no tool ${JSON.stringify(exposed.slice(0, 200))}`)
   return entry
 }
 
 function badArguments(tool: string, expected: string, args: Readonly<Record<string, unknown>>): McpError {
-  return new McpError('ERR_INVALID_PARAMS', `${tool} needs ${expected}; it was given ${JSON.stringify(args).slice(0, 200)}`)
+  return new McpError('ERR_INVALID_PARAMS', `${tool}: expected ${expected}, got ${JSON.stringify(args).slice(0, 200)}`)
 }
 
 function firstLine({ definition }: ToolEntry): string {

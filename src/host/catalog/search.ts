@@ -1,24 +1,24 @@
-/** Finding tools among very many: BM25 over their names, titles, descriptions and parameters. */
+/** Searches tools with BM25 over their names, titles, descriptions and parameters. */
 
 import MiniSearch from 'minisearch'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject } from '../../jsonrpc/message.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'
 
 export interface SearchLimits {
-  /** Characters of a query that are looked at. */
+  /** Maximum length of a query. The rest is ignored. */
   maxQueryLength: number
-  /** Results of one search. */
+  /** Maximum number of results. */
   maxResults: number
-  /** Characters of one field of a tool that are indexed. */
+  /** Maximum number of characters to index per field of a tool. */
   maxFieldLength: number
 }
 
 export const DEFAULT_SEARCH_LIMITS: SearchLimits = { maxQueryLength: 1_000, maxResults: 50, maxFieldLength: 8_000 }
 
-export interface Found {
+export interface FoundTool {
   entry: ToolEntry
   score: number
 }
@@ -38,7 +38,7 @@ export class ToolSearch {
   readonly #catalog: Catalog
   readonly #limits: SearchLimits
   readonly #index = newIndex()
-  /** What is in the index, to see what has to be changed in it. */
+  /** The indexed definitions, for finding out which ones changed. */
   readonly #indexed = new Map<string, ToolEntry['definition']>()
   #synced: readonly ToolEntry[] | undefined
 
@@ -47,12 +47,12 @@ export class ToolSearch {
     this.#limits = withDefaults(DEFAULT_SEARCH_LIMITS, limits)
   }
 
-  /** The best first; of equals the one that comes first in the catalogue. */
-  search(query: string, options: { limit?: number } = {}): Found[] {
+  /** Best matches first. Equal scores are in catalog order. */
+  search(query: string, options: { limit?: number } = {}): FoundTool[] {
     const { maxQueryLength, maxResults } = this.#limits
     const limit = Math.min(Math.max(1, Math.trunc(options.limit ?? DEFAULT_RESULTS)), maxResults)
     this.#sync()
-    const found: Found[] = []
+    const found: FoundTool[] = []
     for (const { id, score } of this.#index.search(query.slice(0, maxQueryLength))) {
       const entry = this.#catalog.find('tool', asText(id))
       if (entry) found.push({ entry, score })
@@ -61,7 +61,7 @@ export class ToolSearch {
     return found.slice(0, limit)
   }
 
-  /** Brings the index up to date with the catalogue: only what changed is indexed again. */
+  /** Updates the index from the catalog. Only changed tools are indexed again. */
   #sync(): void {
     const tools = this.#catalog.tools()
     if (tools === this.#synced) return
@@ -111,7 +111,7 @@ function newIndex(): MiniSearch<Document> {
 /** `createIssue`, `create_issue` and `create issue` are the same two words. */
 const wordsIn = (text: string): string[] => text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Names and descriptions of properties, those of objects inside objects too, as far as the text goes. */
+/** The names and descriptions of properties, including nested ones, up to `maxLength`. */
 function parameterWords(schema: unknown, maxLength: number): string[] {
   const words: string[] = []
   let length = 0

@@ -1,27 +1,27 @@
 /**
- * Where a URL with placeholders leads. A person and the policy decide about an origin, so whatever is a part of it must be
- * known before they are asked, and must be the same when everything is filled in.
+ * Resolves the origin of a server URL that contains placeholders. The person and the policy decide about an origin, so every part of
+ * it must be known before the question, and must not change when the rest of the URL is filled in.
  */
 
+import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isSecretName } from '../../protocol/redact.ts'
-import { type Placeholder, partsOf, placeholderText } from './placeholder.ts'
+import { type Placeholder, partsOf, placeholderText } from '../launch/placeholder.ts'
 
-/** Scheme, host and port are complete: nothing that follows can change them. Anything less plain than this counts as open. */
+/** Matches when scheme, host and port are complete, so that no later text can change them. Unusual forms count as incomplete. */
 const COMPLETE = /^https?:\/\/[^\s/?#\\@]+[/?#]/i
 
-/** Whether a placeholder may stand behind this text without changing where the URL leads. */
+/** Whether a placeholder after this text cannot change the origin of the URL. */
 export const isOriginComplete = (before: string): boolean => COMPLETE.test(before)
 
 export interface Address {
-  /** To be shown and decided about, and never to be filled in again: a value in it may look like a placeholder. */
+  /** For display and decisions. Never fill it in again: a value in it may look like a placeholder. */
   url: string
   /** Placeholders that can change scheme, user information, host or port, and have no value yet. */
   open: readonly Placeholder[]
 }
 
-/** Fills in what decides where the URL leads. The rest of it keeps its placeholders. */
-export function addressOf(text: string, known: (placeholder: Placeholder) => string | undefined): Address {
+/** Fills in the placeholders that affect the origin. The other placeholders stay. */
+export function resolveAddress(text: string, known: (placeholder: Placeholder) => string | undefined): Address {
   const open: Placeholder[] = []
   let url = ''
   for (const part of partsOf(text)) {
@@ -36,10 +36,10 @@ export function addressOf(text: string, known: (placeholder: Placeholder) => str
   return { url, open }
 }
 
-/** What is wrong with the placeholders of a URL that was just read, when no value is known; undefined when nothing is. */
-export function addressProblem(text: string): string | undefined {
+/** Describes what is wrong with the placeholders of a URL, before any value is known. Undefined: nothing is wrong. */
+export function checkPlaceholders(text: string): string | undefined {
   const decisive: Placeholder[] = []
-  // One at the beginning usually stands for the whole origin.
+  // A placeholder at the beginning usually stands for the whole origin.
   const standIn = (placeholder: Placeholder, before: string): string => {
     if (!isOriginComplete(before)) decisive.push(placeholder)
     return before === '' && !/^[^/]*:\/\//.test(text.slice(placeholderText(placeholder).length)) ? 'https://x' : 'x'
@@ -47,27 +47,24 @@ export function addressProblem(text: string): string | undefined {
   let url = ''
   for (const part of partsOf(text)) url += 'literal' in part ? part.literal : standIn(part.placeholder, url)
   const secret = decisive.find(({ kind, name }) => kind === 'secret' || (kind === 'env' && isSecretName(name)))
-  if (secret) return `\${${secret.kind}:${secret.name}} is a secret, ${MAY_STAND}`
+  if (secret) return `\${${secret.kind}:${secret.name}} is a secret, ${ALLOWED_PLACES}`
   const [first] = decisive
-  if (first && hasUserInfo(url)) return `\${${first.kind}:${first.name}} stands beside user information (before an @), ${MAY_STAND}`
+  if (first && hasUserInfo(url)) return `\${${first.kind}:${first.name}} is next to user information (before an @), ${ALLOWED_PLACES}`
   return undefined
 }
 
-const MAY_STAND = 'and cannot be a part of where the URL leads: it may stand in the path, in the query and in headers'
+const ALLOWED_PLACES = 'so it cannot be part of the scheme, host or port: use it in the path, the query or a header'
 
 /**
- * The last check before a connection.
- * @throws McpError ERR_CONFIG, without the values, when the filled in URL leads anywhere else than was decided
+ * The last check before connecting.
+ * @throws McpError ERR_CONFIG, without the values, if the URL has another origin than the one that was decided about
  */
 export function checkAddress(filled: string, decided: string): void {
   if (hasUserInfo(filled) || hasUserInfo(decided)) {
-    throw new McpError('ERR_CONFIG', 'The URL of the server may not hold user information (before an @); give an authorization header')
+    throw new McpError('ERR_CONFIG', 'The server URL must not contain user information (before an @). Use an authorization header instead')
   }
   if (!URL.canParse(filled) || !URL.canParse(decided) || new URL(filled).origin !== new URL(decided).origin) {
-    throw new McpError(
-      'ERR_CONFIG',
-      'With everything filled in, the URL of the server leads to another place than the one that was decided about',
-    )
+    throw new McpError('ERR_CONFIG', 'The server URL, with all placeholders filled in, has another origin than the one that was approved')
   }
 }
 
@@ -77,10 +74,10 @@ function hasUserInfo(text: string): boolean {
   return username !== '' || password !== ''
 }
 
-/** @throws McpError for the first placeholder that is still open */
-export function refuseOpen({ open: [first] }: Address, isSecret: (placeholder: Placeholder) => boolean): void {
+/** @throws McpError for the first placeholder without a value */
+export function refuseUnresolved({ open: [first] }: Address, isSecret: (placeholder: Placeholder) => boolean): void {
   if (!first) return
   const name = `\${${first.kind}:${first.name}}`
-  if (isSecret(first)) throw new McpError('ERR_CONFIG', `${name} is a secret, ${MAY_STAND}`)
-  throw new McpError('ERR_SECRET', `${name}, which decides where the url leads, has no value`)
+  if (isSecret(first)) throw new McpError('ERR_CONFIG', `${name} is a secret, ${ALLOWED_PLACES}`)
+  throw new McpError('ERR_SECRET', `${name} is part of the scheme, host or port of the server URL, and has no value`)
 }

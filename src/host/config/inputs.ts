@@ -1,20 +1,20 @@
-/** Inputs of one server: from the vault if the person wanted them kept, and otherwise from the person. */
+/** Gets the inputs of one server: from the vault if the person stored them there, otherwise by asking. */
 
 import { createHash } from 'node:crypto'
 import { McpError } from '../../protocol/errors.ts'
-import type { InputSpec, ServerSpec } from '../servers/spec.ts'
-import type { Vault } from '../vault/vault.ts'
+import type { InputSpec, ServerSpec } from '../model/server-spec.ts'
+import type { Vault } from '../secrets/vault.ts'
 
 export interface InputAnswer {
   value: string
-  /** Do not ask again; it is kept in the vault, secret or not. */
+  /** Store the value in the vault, secret or not, and do not ask again. */
   isKept?: boolean
 }
 
-/** Undefined when the person does not say. */
+/** Asks the person for one input. Undefined: no answer. */
 export type AskForInput = (input: InputSpec, spec: ServerSpec) => Promise<InputAnswer | undefined>
 
-/** What resolveWay takes for `input`. Answers are of one server: another that has an input of the same name does not get them. */
+/** The `input` resolver for resolveTransport. An answer belongs to one server: other servers with an input of that name do not get it. */
 export function inputsFor(spec: ServerSpec, { vault, ask }: { vault?: Vault | undefined; ask: AskForInput }) {
   return async (id: string): Promise<string | undefined> => {
     const input = spec.inputs?.find((each) => each.id === id) ?? { id, isSecret: true }
@@ -26,7 +26,7 @@ export function inputsFor(spec: ServerSpec, { vault, ask }: { vault?: Vault | un
     if (input.options && !input.options.includes(answer.value)) {
       throw new McpError(
         'ERR_SECRET',
-        `What was given for the input ${id} of ${spec.id} is none of the ${input.options.length} values to choose from`,
+        `Invalid value for the input ${id} of ${spec.id}: expected one of its ${input.options.length} options`,
       )
     }
     if (answer.isKept) await vault?.set(name, answer.value)
@@ -34,8 +34,8 @@ export function inputsFor(spec: ServerSpec, { vault, ask }: { vault?: Vault | un
   }
 }
 
-/** Under which name the vault keeps it: readable if it may be, and never that of another input. */
-export function inputSecretName(server: string, id: string): string {
+/** The name of an input in the vault: readable where the characters allow it, and different for every input. */
+function inputSecretName(server: string, id: string): string {
   const name = `input/${server}/${id}`
   if (/^[A-Za-z0-9_./-]{1,100}$/.test(name)) return name
   return `input/${createHash('sha256').update(name).digest('base64url')}`

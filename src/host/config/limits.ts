@@ -1,15 +1,15 @@
-/** How much of a configuration is read. */
+/** Limits on reading configuration files. */
 
 export interface ConfigLimits {
-  /** How large a file may be. */
+  /** Maximum size of one file. */
   maxFileBytes: number
-  /** How large one may be in which a client keeps its whole state, with the servers among it. */
+  /** Maximum size of a client state file (such as `.claude.json`), which contains more than the list of servers. */
   maxStateBytes: number
-  /** How many servers one file may name, and how many all files together. */
+  /** Maximum number of servers in one file, and in all files together. */
   maxServers: number
-  /** How many files are looked for and read. */
+  /** Maximum number of files to find and read. */
   maxFiles: number
-  /** How many problems of one file are kept. */
+  /** Maximum number of problems reported per file. */
   maxProblems: number
 }
 

@@ -1,10 +1,10 @@
-/** The same server from several places is one server; different servers of one name are several. */
+/** Merges lists of servers: entries for the same server become one; different servers with one name get different names. */
 
-import type { Provenance, ServerSpec, Way } from '../servers/spec.ts'
-import { freeName } from './names.ts'
-import { mapTexts, partsOf, textsOf } from './placeholder.ts'
+import { mapTexts, partsOf, textsOf } from '../launch/placeholder.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
+import { freeName } from './server-names.ts'
 
-/** `more` after `first`: what `first` has keeps its name, and its place. `reserved` are names that nobody gets. */
+/** Appends `more` to `first`. Servers of `first` keep their names and positions. No new server gets a name in `reserved`. */
 export function mergeServers(first: readonly ServerSpec[], more: readonly ServerSpec[], reserved: readonly string[] = []): ServerSpec[] {
   const merged: ServerSpec[] = []
   const byWay = new Map<string, number>()
@@ -12,16 +12,16 @@ export function mergeServers(first: readonly ServerSpec[], more: readonly Server
   const taken = new Set(reserved)
   const add = (spec: ServerSpec): void => {
     taken.add(spec.id)
-    byWay.set(identityOf(spec.way), merged.length)
+    byWay.set(identityOf(spec.transport), merged.length)
     byId.set(spec.id, merged.length)
     merged.push(spec)
   }
   for (const spec of first) add(spec)
   for (const spec of more) {
-    const place = byWay.get(identityOf(spec.way)) ?? byId.get(spec.id)
+    const place = byWay.get(identityOf(spec.transport)) ?? byId.get(spec.id)
     const known = place === undefined ? undefined : merged[place]
-    if (place !== undefined && known && isSameServer(known.way, spec.way)) {
-      merged[place] = joined(known, spec)
+    if (place !== undefined && known && isSameServer(known.transport, spec.transport)) {
+      merged[place] = joinProvenance(known, spec)
       continue
     }
     const id = freeName(spec.id, taken, spec.provenance[0]?.client)
@@ -30,20 +30,20 @@ export function mergeServers(first: readonly ServerSpec[], more: readonly Server
   return merged
 }
 
-function joined(known: ServerSpec, also: ServerSpec): ServerSpec {
+function joinProvenance(known: ServerSpec, also: ServerSpec): ServerSpec {
   const { isDisabled, ...rest } = known
   const provenance = [...known.provenance, ...also.provenance.filter((from) => !known.provenance.some((other) => isSame(from, other)))]
-  // Somebody uses it, so it is offered; nothing is started for that.
+  // Disabled only if it is disabled everywhere. This starts nothing.
   return { ...rest, provenance, ...(isDisabled && also.isDisabled && { isDisabled }) }
 }
 
-const isSame = (a: Provenance, b: Provenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
+const isSame = (a: ConfigProvenance, b: ConfigProvenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
 
 /**
- * Which of the servers that are known was made from each of `found` before: from the same file, under the same name. The name
- * may be one that was free when it was made.
+ * Finds, for each of `found`, the known server that was imported from it before: from the same file, under the same name. The known
+ * server may have a suffix, if its name was taken at the time.
  */
-export function formerOf(known: readonly ServerSpec[], found: readonly ServerSpec[]): Map<ServerSpec, number> {
+export function matchKnownServers(known: readonly ServerSpec[], found: readonly ServerSpec[]): Map<ServerSpec, number> {
   const former = new Map<ServerSpec, number>()
   const used = new Set<number>()
   for (const hasName of [
@@ -52,7 +52,7 @@ export function formerOf(known: readonly ServerSpec[], found: readonly ServerSpe
   ]) {
     for (const spec of found) {
       if (former.has(spec)) continue
-      const at = known.findIndex((each, i) => !used.has(i) && hasName(each, spec) && isMadeFrom(each, spec))
+      const at = known.findIndex((each, i) => !used.has(i) && hasName(each, spec) && isImportedFrom(each, spec))
       if (at === -1) continue
       former.set(spec, at)
       used.add(at)
@@ -61,46 +61,46 @@ export function formerOf(known: readonly ServerSpec[], found: readonly ServerSpe
   return former
 }
 
-/** The first place is the one that its command or address was taken from. What somebody added here is theirs. */
-const isMadeFrom = ({ provenance: [first] }: ServerSpec, { provenance }: ServerSpec): boolean =>
+/** The first provenance is the source of the command or address. Servers that were added here ('ours') never match. */
+const isImportedFrom = ({ provenance: [first] }: ServerSpec, { provenance }: ServerSpec): boolean =>
   first !== undefined && first.scope !== 'ours' && provenance.some((from) => isSame(from, first))
 
 /**
- * What is known, with the command or address that its file has now. What was said here about it stays. Secrets that were moved to
- * the vault stay where nothing else changed: a file of others cannot have them given to another command.
+ * Updates a known server to the current command or address in its file. Settings made here stay. Secrets that were moved to the vault
+ * stay only if nothing else changed, so that the file of another client cannot redirect them to another command.
  */
-export function renewed(known: ServerSpec, found: ServerSpec): ServerSpec {
-  const texts = new Map(textsOf(known.way).map(({ where, text }) => [where, text]))
-  const isSameButSecrets = isSameServer(known.way, found.way)
-  const way = mapTexts(found.way, (text, where) => (isSameButSecrets && !hasSecret(text) ? (texts.get(where) ?? text) : text))
-  const { provenance } = joined(known, found)
-  if (identityOf(way) === identityOf(known.way)) return { ...known, provenance }
+export function renewServer(known: ServerSpec, found: ServerSpec): ServerSpec {
+  const texts = new Map(textsOf(known.transport).map(({ where, text }) => [where, text]))
+  const isSameButSecrets = isSameServer(known.transport, found.transport)
+  const transport = mapTexts(found.transport, (text, where) => (isSameButSecrets && !hasSecret(text) ? (texts.get(where) ?? text) : text))
+  const { provenance } = joinProvenance(known, found)
+  if (identityOf(transport) === identityOf(known.transport)) return { ...known, provenance }
   const { inputs: _, ...rest } = known
-  return { ...rest, way, provenance, ...(found.inputs && { inputs: found.inputs }) }
+  return { ...rest, transport, provenance, ...(found.inputs && { inputs: found.inputs }) }
 }
 
 const hasSecret = (text: string): boolean => partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret')
 
-/** Equal for ways that start or reach the same thing with the same values, in whatever order these were written. */
-const identityOf = (way: Way): string =>
+/** Equal for transports with the same values, in any order. */
+const identityOf = (transport: ServerTransport): string =>
   JSON.stringify([
-    way.transport,
-    ...textsOf(way)
+    transport.type,
+    ...textsOf(transport)
       .map(({ where, text }) => [where, text])
       .sort(byText),
   ])
 
 const byText = (a: readonly string[], b: readonly string[]): number => (String(a) < String(b) ? -1 : 1)
 
-/** Also when what is known had its secrets moved into the vault since: otherwise a second import would bring the plain ones back. */
-function isSameServer(known: Way, found: Way): boolean {
-  if (known.transport === 'memory' || known.transport !== found.transport) return false
+/** Also true if the known server's secrets were moved to the vault: otherwise a second import would bring the plain values back. */
+function isSameServer(known: ServerTransport, found: ServerTransport): boolean {
+  if (known.type === 'memory' || known.type !== found.type) return false
   const texts = new Map(textsOf(found).map(({ where, text }) => [where, text]))
   const ours = textsOf(known)
-  return ours.length === texts.size && ours.every(({ where, text }) => fits(text, texts.get(where)))
+  return ours.length === texts.size && ours.every(({ where, text }) => matchesExceptSecret(text, texts.get(where)))
 }
 
-function fits(known: string, found: string | undefined): boolean {
+function matchesExceptSecret(known: string, found: string | undefined): boolean {
   if (found === undefined) return false
   if (known === found) return true
   const parts = partsOf(known)

@@ -1,42 +1,50 @@
-/** Values that stand in the open in a configuration and look like secrets: by the name beside them, by a known form, by their disorder. */
+/** Finds plain values in a configuration that look like secrets: by their name, by a known form, or because they look random. */
 
-import { isSecretName, redactText } from '../../protocol/redact.ts'
+import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { looksLikeCode } from '../launch/code.ts'
+import { mapTexts, partsOf, placeholderText, textsOf } from '../launch/placeholder.ts'
 import { mayChangeWhatRuns } from '../launch/variables.ts'
-import type { ServerSpec } from '../servers/spec.ts'
-import type { Vault } from '../vault/vault.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import type { Vault } from '../secrets/vault.ts'
 import { isOriginComplete } from './address.ts'
-import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
-import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './run-words.ts'
+import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './command-words.ts'
 
-/** Where it is, and never what it is. */
+/** The position of a value that looks like a secret. Never the value itself. */
 export interface PlainSecret {
   /** `env.TOKEN`, `args[2]`, `headers.Authorization`, `url`. */
   where: string
   because: 'name' | 'form' | 'disorder'
   start: number
   end: number
-  /** How long the value is. */
+  /** The length of the value. */
   chars: number
   /**
-   * It is the value of a known option, a variable, a header or a part of a URL, and nothing that a shell or a program would run. Only
-   * such a value goes to the vault: whatever is there is not shown any more when somebody is asked whether the server may start.
+   * Whether `moveSecrets` moves it to the vault: only the value of a known option, a variable, a header or a part of a URL that no
+   * shell or program would run. Values in the vault are hidden in the question before a server starts, so code must stay visible.
    */
   isMovable: boolean
 }
 
-/** What in the configuration of a server looks like a secret that somebody wrote down. */
-export function plainSecrets({ way, provenance = [] }: Pick<ServerSpec, 'way'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
-  const texts = textsOf(way)
-  // Somebody else may have written the file of a project: all of it stays in sight.
-  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(way)
+/**
+ * Finds the values in a server's configuration that look like secrets.
+ *
+ * @example
+ * for (const { where, chars } of plainSecrets(spec)) console.log(`${where}: ${chars} characters look like a secret`)
+ */
+export function plainSecrets({
+  transport,
+  provenance = [],
+}: Pick<ServerSpec, 'transport'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
+  const texts = textsOf(transport)
+  // Others may have written the file of a project, so all of it stays visible.
+  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableCheck(transport)
   return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
     // `--token` and its value are two arguments.
     const before = where.startsWith('args[') ? texts[i - 1]?.text : undefined
-    const beside = nameBeside(where, text, before)
-    const spot = spotIn(text, beside)
-    const spots = where === 'url' ? inUrl(text) : spot ? [spot] : []
+    const beside = nextName(where, text, before)
+    const spot = findSecret(text, beside)
+    const spots = where === 'url' ? findSecretsInUrl(text) : spot ? [spot] : []
     return spots.map((each) => ({
       where,
       ...each,
@@ -52,25 +60,25 @@ export function plainSecrets({ way, provenance = [] }: Pick<ServerSpec, 'way'> &
   })
 }
 
-interface Place {
+interface SecretPlace {
   where: string
-  /** The text in front of the value. */
+  /** The text before the value. */
   before: string
   value: string
-  beside: Beside
-  /** All of the text, or all of it behind the equals sign. */
+  beside: NextName
+  /** The value is the whole text, or everything after the equals sign. */
   isWhole: boolean
 }
 
-function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
-  if (way.transport !== 'stdio') {
-    // A placeholder in front of the path would hide where the URL leads.
+function movableCheck(transport: ServerSpec['transport']): (place: SecretPlace) => boolean {
+  if (transport.type !== 'stdio') {
+    // A placeholder before the path would hide the origin of the URL.
     return ({ where, before, value }) => !/[\r\n]/.test(value) && (where !== 'url' || isOriginComplete(before))
   }
-  const words = [way.command, ...way.args]
+  const words = [transport.command, ...transport.args]
   const code = wordsAfterCode(words)
-  // Code can run any argument and any variable.
-  if (runsCode(words) || looksLikeCode(way.args)) return () => false
+  // Code can execute any argument and any variable.
+  if (runsCode(words) || looksLikeCode(transport.args)) return () => false
   return ({ where, value, beside, isWhole }) => {
     if (!isPlainValue(value) || isPlace(value)) return false
     const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
@@ -80,15 +88,15 @@ function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
   }
 }
 
-interface Beside {
+interface NextName {
   name: string
   /** It is a known option that takes a secret: `--token VALUE`, `--token=VALUE`. */
   isOption: boolean
-  /** Where the value begins, in `--token=value`. */
+  /** Where the value begins in `--token=value`. */
   start: number
 }
 
-function nameBeside(where: string, text: string, before: string | undefined): Beside {
+function nextName(where: string, text: string, before: string | undefined): NextName {
   const named = /^(?:env|headers)\.(.+)$/s.exec(where)?.[1]
   if (named !== undefined) return { name: named, start: 0, isOption: false }
   const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
@@ -100,14 +108,14 @@ function nameBeside(where: string, text: string, before: string | undefined): Be
   return { name: option ?? '', start: 0, isOption: option !== undefined && before?.startsWith('--') === true && isKnownOption(option) }
 }
 
-type Spot = Pick<PlainSecret, 'because' | 'start' | 'end'>
+type SecretRange = Pick<PlainSecret, 'because' | 'start' | 'end'>
 
-function spotIn(text: string, { name, start }: Pick<Beside, 'name' | 'start'>): Spot | undefined {
+function findSecret(text: string, { name, start }: Pick<NextName, 'name' | 'start'>): SecretRange | undefined {
   const value = text.slice(start)
   const parts = partsOf(value)
   const literals = parts.flatMap((part) => ('literal' in part ? [part.literal] : []))
   const isPlain = literals.length === parts.length
-  // What stands around a placeholder is seldom a secret, and cannot be moved with it.
+  // Text around a placeholder is rarely a secret, and cannot be moved together with it.
   if (!isPlain) {
     const secret = parts.find((part) => 'literal' in part && redactText(part.literal) !== part.literal)
     return secret && { because: 'form', start: start + secret.start, end: start + secret.end }
@@ -120,24 +128,24 @@ function spotIn(text: string, { name, start }: Pick<Beside, 'name' | 'start'>): 
 
 const MIN_CHARS = 4
 
-/** Not a number, a switch, a path or an address, which stand beside such names as `TOKEN_LIMIT` and `TOKEN_FILE`. */
+/** Not a number, a boolean, a path or an address, which are typical for names such as `TOKEN_LIMIT` and `TOKEN_FILE`. */
 const mayBeSecret = (value: string): boolean =>
   value.length >= MIN_CHARS &&
   !/^(?:\d{1,6}|true|false|yes|no|none|null)$/i.test(value) &&
   !/^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/]|https?:\/\/)/.test(value)
 
-/** In a path each name is for itself. */
+/** Checks each segment of a path separately. */
 const isDisordered = (value: string): boolean => (/^(?:~|\.{1,2})?\//.test(value) ? value.split('/') : [value]).some(isRandom)
 
-/** A word of a random mix. Names of packages and identifiers have one case, or no digits. */
+/** Whether a word looks random. Package names and identifiers usually have one case, or no digits. */
 function isRandom(word: string): boolean {
   if (word.length < 20 || word.length > 4096 || !/^[A-Za-z0-9+/=_-]+$/.test(word)) return false
-  if (/^[0-9a-f]{32,}$/i.test(word)) return entropyOf(word) > 3
-  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) && entropyOf(word) > 3.8
+  if (/^[0-9a-f]{32,}$/i.test(word)) return entropy(word) > 3
+  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) && entropy(word) > 3.8
 }
 
-/** In bits a character. */
-function entropyOf(text: string): number {
+/** Shannon entropy in bits per character. */
+function entropy(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
   let bits = 0
@@ -148,10 +156,10 @@ function entropyOf(text: string): number {
 const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#\\]{0,256}:([^\s/@?#\\]{1,1024})@/i
 const PARAMETER = /[?&]([^=&#\s]{1,128})=([^&#\s]{1,4096})/g
 
-function inUrl(url: string): Spot[] {
-  const found: Spot[] = []
+function findSecretsInUrl(url: string): SecretRange[] {
+  const found: SecretRange[] = []
   const add = (because: PlainSecret['because'], end: number, value: string): void => {
-    const spot = spotIn(value, { name: because === 'name' ? 'secret' : '', start: 0 })
+    const spot = findSecret(value, { name: because === 'name' ? 'secret' : '', start: 0 })
     if (spot) found.push({ because: spot.because, start: end - value.length, end })
   }
   const password = PASSWORD.exec(url)
@@ -163,31 +171,38 @@ function inUrl(url: string): Spot[] {
   return found
 }
 
+/** The value of a plain secret, for a person who wants to see it before it is moved. */
+export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, { where, start, end }: PlainSecret): string =>
+  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
+
 /**
- * The same server, to be shown, with what could go to the vault folded to its length. Nothing else is: whatever a program runs is to be
- * seen, and so is everything in a file that somebody else may have written.
+ * Copies a server for display, with movable secrets replaced by their length. Everything else stays visible: code that a program runs,
+ * and all of a file that others may have written.
  */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
-  const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
-  // From the end, so that what is replaced does not move what is not yet.
+  const texts = new Map(textsOf(spec.transport).map(({ where, text }) => [where, text]))
+  // From the end, so that a replacement does not shift the positions that follow.
   for (const { where, start, end, chars } of plainSecrets(spec)
     .filter(isMovable)
     .sort((a, b) => b.start - a.start)) {
     const text = texts.get(where) ?? ''
     texts.set(where, `${text.slice(0, start)}[${chars} characters hidden]${text.slice(end)}`)
   }
-  return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
+  return { ...spec, transport: mapTexts(spec.transport, (text, where) => texts.get(where) ?? text) }
 }
 
 const isMovable = (found: PlainSecret): boolean => found.isMovable
 
 /**
- * Puts the values that may be moved into the vault, and placeholders in their place, in the copy that is returned. The file that the server
- * came from is not touched; the values are in it still, and whoever owns it may want to remove them.
+ * Moves the movable secrets of a server to the vault, and returns a copy of the spec with placeholders instead. The file that the server
+ * was read from is not changed: the values are still in it.
+ *
+ * @example
+ * await serverFile(folder).add(await moveSecrets(spec, vault))
  */
 export async function moveSecrets(spec: ServerSpec, vault: Vault, found: readonly PlainSecret[] = plainSecrets(spec)): Promise<ServerSpec> {
-  const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
-  // From the end, so that what is replaced does not move what is not yet.
+  const texts = new Map(textsOf(spec.transport).map(({ where, text }) => [where, text]))
+  // From the end, so that a replacement does not shift the positions that follow.
   for (const { where, start, end } of found.filter(isMovable).sort((a, b) => b.start - a.start)) {
     const text = texts.get(where)
     if (text === undefined) continue
@@ -197,5 +212,5 @@ export async function moveSecrets(spec: ServerSpec, vault: Vault, found: readonl
     const name = await vault.keep(`${spec.id}/${where.replace(/^(?:env|headers)\./, '').replace(/[^A-Za-z0-9_.-]/g, '')}`, value)
     texts.set(where, text.slice(0, start) + placeholderText({ kind: 'secret', name }) + text.slice(end))
   }
-  return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
+  return { ...spec, transport: mapTexts(spec.transport, (text, where) => texts.get(where) ?? text) }
 }

@@ -1,49 +1,49 @@
-/** What a document says that was parsed already. Apart from read.ts, so that our own list needs none of the parsers. */
+/** Reads servers from a parsed document. Separate from read-config.ts, so that our own list does not load the parsers. */
 
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../servers/spec.ts'
-import { dialectOf } from './detect.ts'
-import type { Dialect, Draft, Reading } from './dialect.ts'
-import { portico } from './dialects/portico.ts'
+import { placeholdersIn } from '../launch/placeholder.ts'
+import type { ConfigProvenance, InputSpec, ServerSpec } from '../model/server-spec.ts'
+import { detectFormat } from './detect-format.ts'
+import type { ConfigFormat, FormatContext, ServerDraft } from './format.ts'
+import { portico } from './formats/portico.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
-import { membersOf } from './members.ts'
-import { freeName, safeName } from './names.ts'
-import { placeholdersIn } from './placeholder.ts'
-import { type ConfigProblem, Refused, shown } from './problem.ts'
+import { type ConfigProblem, Refused, safeText } from './problem.ts'
+import { readMembers } from './read-members.ts'
+import { freeName, safeName } from './server-names.ts'
 
 export interface ReadConfig {
   servers: ServerSpec[]
-  /** What the files declare for all of their servers; each server has those it uses. */
+  /** Inputs that the files declare for all their servers. Each server also lists the inputs it uses. */
   inputs: InputSpec[]
   problems: ConfigProblem[]
 }
 
 export interface ReadConfigOptions {
-  /** What `~` and the like mean in files that say so. */
+  /** The home directory, for placeholders such as `${userHome}`. Default: the user's. */
   home?: string
-  /** The folder that the person works in. */
+  /** The project folder, for placeholders such as `${workspaceFolder}`, and to mark files inside it as files of the project. */
   project?: string
   limits?: Partial<ConfigLimits>
 }
 
-/** A file together with what is known about it already. */
+/** A file, with everything that is already known about it. */
 export interface ConfigFile {
   file: string
-  dialect?: Dialect
+  format?: ConfigFormat
   client?: string
-  scope?: Provenance['scope']
-  /** It is the list of the person who runs the host: what it says about trust, folders and secrets is believed. */
+  scope?: ConfigProvenance['scope']
+  /** The file is the person's own list: its trust tiers, roots and secrets apply. Default: false. */
   isOurs?: boolean
 }
 
 export interface Read extends Omit<ReadConfig, 'problems'> {
-  /** The name that each server has in the document, by its id. */
+  /** The name of each server in the document, by its id. */
   names: ReadonlyMap<string, string>
 }
 
-/** What a parsed document says. */
+/** Reads the servers of a parsed document. */
 export function readDocument(
   document: unknown,
   source: ConfigFile,
@@ -51,18 +51,18 @@ export function readDocument(
   problem: (where: string, text: string) => void,
 ): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
-  const dialect = source.dialect ?? (source.isOurs ? portico : dialectOf(source.file, document))
-  const provenance: Provenance = {
-    client: source.client ?? dialect.client,
-    scope: source.scope ?? (dialect === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
+  const format = source.format ?? (source.isOurs ? portico : detectFormat(source.file, document))
+  const provenance: ConfigProvenance = {
+    client: source.client ?? format.client,
+    scope: source.scope ?? (format === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
     file: source.file,
   }
   const inputs = new Map<string, InputSpec>()
-  const drafts: { name: string; draft: Draft }[] = []
+  const drafts: { name: string; draft: ServerDraft }[] = []
   let passedOver = 0
-  const reading: Reading = {
+  const reading: FormatContext = {
     file: source.file,
-    places: { home: options.home ?? homedir(), project: options.project },
+    folders: { home: options.home ?? homedir(), project: options.project },
     problem,
     input: (input) => void inputs.set(input.id, input),
     server: (name, where, make) => {
@@ -73,7 +73,7 @@ export function readDocument(
           const draft = make()
           if (draft) drafts.push({ name, draft })
         },
-        '; the server is left out',
+        '. The server is ignored',
       )
     },
   }
@@ -82,13 +82,13 @@ export function readDocument(
       act()
     } catch (error) {
       if (error instanceof Refused) problem(error.where, error.message + consequence)
-      else problem(where, `It cannot be read${consequence}`)
+      else problem(where, `The entry cannot be read${consequence}`)
     }
   }
-  // What was read before the fault stays read.
-  attempt('', () => dialect.read(membersOf(document, ''), reading))
-  if (passedOver > 0) problem('', `${passedOver} servers more than ${limits.maxServers} are left out (maxServers)`)
-  // A name that can be used as it is belongs to who has it, and not to who came first with one like it.
+  // Servers that were read before the error are kept.
+  attempt('', () => format.read(readMembers(document, ''), reading))
+  if (passedOver > 0) problem('', `The file has more than ${limits.maxServers} servers; ${passedOver} are ignored (maxServers)`)
+  // A server whose name is safe keeps it, even if an earlier server's name would be reduced to the same.
   const reserved = new Set(drafts.flatMap(({ name }) => (safeName(name) === name ? [name] : [])))
   const names = new Map<string, string>()
   const servers = drafts.map(({ name, draft }) => {
@@ -96,7 +96,7 @@ export function readDocument(
     reserved.add(id)
     names.set(id, name)
     const used = inputsOf(draft, inputs)
-    const title = draft.title ?? (id === name || name === '' ? undefined : shown(name))
+    const title = draft.title ?? (id === name || name === '' ? undefined : safeText(name))
     return {
       ...draft,
       id,
@@ -109,15 +109,15 @@ export function readDocument(
   return { servers, inputs: [...inputs.values()], names }
 }
 
-/** What lies in a project came with it. */
+/** Whether the file is inside the project folder. */
 function isUnder(project: string | undefined, file: string): boolean {
   if (project === undefined) return false
-  const way = relative(resolve(project), resolve(file))
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const path = relative(resolve(project), resolve(file))
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
 }
 
-/** Those that the placeholders of a server name; one that nobody described is taken for a secret. */
-function inputsOf(draft: Draft, declared: ReadonlyMap<string, InputSpec>): InputSpec[] {
+/** The inputs that a server's placeholders use. An undeclared input is treated as a secret. */
+function inputsOf(draft: ServerDraft, declared: ReadonlyMap<string, InputSpec>): InputSpec[] {
   const names = new Set(placeholdersIn(draft).flatMap(({ kind, name }) => (kind === 'input' ? [name] : [])))
   return [...names].map((id) => draft.inputs?.find((input) => input.id === id) ?? declared.get(id) ?? { id, isSecret: true })
 }

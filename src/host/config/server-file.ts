@@ -1,18 +1,18 @@
-/** Our own list of servers: the one file that is written, and that several processes may write. */
+/** The host's own list of servers: the only configuration file that is written, possibly by several processes. */
 
 import { join } from 'node:path'
 import type { LockLimits } from '../../files/lock-file.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { ServerSpec } from '../servers/spec.ts'
-import { entryOf } from './dialects/portico.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import { writeEntry } from './formats/portico.ts'
 import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
-import { isObject } from './members.ts'
-import { formerOf, mergeServers, renewed } from './merge.ts'
-import { safeName } from './names.ts'
-import { problemsOf } from './problem.ts'
+import { matchKnownServers, mergeServers, renewServer } from './merge.ts'
+import { collectProblems } from './problem.ts'
 import { type Read, type ReadConfig, readDocument } from './read-document.ts'
+import { isObject } from './read-members.ts'
+import { safeName } from './server-names.ts'
 
 export interface ServerFileLimits extends LockLimits {
   maxServers: number
@@ -22,31 +22,36 @@ export interface ServerFileLimits extends LockLimits {
 export interface ServerFile {
   readonly file: string
   list(): Promise<ReadConfig>
-  /** ERR_CONFIG when there is one of that name. */
+  /** Adds a server. ERR_CONFIG if the name is taken. */
   add(spec: ServerSpec): Promise<void>
   /**
-   * Adds what is not there yet. An entry that was made from the same file under the same name gets the command or address that
-   * is there now; any other server that is there already is told where else it comes from.
+   * Imports servers. New servers are added. An entry that was imported from the same file under the same name gets the current command
+   * or address of that file. For any other server that is already listed, only the additional provenance is recorded.
    */
   adopt(specs: readonly ServerSpec[]): Promise<Adopted>
-  /** ERR_SERVER_UNKNOWN when there is none. */
+  /** Changes a server. ERR_SERVER_UNKNOWN if it is not listed. */
   update(id: string, change: (spec: ServerSpec) => ServerSpec): Promise<ServerSpec>
-  /** False when there was none. */
+  /** Removes a server. False: it was not listed. */
   remove(id: string): Promise<boolean>
 }
 
-/** With their names here. */
+/** The result of `adopt`, with the names that the servers have in this list. */
 export interface Adopted {
   added: ServerSpec[]
   updated: ServerSpec[]
 }
 
-/** Entries are kept as they are, also those that cannot be read: a person may have written them, and can mend them. */
+/** Entries that cannot be read are kept: a person may have written them, and can fix them. */
 interface Document {
   mcpServers: Readonly<Record<string, unknown>>
 }
 
-/** The list of servers that the host keeps itself, in this folder. */
+/**
+ * Opens the host's own list of servers, `servers.json` in this folder.
+ *
+ * @example
+ * const { servers } = await serverFile(hostFolder()).list()
+ */
 export function serverFile(folder: string, options: Partial<ServerFileLimits> = {}): ServerFile {
   const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000, lockStaleMs: 10_000 }, options)
   const { maxServers, maxFileBytes } = limits
@@ -66,38 +71,38 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
   return {
     file,
     list: async () => {
-      const problems = problemsOf(file, DEFAULT_CONFIG_LIMITS.maxProblems)
+      const problems = collectProblems(file, DEFAULT_CONFIG_LIMITS.maxProblems)
       const { servers, inputs } = readIn(await shared.read(), problems.add)
       return { servers, inputs, problems: problems.list }
     },
     add: async (spec) => {
-      const entry = readable(spec)
+      const entry = checkedEntry(spec)
       await changed((entries, document) => {
         if (Object.hasOwn(entries, spec.id) || readIn(document).names.has(spec.id)) {
-          throw new McpError('ERR_CONFIG', `There is a server ${spec.id} already in ${file}`)
+          throw new McpError('ERR_CONFIG', `${file} already has a server ${spec.id}`)
         }
         entries[spec.id] = entry
       })
     },
     adopt: async (specs) => {
-      for (const spec of specs) readable(spec)
+      for (const spec of specs) checkedEntry(spec)
       let adopted: Adopted = { added: [], updated: [] }
       await changed((entries, document) => {
         const { servers: known, names } = readIn(document)
-        const former = formerOf(known, specs)
+        const former = matchKnownServers(known, specs)
         const current = [...known]
-        for (const [spec, at] of former) current[at] = renewed(known[at] as ServerSpec, spec)
+        for (const [spec, at] of former) current[at] = renewServer(known[at] as ServerSpec, spec)
         const others = specs.filter((spec) => !former.has(spec))
-        // The name of an entry that cannot be read is taken as well.
+        // The names of unreadable entries count as taken.
         const merged = mergeServers(current, others, Object.keys(entries))
         const added = merged.slice(known.length)
-        const updated = current.filter(({ way }, at) => way !== known[at]?.way)
-        for (const spec of added) entries[spec.id] = entryOf(spec)
-        for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = entryOf(spec)
+        const updated = current.filter(({ transport }, at) => transport !== known[at]?.transport)
+        for (const spec of added) entries[spec.id] = writeEntry(spec)
+        for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = writeEntry(spec)
         for (const [i, { id, provenance }] of known.entries()) {
           const now = merged[i]?.provenance ?? provenance
           const name = names.get(id) ?? id
-          // Nothing else of it changes: what was said here about a server outweighs what another client says.
+          // Nothing else changes: settings in this list outweigh those of another client.
           if (now.length > provenance.length) entries[name] = { ...(entries[name] as object), provenance: now }
         }
         adopted = { added, updated }
@@ -109,16 +114,16 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
       await changed((entries, document) => {
         const { servers, names } = readIn(document)
         const before = servers.find((spec) => spec.id === id)
-        if (!before) throw new McpError('ERR_SERVER_UNKNOWN', `There is no server ${id} in ${file}`)
+        if (!before) throw new McpError('ERR_SERVER_UNKNOWN', `${file} has no server ${id}`)
         result = { ...change(before), id }
-        entries[names.get(id) ?? id] = readable(result)
+        entries[names.get(id) ?? id] = checkedEntry(result)
       })
       return result as unknown as ServerSpec
     },
     remove: async (id) => {
       let isThere = false
       await changed((entries, document) => {
-        // By its name in the file, if it is one that cannot be read.
+        // Unreadable entries have no id and are removed by their name in the file.
         const name = readIn(document).names.get(id) ?? id
         isThere = Object.hasOwn(entries, name)
         delete entries[name]
@@ -128,12 +133,15 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
   }
 }
 
-/** The entry of a server, which must be one that comes back when it is read. */
-function readable(spec: ServerSpec): Record<string, unknown> {
+/** The entry of a server. Throws if reading it back would report a problem. */
+function checkedEntry(spec: ServerSpec): Record<string, unknown> {
   if (safeName(spec.id) !== spec.id) {
-    throw new McpError('ERR_CONFIG', 'A server has a name of up to 64 letters, digits, dots, hyphens and underscores')
+    throw new McpError(
+      'ERR_CONFIG',
+      `Invalid server name ${JSON.stringify(spec.id)}: expected up to 64 letters, digits, dots, hyphens and underscores`,
+    )
   }
-  const entry = entryOf(spec)
+  const entry = writeEntry(spec)
   const faults: string[] = []
   const document = JSON.parse(JSON.stringify({ mcpServers: { [spec.id]: entry } }))
   readDocument(document, { file: 'servers.json', isOurs: true }, {}, (where, text) => faults.push(`${where}: ${text}`))
@@ -142,6 +150,6 @@ function readable(spec: ServerSpec): Record<string, unknown> {
 }
 
 function check(value: unknown): Document {
-  if (!isObject(value) || !isObject(value.mcpServers)) throw new Error('an object with mcpServers was expected')
+  if (!isObject(value) || !isObject(value.mcpServers)) throw new Error('expected an object with mcpServers')
   return value as Record<string, unknown> & Document
 }

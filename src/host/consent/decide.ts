@@ -1,35 +1,40 @@
 /**
- * The one decision point of a host: whether an action may be done. A pure function of rules, facts and grants, so that
- * it can be explained, tested and asked again about the past.
+ * Decides whether an action is allowed. A pure function of rules, facts and grants, so that decisions can be explained, tested and
+ * replayed.
  *
- * What it goes by, the strictest always holding (deny > quarantine > ask > allow):
+ * The strictest effect wins (deny > quarantine > ask > allow):
  *
- * 1. A server that is not configured: deny. Something of a server that is not as it was approved: quarantine.
- * 2. Rules of all layers. A rule marked `mayRelax` is set aside when a rule of a lower layer matches; any other rule
- *    stands, so that lower layers only tighten. Where no rule matches, defaults.ts holds; rules of the project layer
- *    cannot loosen it. A rule that forbids and cannot be judged makes this a forced question, in a headless run a no.
- * 3. Limits of the rules that stand: deny, naming the limit.
- * 4. Claims of the server, and text of strangers in the conversation, raise `allow` to `ask`, and lower nothing.
- * 5. Guards force a question: the same call three times in a row; untrusted text, private data and a way out together;
- *    what only a person can answer. No grant and no bypass answers a forced question.
- * 6. A live grant for just this turns `ask` into `allow`; so does bypass, except for who is let in at all.
+ * 1. The server is not configured: deny. The definition is not approved: quarantine.
+ * 2. Rules of all layers. A rule marked `mayRelax` is ignored when a rule of a lower layer matches; all other rules apply, so lower
+ *    layers can only tighten. Without a matching rule the defaults of defaults.ts apply, and rules of the project layer cannot loosen
+ *    them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
+ * 3. Limits of the effective rules: deny, with the name of the limit.
+ * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`. They never lower an effect.
+ * 5. Guards force a question: the same call three times in a row; untrusted text, private data and an open-world action together;
+ *    forms and pages. Neither grants nor bypass satisfy a forced question.
+ * 6. A matching grant turns `ask` into `allow`. So does bypass, except for starting, connecting and approving servers.
  *
- * In a headless run `ask` stays `ask`: whoever runs it knows whether there is an inbox that a person will look into.
+ * In a headless run `ask` stays `ask`: the caller knows whether an inbox is available.
  */
 
-import type { Grant } from '../grants/grant.ts'
-import type { Action, Decision, Effect, Reason } from './action.ts'
-import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import type { Action, Decision, Effect, Reason } from '../model/action.ts'
+import type { Grant } from '../model/grant.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { describeExceeded, tightest } from '../policy/limits.ts'
+import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
 import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
-import { exceeded, tightest } from './limits.ts'
-import { isForbidding, matchRule } from './match-rule.ts'
 
-/** More reasons than a person reads are not given. */
+/** More reasons would not be read. */
 const MAX_REASONS = 20
 
-/** Never throws: what cannot be evaluated is a forced question, or in a headless run a no. */
+/**
+ * Decides an action. Never throws: an evaluation that fails forces a question, and denies in a headless run.
+ *
+ * @example
+ * const { effect, reasons } = decide(compilePolicy(policy), action, grants)
+ */
 export function decide(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Decision {
   try {
     return settle(policy, action, matchedRules(policy, action), () => findGrant(policy, action, grants))
@@ -57,29 +62,29 @@ export function matchedRules(policy: CompiledPolicy, action: Action): MatchedRul
 }
 
 /**
- * The rules that hold: all but those that let themselves be relaxed, where a lower layer has something to say. A rule
- * about claims relaxes nothing, because then a server could loosen by claiming.
+ * The rules that apply: all but `mayRelax` rules for which a lower layer has a matching rule. A rule about claims relaxes nothing,
+ * otherwise a server could loosen the policy by its claims.
  */
-export function standingRules(matched: readonly CompiledRule[]): readonly CompiledRule[] {
+export function effectiveRules(matched: readonly CompiledRule[]): readonly CompiledRule[] {
   const lowest = matched.reduce((found, { rule, rank }) => (rule.match.claimed ? found : Math.max(found, rank)), 0)
   return matched.filter(({ rule, rank }) => !rule.mayRelax || rank >= lowest)
 }
 
-/** Whether a rule may say less than what holds without it: not from a project, and not because of what a server claims. */
+/** Whether a rule may be less strict than the default: not if it comes from a project or depends on claims of a server. */
 export const mayLoosen = ({ rule, layer }: CompiledRule): boolean => LOOSENS_DEFAULT[layer] && !rule.match.claimed
 
-/** Which rules matched is known: the rest of the decision. */
+/** The rest of the decision, once the matching rules are known. */
 export function settle(
   policy: CompiledPolicy,
   action: Action,
   { matched, unsure }: MatchedRules,
   grantFor: () => Grant | undefined,
 ): Decision {
-  const standing = standingRules(matched)
+  const standing = effectiveRules(matched)
   const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
   const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
   if (!matched.some(mayLoosen)) reasons.push(byDefault(action, matched))
-  const limit = exceeded(limits, action.usage)
+  const limit = describeExceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
   if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
   const forced = forcedQuestions(action)
@@ -96,7 +101,7 @@ export function settle(
   const grant = grantFor()
   if (grant) return { effect: 'allow', reasons: [grantReason(grant), ...sorted], grant: grant.id, limits }
   if (policy.policy.isBypassing && !DEFAULTS[action.kind].defiesBypass) {
-    return { effect: 'allow', reasons: [builtIn('bypass', 'allow', 'The person asked not to be asked'), ...sorted], limits }
+    return { effect: 'allow', reasons: [builtIn('bypass', 'allow', 'Questions are bypassed (bypass)'), ...sorted], limits }
   }
   return { effect, reasons: sorted, limits }
 }
@@ -115,27 +120,27 @@ const forcedFirst = (sorted: readonly Reason[], forced: readonly Reason[]): Reas
   [...forced, ...sorted.filter((reason) => !forced.includes(reason))].slice(0, MAX_REASONS)
 
 function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Grant | undefined {
-  // Who said yes before strangers spoke up did not know that it may be they who want it.
+  // Grants from before untrusted text arrived do not count: the text may be what causes this action.
   const since = isConsequential(action) ? (action.untrustedSince ?? 0) : 0
   return grants.find((grant) => {
     try {
       return grant.at >= since && grantMatches(grant, action, policy.folders)
     } catch {
-      // A grant that cannot be read is none.
+      // An unreadable grant does not match.
       return false
     }
   })
 }
 
 function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
-  if (action.isConfigured) return builtIn('configured', 'allow', 'Your own configuration of the server says so')
+  if (action.isConfigured) return builtIn('configured', 'allow', 'The configuration of the server allows it')
   const { effect, byUser, pin } = DEFAULTS[action.kind]
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =
     matched.length > 0
-      ? 'Rules of a project, and those about claims of a server, only tighten'
+      ? 'Project rules and rules about server claims can only tighten'
       : isOwnAct && byUser === 'allow'
-        ? 'The person wants it, and no rule speaks against it'
+        ? 'You requested it, and no rule forbids it'
         : `No rule covers ${KIND_WORDS[action.kind]}, so ${IN_WORDS[effect]}.`
   return builtIn('default', isOwnAct ? byUser : effect, text)
 }
@@ -143,22 +148,22 @@ function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
 const IN_WORDS: Record<Effect, string> = {
   allow: 'it is allowed',
   ask: 'you are asked',
-  quarantine: 'it is put aside',
-  deny: 'it is refused',
+  quarantine: 'it is in quarantine',
+  deny: 'it is denied',
 }
 
 const unsureReason = ({ rule, layer }: CompiledRule, why: string, { mode }: Action): Reason => ({
   id: rule.id,
   layer,
   effect: mode === 'interactive' ? 'ask' : 'deny',
-  text: `Whether rule ${rule.id} applies cannot be told: ${why}`,
+  text: `Rule ${rule.id} cannot be evaluated: ${why}`,
 })
 
 const grantReason = ({ id, by, scope }: Grant): Reason => ({
   id,
   layer: 'grant',
   effect: 'allow',
-  text: `${by} said yes to this (${scope})`,
+  text: `${by} approved this (${scope})`,
 })
 
 const builtIn = (id: string, effect: Effect, text: string): Reason => ({ id, layer: 'built-in', effect, text })

@@ -1,29 +1,29 @@
-/** What holds where no rule says anything, kind by kind; a table to be read, and nothing else decides by kind. */
+/** The default effect and properties of each kind of action. */
 
-import type { GrantScope } from '../grants/grant.ts'
-import type { ActionKind, Effect } from './action.ts'
-import type { PolicyLayer } from './rule.ts'
+import type { ActionKind, Effect } from '../model/action.ts'
+import type { GrantScope } from '../model/grant.ts'
+import type { PolicyLayer } from '../model/rule.ts'
 
 export interface KindDefaults {
   effect: Effect
-  /** The same where the person started it, of something pinned or of something that has no definition to pin. */
+  /** The effect when the person started it and the definition is approved, or there is no definition. */
   byUser: Effect
   /**
-   * Whether the primitive must be as it was approved. `required`: also refuses what has no primitive. `if-any`: a URI
-   * that no list has stands for itself, and what a server asks stands on its capabilities, while the host asks for itself. `none`: not a use of a primitive, or the very way to have it approved.
+   * Whether the primitive must be approved. `required`: always. `if-any`: only if there is one, because unlisted URIs and requests of
+   * the host have none. `none`: the action uses no primitive, or is itself the approval.
    */
   pin: 'required' | 'if-any' | 'none'
-  /** Only a person can give what is asked for: no grant and no bypass answers. */
+  /** Only a person can answer: neither grants nor bypass satisfy the question. */
   isForced: boolean
-  /** The person who asked not to be asked is still asked: it is about who is let in, not about what those inside do. */
+  /** Asked even with bypass, because it adds or changes a server. */
   defiesBypass: boolean
-  /** The hints of a tool say what it does: see hints.ts. */
+  /** Tool hints apply: see hints.ts. */
   hasHints: boolean
-  /** What the conversation knows can leave with it. */
+  /** Can carry data of the conversation to the server. */
   carriesOut: boolean
-  /** The same three times in a row is a loop. */
+  /** Repetitions are checked for a loop. */
   mayLoop: boolean
-  /** The longest a yes may be kept for, where no rule says it. */
+  /** The longest scope of a grant. Default where no rule sets one. */
   keep: GrantScope
 }
 
@@ -63,46 +63,46 @@ export const DEFAULTS: Readonly<Record<ActionKind, KindDefaults>> = {
   'config.import': { ...ORDINARY, defiesBypass: true, keep: 'once' },
 }
 
-/** A server that is not configured gets nothing, except that it may become configured. */
+/** Actions allowed for a server that is not configured yet. */
 export const NEEDS_NO_SERVER: ReadonlySet<ActionKind> = new Set<ActionKind>(['config.import'])
 
 /**
- * The layers whose rules may say `allow` where the table says `ask`. A project is a folder that somebody else may have
- * written: its rules tighten, and loosen only what a rule above lets them.
+ * The layers whose rules may loosen a default. Others may have written the files of a project, so its rules only tighten, unless a
+ * rule of a higher layer is marked `mayRelax`.
  */
 export const LOOSENS_DEFAULT: Readonly<Record<PolicyLayer, boolean>> = { managed: true, user: true, project: false, session: true }
 
-/** Where hints or the tier say that more care is due, a yes is kept no longer than this unless a rule says so. */
+/** The longest scopes for destructive, open-world and untrusted tools, where no rule sets one. */
 export const KEEP_DESTRUCTIVE: GrantScope = 'turn'
 export const KEEP_OPEN_OR_UNTRUSTED: GrantScope = 'session'
 
-/** This many of the same call in a row are a loop. */
+/** So many identical calls in a row are a loop. */
 export const LOOP_AT = 3
 
-/** How long a yes lasts where no rule says it. */
+/** How long a grant lasts where no rule sets it. */
 export const DEFAULT_GRANT_TTL_MS = 30 * 24 * 60 * 60 * 1000
 
-/** Each kind as people would say it, after "No rule covers". */
+/** Each kind in words, after "No rule covers". */
 export const KIND_WORDS: Readonly<Record<ActionKind, string>> = {
   'server.launch': 'starting a server',
   'server.connect': 'connecting to a server',
-  'server.approve': 'taking what a server offers into use',
+  'server.approve': 'approving what a server offers',
   'tool.call': 'calling this tool',
-  'tool.result': 'letting in the result of this tool',
+  'tool.result': 'using the result of this tool',
   'resource.read': 'reading this resource',
-  'resource.result': 'letting in what was read',
+  'resource.result': 'using the resource that was read',
   'resource.subscribe': 'subscribing to this resource',
   'prompt.get': 'getting this prompt',
-  'prompt.result': 'letting in the messages of this prompt',
-  'argument.complete': 'sending what you type to the server for suggestions',
+  'prompt.result': 'using the messages of this prompt',
+  'argument.complete': 'sending your input to the server for suggestions',
   'sampling.create': 'asking a model for this server',
-  'sampling.deliver': 'giving the answer of the model to the server',
-  'elicit.form': 'a form of a server',
+  'sampling.deliver': 'sending the answer of the model to the server',
+  'elicit.form': 'answering a form of a server',
   'elicit.url': 'opening a page for a server',
-  'roots.expose': 'telling a server about your folders',
+  'roots.expose': 'sharing your folders with a server',
   'app.open': 'opening this app',
   'app.call': 'a call by an app',
   'task.cancel': 'cancelling a task',
   'task.update': 'answering a task',
-  'config.import': 'taking over servers of other clients',
+  'config.import': 'importing servers of other clients',
 }

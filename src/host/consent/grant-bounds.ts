@@ -1,29 +1,29 @@
-/** What a person's yes may be kept for. */
+/** How long, and for how many uses, a grant may last. */
 
-import { GRANT_SCOPES, type GrantScope } from '../grants/grant.ts'
-import type { Action } from './action.ts'
-import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
-import { matchedRules, mayLoosen, standingRules } from './decide.ts'
+import type { Action } from '../model/action.ts'
+import { GRANT_SCOPES, type GrantScope } from '../model/grant.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { durationMs } from '../policy/duration.ts'
+import { effectiveRules, matchedRules, mayLoosen } from './decide.ts'
 import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED } from './defaults.ts'
-import { durationMs } from './duration.ts'
 import { forcedQuestions } from './guards.ts'
 import { isDeclared, isPossible } from './hints.ts'
 
 export interface GrantBounds {
-  /** From the shortest on; `once` is always among them. */
+  /** From the shortest to the longest; always contains `once`. */
   scopes: readonly GrantScope[]
   maxTtlMs: number
-  /** Undefined for any number. */
+  /** Undefined: unlimited. */
   maxUses: number | undefined
 }
 
 /**
- * Rules may say it, the tightest of those that match; where none does, the kind of action, hints and the tier say it.
- * Rules of a project, and those about claims, only make it less. A question that is forced is asked again the next time, so nothing is kept.
+ * The tightest bounds of the matching rules; without any, those of the kind of action, its hints and the tier. Project rules and rules
+ * about claims can only tighten them. A forced question is asked each time, so its answer is used once.
  */
 export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
-  const standing = standingRules(matchedRules(policy, action).matched)
-  const [loosening, tightening] = [true, false].map((may) => standing.filter((rule) => mayLoosen(rule) === may)) as [
+  const effective = effectiveRules(matchedRules(policy, action).matched)
+  const [loosening, tightening] = [true, false].map((may) => effective.filter((rule) => mayLoosen(rule) === may)) as [
     CompiledRule[],
     CompiledRule[],
   ]
@@ -33,7 +33,7 @@ export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds
   return {
     scopes: GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(longest) + 1),
     maxTtlMs: Math.min(...ttlMs),
-    maxUses: least(standing.flatMap(({ rule }) => rule.grant?.maxUses ?? [])),
+    maxUses: least(effective.flatMap(({ rule }) => rule.grant?.maxUses ?? [])),
   }
 }
 

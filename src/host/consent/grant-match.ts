@@ -1,15 +1,15 @@
-/** Whether a person's yes of before is a yes to this. */
+/** Whether a grant covers an action. */
 
-import type { ArgumentPredicate, Grant } from '../grants/grant.ts'
-import type { Action } from './action.ts'
-import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from './argument-test.ts'
-import { argumentsDigest } from './arguments-digest.ts'
-import { concerns } from './pointer.ts'
-import type { ArgumentRules } from './rule.ts'
+import type { Action } from '../model/action.ts'
+import { digestOf } from '../model/digest.ts'
+import type { ArgumentPredicate, Grant } from '../model/grant.ts'
+import type { ArgumentRules } from '../model/rule.ts'
+import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from '../policy/argument-test.ts'
+import { concerns } from '../policy/pointer.ts'
 
 const NO_FOLDERS: Folders = { roots: {}, real: new Map() }
 
-/** Live, and given for this action, by this principal, of this server as it is, of this definition as it is, here and now. */
+/** Whether the grant is live and bound to this action, principal, server, definition, scope and arguments. */
 export function grantMatches(grant: Grant, action: Action, folders: Folders = NO_FOLDERS): boolean {
   const { bind } = grant
   return (
@@ -26,7 +26,7 @@ export function grantMatches(grant: Grant, action: Action, folders: Folders = NO
   )
 }
 
-/** What the scope needs must be there, and whatever is there must fit, needed or not. */
+/** The bindings that the scope requires must exist, and every binding that exists must match. */
 function isInScope({ scope, usesLeft, bind }: Grant, { run, turn, project }: Action): boolean {
   if (bind.run !== undefined && bind.run !== run) return false
   if (bind.turn !== undefined && bind.turn !== turn) return false
@@ -52,10 +52,10 @@ function fits(predicate: ArgumentPredicate, action: Action, folders: Folders): b
     case 'any':
       return true
     case 'exact':
-      return predicate.digest === argumentsDigest(action.args)
+      return predicate.digest === digestOf(action.args)
     case 'pattern': {
       const compiled = compilePattern(predicate.args, folders)
-      // An argument that the pattern is silent about was not there when the person looked at it.
+      // An argument that the pattern does not mention was not part of the approved call.
       const isCovered = Object.keys(action.args).every((member) => compiled.some(({ pointer }) => concerns(pointer, member)))
       return isCovered && compiled.every((argument) => judgeArgument(argument, action, 'all') === true)
     }
@@ -64,10 +64,10 @@ function fits(predicate: ArgumentPredicate, action: Action, folders: Folders): b
   }
 }
 
-/** By the pattern itself, so that it goes when the grant goes. */
+/** Keyed by the pattern, so that entries disappear with their grants. */
 const compiledPatterns = new WeakMap<ArgumentRules, { folders: Folders; compiled: CompiledArgument[] }>()
 
-/** @throws McpError ERR_CONFIG for a pattern that is none */
+/** @throws McpError ERR_CONFIG for an invalid pattern */
 export function compilePattern(pattern: ArgumentRules, folders: Folders): CompiledArgument[] {
   const known = compiledPatterns.get(pattern)
   if (known && known.folders === folders) return known.compiled

@@ -1,12 +1,12 @@
-/** What holds whatever the rules say. */
+/** Built-in checks that no rule can disable. */
 
-import { EGRESS, isPrivate, UNTRUSTED } from '../flow/label.ts'
-import type { Action, Effect, Reason } from './action.ts'
-import type { CompiledRule } from './compile-policy.ts'
+import type { Action, Effect, Reason } from '../model/action.ts'
+import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
+import type { CompiledRule } from '../policy/compile-policy.ts'
 import { DEFAULTS, LOOP_AT, LOOSENS_DEFAULT, NEEDS_NO_SERVER } from './defaults.ts'
 import { hintsAgainst, isDeclared, isPossible } from './hints.ts'
 
-/** What cannot be allowed by anybody until something else has happened. */
+/** Reasons that rule the action out: an unknown server, or a definition that is not approved. */
 export function refusals(action: Action): Reason[] {
   const { kind, server, primitive } = action
   if (!server.isKnown && !NEEDS_NO_SERVER.has(kind)) {
@@ -18,12 +18,12 @@ export function refusals(action: Action): Reason[] {
 }
 
 const PIN_REASONS = {
-  new: 'It came after the server was approved, and nobody has looked at it yet',
-  changed: 'It is not what was approved',
-  unseen: 'Nobody has looked at what this server offers yet',
+  new: 'It was added after the server was approved, and is not approved itself',
+  changed: 'It changed since it was approved',
+  unseen: 'Nothing of this server has been approved yet',
 }
 
-/** What speaks against an `allow`, and may be answered by a grant. */
+/** Reasons to ask instead of allow. A grant satisfies them. */
 export function raises(action: Action, standing: readonly CompiledRule[]): Reason[] {
   const isForUntrusted = standing.some(
     ({ rule, layer }) => rule.effect === 'allow' && rule.match.tier === 'untrusted' && LOOSENS_DEFAULT[layer],
@@ -32,35 +32,35 @@ export function raises(action: Action, standing: readonly CompiledRule[]): Reaso
   const against = hintsAgainst(action, isForUntrusted)
   if (against !== undefined) reasons.push(guard('hints', 'ask', against))
   if (action.labels.includes(UNTRUSTED) && isConsequential(action)) {
-    reasons.push(guard('untrusted-context', 'ask', 'The conversation holds text of others, who may be the ones that want this'))
+    reasons.push(guard('untrusted-context', 'ask', 'The conversation contains untrusted text, which may be what causes this'))
   }
   return reasons
 }
 
-/** It can change something for good, or take something out. */
+/** Whether an action can destroy something or send data out. */
 export function isConsequential(action: Action): boolean {
   const { hasHints, carriesOut } = DEFAULTS[action.kind]
   if (carriesOut && action.server.labels.includes(EGRESS)) return true
   return hasHints && (isDeclared(action, 'destructiveHint') || isDeclared(action, 'openWorldHint'))
 }
 
-/** What a person must be asked each time. */
+/** Reasons to ask each time. Grants do not satisfy them. */
 export function forcedQuestions(action: Action): Reason[] {
   const { isForced, mayLoop } = DEFAULTS[action.kind]
   const reasons: Reason[] = []
   const secrets = action.labels.filter(isPrivate)
   if (secrets.length > 0 && action.labels.includes(UNTRUSTED) && isOutward(action)) {
-    const text = `The conversation holds text of others and private data (${secrets.join(', ')}), and this can send it out through ${action.server.id}`
+    const text = `The conversation contains untrusted text and private data (${secrets.join(', ')}), and ${action.server.id} can send data out`
     reasons.push(guard('data-flow', 'ask', text))
   }
   if (mayLoop && action.usage.identicalInARow >= LOOP_AT) {
-    reasons.push(guard('loop', 'ask', `The same with the same arguments ${action.usage.identicalInARow} times in a row`))
+    reasons.push(guard('loop', 'ask', `The same action with the same arguments, ${action.usage.identicalInARow} times in a row`))
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons
 }
 
-/** Whether it can take something out of this machine and of what the person controls. */
+/** Whether an action can send data to a place that the person does not control. */
 function isOutward(action: Action): boolean {
   const { carriesOut, hasHints } = DEFAULTS[action.kind]
   return carriesOut && (action.server.labels.includes(EGRESS) || (hasHints && isPossible(action, 'openWorldHint')))

@@ -1,39 +1,39 @@
 /**
- * What a tool does, as far as it is known: what the operator asserts holds; what a server claims is believed only
- * when it speaks against the server, and a server that is not trusted is taken to be able to do anything.
+ * Weighs tool hints. Assertions of the operator count. Claims of a server count only where they are to its disadvantage, and an
+ * untrusted server is assumed to be capable of anything.
  */
 
-import type { Action } from './action.ts'
+import type { Action } from '../model/action.ts'
 import { DEFAULTS } from './defaults.ts'
 
 type Weighed = 'destructiveHint' | 'openWorldHint'
 
-/** Said in so many words, by the operator or by the server itself. */
-export const isDeclared = ({ claimed, asserted }: Action, hint: Weighed): boolean => operatorSays(asserted, hint) ?? claimed[hint] === true
+/** Declared by the operator or by the server itself. */
+export const isDeclared = ({ claimed, asserted }: Action, hint: Weighed): boolean => assertedHint(asserted, hint) ?? claimed[hint] === true
 
-/** Said, or to be feared of a server that is not trusted. */
+/** Declared, or possible because the server is untrusted. */
 export const isPossible = (action: Action, hint: Weighed): boolean =>
-  operatorSays(action.asserted, hint) ?? (action.claimed[hint] === true || action.server.tier !== 'trusted')
+  assertedHint(action.asserted, hint) ?? (action.claimed[hint] === true || action.server.tier !== 'trusted')
 
 /**
- * Whether what a server claims, or that it is not trusted, speaks against a rule that would let its tool be called
- * without a question; says why. Where the operator has spoken, the rules have been written in that knowledge.
+ * Why a tool needs a question although a rule allows it: a claim of the server, or an untrusted server. Undefined without such a
+ * reason. Hints that the operator asserted are not considered: the rules were written with them in mind.
  */
 export function hintsAgainst(action: Action, isForUntrusted: boolean): string | undefined {
   if (!DEFAULTS[action.kind].hasHints) return undefined
-  const open = HINTS.filter((hint) => operatorSays(action.asserted, hint) === undefined)
-  for (const hint of open) if (action.claimed[hint] === true) return `The server itself says that it ${IN_WORDS[hint]}`
+  const open = HINTS.filter((hint) => assertedHint(action.asserted, hint) === undefined)
+  for (const hint of open) if (action.claimed[hint] === true) return `The server declares that the tool ${IN_WORDS[hint]}`
   if (open.length === 0 || isForUntrusted || action.server.tier === 'trusted') return undefined
-  return `The server is not trusted, and nobody but itself says whether this ${open.map((hint) => IN_WORDS[hint]).join(' or ')}; a rule that means it says "tier: untrusted"`
+  return `The server is untrusted, and the tool possibly ${open.map((hint) => IN_WORDS[hint]).join(' or ')}; a rule with "tier: untrusted" can allow it`
 }
 
 const HINTS: readonly Weighed[] = ['destructiveHint', 'openWorldHint']
 const IN_WORDS: Record<Weighed, string> = {
-  destructiveHint: 'changes or deletes things for good (destructiveHint)',
-  openWorldHint: 'reaches out to the world (openWorldHint)',
+  destructiveHint: 'is destructive (destructiveHint)',
+  openWorldHint: 'is open-world (openWorldHint)',
 }
 
-function operatorSays(asserted: Action['asserted'], hint: Weighed): boolean | undefined {
+function assertedHint(asserted: Action['asserted'], hint: Weighed): boolean | undefined {
   if (asserted[hint] !== undefined) return asserted[hint]
   return hint === 'destructiveHint' && asserted.readOnlyHint === true ? false : undefined
 }

@@ -1,16 +1,15 @@
-/** Which arguments are paths that must be looked up before the decision, which does no I/O. */
+/** Finds the arguments that are paths. Their real paths are looked up before the decision, which does no I/O. */
 
-import type { Grant } from '../grants/grant.ts'
-import type { Action } from './action.ts'
-import type { CompiledArgument } from './argument-test.ts'
-import type { CompiledPolicy } from './compile-policy.ts'
+import type { Action } from '../model/action.ts'
+import type { Grant } from '../model/grant.ts'
+import type { CompiledArgument } from '../policy/argument-test.ts'
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { select } from '../policy/pointer.ts'
 import { compilePattern } from './grant-match.ts'
-import { select } from './pointer.ts'
 
 /**
- * Pointers for `action.realPaths`: whoever does the I/O puts the real path of what stands there, or of its nearest
- * ancestor that exists and the rest. What is no absolute path and no file URI is left out: where it leads depends on
- * the server, and `within` then counts as not known.
+ * The pointers that `action.realPaths` should contain. The caller resolves the real path of each value, or of its nearest existing
+ * ancestor. Relative paths are left out, because they depend on the server; `within` is then undecided.
  */
 export function pathPointers(policy: CompiledPolicy, action: Action, grants: readonly Grant[] = []): string[] {
   const pointers = new Set<string>()
@@ -22,7 +21,7 @@ export function pathPointers(policy: CompiledPolicy, action: Action, grants: rea
     try {
       collect(compilePattern(bind.args.args, policy.folders), action, pointers)
     } catch {
-      // A grant that cannot be read is none, here as in the decision.
+      // An unreadable grant is ignored, here as in the decision.
     }
   }
   return [...pointers]
@@ -34,7 +33,7 @@ function collect(args: readonly CompiledArgument[], action: Action, pointers: Se
     try {
       for (const { pointer: at, value } of select(action.args, pointer).found) if (typeof value === 'string') pointers.add(at)
     } catch {
-      // Too many: the decision says so.
+      // More than MAX_SELECTED values: the decision reports it.
     }
   }
 }

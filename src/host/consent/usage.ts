@@ -1,13 +1,13 @@
-/** How much of what was done lately, in bounded memory: what limits and the loop guard go by. */
+/** Counts recent actions in bounded memory, for limits and the loop guard. */
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { ActionKind, Usage } from './action.ts'
-import { argumentsDigest } from './arguments-digest.ts'
+import type { ActionKind, Usage } from '../model/action.ts'
+import { digestOf } from '../model/digest.ts'
 
 export interface UsageLimits {
-  /** Counted apart for each principal, server and name; what comes when there are so many is counted together. */
+  /** Counters, one per principal, server and name. Further ones share one counter. */
   maxCounters: number
-  /** Runs whose last call is remembered; the one that was longest without a call is forgotten first. */
+  /** Conversations whose last call is remembered. The least recently used is forgotten first. */
   maxRuns: number
 }
 
@@ -18,7 +18,7 @@ export interface CountedCall {
   principal: string
   run: string
   server: string
-  /** The server's own name of the tool, prompt or resource; empty for what concerns the server as a whole. */
+  /** The server's own name of the tool, prompt or resource; empty for actions on the server as a whole. */
   name: string
   args: Readonly<Record<string, unknown>>
 }
@@ -44,7 +44,7 @@ export class UsageCounter {
   readonly #now: () => number
   readonly #limits: UsageLimits
   readonly #counters = new Map<string, Counter>()
-  /** Counts for all that came when there was no room for a counter of its own: too strict rather than not at all. */
+  /** Shared by all calls without a counter of their own. It counts too much rather than too little. */
   readonly #overflow = newCounter()
   readonly #tokens = new Map<string, Window>()
   readonly #tokensOverflow = newDay()
@@ -56,7 +56,7 @@ export class UsageCounter {
     this.#limits = withDefaults(DEFAULT_USAGE_LIMITS, limits)
   }
 
-  /** Somebody wants it: a no is as much a step of a loop as a yes. Ask once for each time it is wanted. */
+  /** Call once per attempt, before deciding. Denied attempts count too, so that a loop of denials is detected. */
   attempt(call: CountedCall): Usage {
     const text = callText(call)
     const row = this.#rows.get(call.run)
@@ -68,7 +68,7 @@ export class UsageCounter {
     return this.usageOf(call)
   }
 
-  /** As it is now; to be looked at again after a person has thought about their answer. */
+  /** The usage as of now. */
   usageOf(call: CountedCall): Usage {
     const now = this.#now()
     const counter = this.#counters.get(keyOf(call)) ?? (this.#isFull(now) ? this.#overflow : undefined)
@@ -83,7 +83,7 @@ export class UsageCounter {
     }
   }
 
-  /** It is being done, until what is returned is called. */
+  /** Counts an action as running until the returned function is called. */
   begin(call: CountedCall): () => void {
     const now = this.#now()
     const counter = this.#counterFor(keyOf(call), now)
@@ -103,12 +103,12 @@ export class UsageCounter {
     window.add(this.#now(), tokens)
   }
 
-  /** A run is over. */
+  /** Forgets a conversation that has ended. */
   forget(run: string): void {
     this.#rows.delete(run)
   }
 
-  /** Undefined where there is room for a new one. */
+  /** Undefined when a new counter may be added. */
   #tokensOf(server: string): Window | undefined {
     return this.#tokens.get(server) ?? (this.#tokens.size < this.#limits.maxCounters ? undefined : this.#tokensOverflow)
   }
@@ -124,7 +124,7 @@ export class UsageCounter {
 
   #isFull(now: number): boolean {
     if (this.#counters.size < this.#limits.maxCounters) return false
-    // Going through all of them is not for every call.
+    // The sweep visits every counter, so it runs at most once a minute.
     if (Math.abs(now - this.#sweptAt) < MINUTE) return true
     this.#sweptAt = now
     for (const [key, counter] of this.#counters) if (counter.open === 0 && counter.day.sum(now) === 0) this.#counters.delete(key)
@@ -133,8 +133,8 @@ export class UsageCounter {
 }
 
 /**
- * A sum over the last while, in slots. The slot that is just leaving still counts, so that a sum is never too small,
- * and a clock that is set back starts nothing anew.
+ * A sum over a sliding window, in slots. The slot that is expiring still counts, so the sum is never too small. A clock that is set
+ * back resets nothing.
  */
 class Window {
   readonly #slotMs: number
@@ -174,4 +174,4 @@ const newCounter = (): Counter => ({ minute: new Window(MINUTE, 12), hour: new W
 
 const keyOf = ({ principal, server, name }: CountedCall): string => JSON.stringify([principal, server, name])
 
-const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, argumentsDigest(args)])
+const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, digestOf(args)])

@@ -1,19 +1,19 @@
-/** Whether a command brings code along in its arguments, whatever program it is for: code can run files that nobody can list. */
+/** Detects code in the arguments of a command. Code can run files that cannot be listed in advance. */
 
 import { basename } from 'node:path'
-import { partsOf } from '../config/placeholder.ts'
-import { isCode } from './names-in.ts'
+import { isCode } from './file-names.ts'
+import { partsOf } from './placeholder.ts'
 
-/** A word that runs its value in some well-known program: `--eval=x`, `ProxyCommand=x`, `exec=x`, `alias.x=!y`, `data:` modules. */
+/** Words whose value some well-known program executes: `--eval=x`, `ProxyCommand=x`, `exec=x`, `alias.x=!y`, `data:` modules. */
 const RUNS_ITS_VALUE =
   /^--?(?:eval|exec|execute|expression|call|command|cmd|script|code|shell|init|program|entrypoint)(?:[=:]|$)|command=|\bexec=|=!|^!|(?:^|=)data:|^-c$/i
 
 const SHELL = /^(?:(?:ba|da|z|fi|k|c|tc|a)?sh|busybox|cmd|powershell|pwsh)(?:\.exe)?$/i
 
-/** Paths with blanks and addresses are common, and are one word for every program. */
+/** Paths with blanks and URLs, which every program treats as one word. */
 const IS_NAME = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/])[^'"`()<>|&;$\r\n]*$|^https?:\/\/[^\s'"`()<>|;$]*$/
 
-/** @param args with the values that are known; placeholders that are left are nobody's code */
+/** @param args with known values filled in. Remaining placeholders do not count as code */
 export function looksLikeCode(args: readonly string[]): boolean {
   const literals = args.map((arg) =>
     partsOf(arg)

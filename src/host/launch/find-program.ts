@@ -1,35 +1,35 @@
-/** Finds the program that a command names, in the way the system does. */
+/** Finds the program of a command as the operating system would. */
 
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, resolve } from 'node:path'
 
 export interface FoundProgram {
-  /** Absolute, as it was found. This is what is started: programs look at the name they are called by. */
+  /** The absolute path as found. This path is started, because some programs depend on the name they are called by. */
   path: string
-  /** Where that leads, with every link followed. */
+  /** The real path, with all links resolved. */
   real: string
 }
 
 export interface WhereToLook {
-  /** The folder the process will run in: relative entries of the path are relative to it. */
+  /** The working folder of the process. Relative entries of PATH start there. */
   folder: string
-  /** PATH of the process. Undefined: it has none. */
+  /** PATH of the process. Undefined: not set. */
   path: string | undefined
 }
 
 const IS_WINDOWS = process.platform === 'win32'
 const ENDINGS = IS_WINDOWS ? ['', '.exe', '.cmd', '.bat', '.com'] : ['']
 
-/** What the system takes where a process has no PATH at all. */
+/** The search path of the system if PATH is not set. */
 const DEFAULT_PATH = IS_WINDOWS ? '' : '/bin:/usr/bin'
 
-/** A backslash is part of a name, except on Windows. */
+/** Outside Windows, a backslash is an ordinary character. */
 const isPath = (name: string): boolean => isAbsolute(name) || name.includes('/') || (IS_WINDOWS && name.includes('\\'))
 
 export async function findProgram(name: string, { folder, path = DEFAULT_PATH }: WhereToLook): Promise<FoundProgram | undefined> {
   if (name === '' || name.includes('\0')) return undefined
-  // An empty entry is the working folder.
+  // An empty entry means the working folder.
   const folders = isPath(name) ? [folder] : path.split(delimiter).map((entry) => resolve(folder, entry))
   for (const each of folders) {
     for (const ending of ENDINGS) {

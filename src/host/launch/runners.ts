@@ -1,9 +1,9 @@
-/** Programs that run what their words do not name: files of a project, packages, what a module path finds. */
+/** Programs that run files which their arguments do not name: project files, packages, modules. */
 
-/** They fetch a package, or run one that is installed, by its name. */
+/** Programs that run a package by name, and fetch it if it is not installed. */
 const PACKAGE_RUNNER = /^(?:npx|bunx|pnpx|uvx)$/
 
-/** The same, by a word of its own that follows. */
+/** Programs that do so with a subcommand. */
 const PACKAGE_RUNNING: readonly (readonly [RegExp, RegExp])[] = [
   [/^npm$/, /^(?:exec|x)$/],
   [/^(?:pnpm|yarn)$/, /^dlx$/],
@@ -11,13 +11,13 @@ const PACKAGE_RUNNING: readonly (readonly [RegExp, RegExp])[] = [
   [/^pipx$/, /^run$/],
 ]
 
-/** Their programs can be those of packages that are installed in a folder, or above it. */
+/** Programs that run installed packages from the working folder or a parent. */
 export const NODE_RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun)$/
 
 const NODE_FILES = ['package.json', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml', 'bunfig.toml']
 const PYTHON_FILES = ['pyproject.toml', 'uv.toml', 'uv.lock', 'poetry.lock', 'Pipfile', 'Pipfile.lock', '.python-version']
 
-/** Files that say what a name means to these, beside those that are named. They are looked for in the folders above as well. */
+/** Files that decide what a name means to these programs. They are also searched in parent folders. */
 const MANIFESTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [NODE_RUNNER, NODE_FILES],
   [/^(?:uv|uvx|poetry|pipenv|hatch|pdm|rye)$/, PYTHON_FILES],
@@ -38,14 +38,14 @@ const MANIFESTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:docker|podman|docker-compose)$/, ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml', 'Dockerfile']],
 ]
 
-/** Build tools, runners of tasks, and containers: what they run is decided by files and images that no word names. */
+/** Build tools, task runners and containers: files and images decide what they run. */
 const RUNS_A_PROJECT =
   /^(?:npm|pnpm|yarn|make|gmake|cmake|ninja|just|task|rake|bundle|cargo|go|dotnet|mvn|mvnw|mvnd|gradle|gradlew|ant|sbt|lein|bazel|mix|stack|cabal|composer|uv|pipx|poetry|pipenv|hatch|pdm|rye|tox|nox|conda|mise|asdf|nix|nix-shell|direnv|docker|podman|docker-compose|kubectl|ssh|turbo|nx|lerna|nodemon|concurrently)$/
 
-/** A word after which nearly every program runs something else. */
+/** Subcommands that run another program in nearly every tool. */
 const RUNS_ANOTHER = /^(?:run|exec|x|dlx|task|run-script)$/
 
-/** Interpreters that run what no word names where one of these words is there: scripts of a project, code from elsewhere. */
+/** Words with which an interpreter runs project scripts or remote code. */
 const BY_A_WORD: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:node|nodejs)$/, /^--(?:run|test)(?:=|$)/],
   [/^deno$/, /^(?:task$|npm:|jsr:|https?:)/],
@@ -54,11 +54,12 @@ const BY_A_WORD: readonly (readonly [RegExp, RegExp])[] = [
   [/^ruby[\d.]*$/, /^-S/],
 ]
 
+/** The names of the manifest files that these programs read. */
 export const manifestsOf = (programs: readonly string[]): string[] => [
   ...new Set(MANIFESTS.flatMap(([pattern, files]) => (programs.some((name) => pattern.test(name)) ? files : []))),
 ]
 
-/** The words after each runner of packages among these words. */
+/** Each package runner among these words, with the words after it. */
 export function packageRuns(words: readonly string[], nameOf: (word: string) => string): { runner: string; args: string[] }[] {
   return words.flatMap((word, at) => {
     const runner = nameOf(word)
@@ -72,14 +73,14 @@ export function packageRuns(words: readonly string[], nameOf: (word: string) => 
 }
 
 /**
- * Whether one of these programs runs what no word names. A program that nobody knows is taken to be the server itself,
- * unless a word says that it runs something else.
+ * Whether one of these programs runs code that no word names. An unknown program counts as the server itself, unless a subcommand such
+ * as `run` follows.
  *
- * @param first the words that a program nobody knows may take for its command; undefined where it is known
+ * @param first the words that may be the subcommand of an unknown program. Undefined: the program is known
  */
 export const runsUnnamed = (programs: readonly string[], words: readonly string[], first: readonly string[] | undefined): boolean =>
   programs.some((name) => RUNS_A_PROJECT.test(name)) ||
   BY_A_WORD.some(([program, word]) => programs.some((name) => program.test(name)) && words.some((each) => word.test(each))) ||
-  // `bun run server.ts` names a file, `bun run serve` a script of package.json.
+  // `bun run server.ts` names a file; `bun run serve` runs a script of package.json.
   (programs.includes('bun') && words.includes('run') && !words.some((word) => /\.[cm]?[jt]sx?$/.test(word))) ||
   (first?.some((word) => RUNS_ANOTHER.test(word)) ?? false)

@@ -1,23 +1,23 @@
-/** Environment variables of a server: which of them change what runs. */
+/** Recognizes environment variables that change which program or code runs. */
 
-/** Variables that load code, choose programs, or say where these are looked for. */
+/** Variables that load code, choose programs, or set search paths. */
 const CHANGE_WHAT_RUNS =
   /^(?:PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|XDG_CONFIG_\w+|IFS|ENV|BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|SHELL|PS4|PROMPT_COMMAND|ZDOTDIR|CDPATH|NODE_\w+|TS_NODE_\w+|TSX_\w+|npm_\w+|PNPM_\w+|YARN_\w+|BUN_\w+|DENO_\w+|UV_\w+|PIP_\w+|PIPX_\w+|PYTHON\w*|VIRTUAL_ENV|CONDA_\w+|RUBY\w+|GEM_\w+|BUNDLE_\w+|PERL\w+|PHPRC|PHP_INI_SCAN_DIR|LUA_\w+|JAVA_\w+|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_\w+|CORECLR_\w+|COR_\w+|GIT_\w+|SSH_ASKPASS|LD_\w+|DYLD_\w+|GCONV_PATH|GTK_MODULES|QT_PLUGIN_PATH|DOCKER_\w+|EDITOR|VISUAL|PAGER|BROWSER)$/i
 
-/** Names that programs commonly give to such variables. */
+/** Common name endings of such variables. */
 const NAMED_FOR_IT = /(?:_COMMAND|_CMD|_ARGS|_OPTS|_OPTIONS|_FLAGS|_SCRIPT|_PRELOAD|_PROXY|_HOME|_PATH)$/i
 
-/** The widest answer: whatever may decide what runs, or where it comes from, stays in sight. */
+/** The broad check: these variables stay visible in questions, because they may decide what runs. */
 export const mayChangeWhatRuns = (name: string): boolean => CHANGE_WHAT_RUNS.test(name) || NAMED_FOR_IT.test(name)
 
-/** Of these the system or an interpreter makes something before the server's own code runs. */
+/** The strict check: the system or an interpreter evaluates these before the server's own code runs. */
 export const changesWhatRuns = (name: string): boolean => CHANGE_WHAT_RUNS.test(name) && !HARMLESS.test(name)
 
-/** They look like one of those above, and choose no program. */
+/** Exceptions that match the pattern above but choose no program. */
 const HARMLESS =
   /^(?:NODE_ENV|NODE_NO_WARNINGS|NODE_DEBUG|NODE_DISABLE_COLORS|PYTHONUNBUFFERED|PYTHONIOENCODING|PYTHONUTF8|PYTHONDONTWRITEBYTECODE)$/
 
-/** For people: what to look at twice among the variables that a configuration sets. */
+/** Warnings about the variables that a configuration sets. */
 export const variableWarnings = (env: Readonly<Record<string, string>>): string[] =>
   Object.keys(env)
     .filter(changesWhatRuns)

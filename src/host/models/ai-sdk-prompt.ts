@@ -1,8 +1,8 @@
-/** What we say to a model, in the words of the AI SDK's interface for providers. */
+/** Translates model requests into the provider interface of the AI SDK. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/sampling.ts'
+import { asText } from '../../base/as-text.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
 import type { ModelRequest } from './model.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -43,8 +43,8 @@ export interface CallOptions {
 }
 
 /**
- * Where the pictures and sounds that a tool answers with go: into its result, after the results as something said, or nowhere,
- * so that the model is only told of them. Not every provider takes them in results; some write them out as text.
+ * Where images and audio of tool results go. `within`: into the result. `after`: into a user message after the results. `named`: left
+ * out; the model only gets a note. Not every provider supports media in results; some convert it to text.
  */
 export type ResultMediaPlace = 'within' | 'after' | 'named'
 
@@ -109,7 +109,7 @@ function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, str
     type: 'tool-result',
     toolCallId: toolUseId,
     toolName: nameOf(toolUseId, usedTools),
-    // There is no error with pictures in it: the text alone says what went wrong.
+    // The interface has no errors with media: the text describes the error.
     output:
       isPlain || isError
         ? { type: isError ? 'error-text' : 'text', value: texts.map(({ text }) => text).join('\n') }
@@ -117,7 +117,7 @@ function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, str
   }
 }
 
-/** What stands after the results. That it is not the user who says it is said: the message is one of the user's. */
+/** Media after the results. The text says where it comes from, because the message has the role of the user. */
 function shownAfter(
   block: ToolResultContent,
   usedTools: ReadonlyMap<string, string>,

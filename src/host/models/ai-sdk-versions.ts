@@ -1,15 +1,15 @@
-/** What the versions of the AI SDK's interface for providers say differently, as far as it is used here. One that is new gets a row. */
+/** The differences between the versions of the AI SDK provider interface, one row per version. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
-/** Pictures and sound. */
+/** An image or audio. */
 export interface Media {
   /** Base64. */
   data: string
   mediaType: string
 }
 
-/** Base64 as it is in the earlier versions, and with what it is in the later ones. */
+/** Bare base64 in the earlier versions, tagged data in the later ones. */
 type FileData = string | { type: 'data'; data: string }
 
 export interface FilePart {
@@ -25,13 +25,13 @@ export interface ResultMedia {
 }
 
 export interface VersionWords {
-  /** Pictures and sound in what the user says. */
+  /** Media in a user message. */
   file(media: Media): FilePart
-  /** Pictures and sound in what a tool answers. */
+  /** Media in a tool result. */
   resultMedia(media: Media): ResultMedia
-  /** Why an answer ended; undefined where it did not, and the provider reports an end of its own. */
+  /** Why the answer ended. Undefined: the provider did not finish it properly. */
   endOf(finishReason: unknown): string | undefined
-  /** Undefined where the provider does not say. */
+  /** Undefined: the provider does not report it. */
   tokens(counted: unknown): number | undefined
 }
 
@@ -54,7 +54,7 @@ const VERSIONS: Readonly<Record<string, VersionWords>> = {
   v2: {
     file: plainFile,
     resultMedia: (media) => ({ type: 'media', ...media }),
-    // A reason that the provider has no word for looks the same as none.
+    // An unmapped reason looks the same as a missing one.
     endOf: (finishReason) => (finishReason === 'unknown' ? undefined : asText(finishReason)),
     tokens: asCount,
   },
@@ -69,5 +69,6 @@ const VERSIONS: Readonly<Record<string, VersionWords>> = {
 
 export const SPECIFICATION_VERSIONS: readonly string[] = Object.keys(VERSIONS)
 
-/** Undefined for a version that is not known. */
-export const wordsOf = (version: string): VersionWords | undefined => (Object.hasOwn(VERSIONS, version) ? VERSIONS[version] : undefined)
+/** Undefined: unknown version. */
+export const versionWords = (version: string): VersionWords | undefined =>
+  Object.hasOwn(VERSIONS, version) ? VERSIONS[version] : undefined

@@ -1,24 +1,24 @@
-/** Any model of the AI SDK's providers as a model of ours. The interface is described here as far as it is used, so that nothing of it is needed at run time. */
+/** Adapts models of the AI SDK. The interface is declared here as far as it is used, so that the SDK is not needed at run time. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import { isObject } from '../../jsonrpc/message.ts'
+import { asText } from '../../base/as-text.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { isObject } from '../../base/json.ts'
+import { orAborted } from '../../base/wait.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
-import { SPECIFICATION_VERSIONS, type VersionWords, wordsOf } from './ai-sdk-versions.ts'
+import { SPECIFICATION_VERSIONS, type VersionWords, versionWords } from './ai-sdk-versions.ts'
 import { modelFailure } from './failure.ts'
 import type { Model, ModelPart, ModelRequest, ModelTraits, ModelUsage } from './model.ts'
 import { Silence } from './silence.ts'
 import { type ToolNames, toolNames } from './tool-names.ts'
 
-/** `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` of `@ai-sdk/provider` fit. */
+/** `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` of `@ai-sdk/provider` are compatible. */
 export interface AiSdkModel {
   readonly specificationVersion: string
   readonly provider: string
   readonly modelId: string
-  /** What it takes is made by callOptions, by the version it says. */
+  /** Takes the result of callOptions, which depends on the version. */
   doStream(options: never): PromiseLike<{ stream: AiSdkStream }>
 }
 
@@ -27,35 +27,41 @@ interface AiSdkStream {
 }
 
 export interface AiSdkLimits {
-  /** How long the provider may be silent. */
+  /** Maximum time without any data from the provider. */
   silenceMs: number
-  /** How much one answer may hold, arguments of calls included. */
+  /** Maximum length of one answer, including the arguments of calls. */
   maxAnswerChars: number
-  /** Calls in one answer. */
+  /** Maximum number of calls in one answer. */
   maxCalls: number
 }
 
 export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000, maxAnswerChars: 4_000_000, maxCalls: 128 }
 
 export interface AiSdkOptions {
-  /** What people see; the provider and the name of the model unless given. */
+  /** The name for people. Default: the provider and the name of the model. */
   label?: string
   traits?: ModelTraits
   limits?: Partial<AiSdkLimits>
-  /** Where pictures and sounds of a type that tools answer with go; into the results unless given. */
+  /** Where media of this type in tool results goes. Default: into the results (`within`). */
   resultMedia?(mediaType: string): ResultMediaPlace
-  /** Values that must not show in an error even when the provider repeats them. */
+  /** Values to redact from errors, in case the provider repeats them. */
   secrets?: readonly string[]
   clock?: Clock
 }
 
-/** @see https://ai-sdk.dev/providers/community-providers/custom-providers */
+/**
+ * Uses any AI SDK model as a model of the host.
+ *
+ * @see https://ai-sdk.dev/providers/community-providers/custom-providers
+ * @example
+ * const host = await createHost({ model: fromAiSdk(google('gemini-2.5-pro')) })
+ */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
-  const words = wordsOf(model.specificationVersion)
+  const words = versionWords(model.specificationVersion)
   if (!words)
     throw new McpError(
       'ERR_CONFIG',
-      `The model ${model.modelId} implements ${model.specificationVersion} of the AI SDK's interface; ${SPECIFICATION_VERSIONS.join(', ')} can be used`,
+      `The model ${model.modelId} implements ${model.specificationVersion} of the AI SDK interface: expected ${SPECIFICATION_VERSIONS.join(', ')}`,
     )
   const { label = `${model.provider} ${model.modelId}`, traits, secrets = [], clock = systemClock } = options
   const { resultMedia: placeOf = () => 'within' } = options
@@ -72,7 +78,7 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
       } catch (error) {
         if (signal.aborted) throw signal.reason
         if (silence.signal.aborted)
-          throw new McpError('ERR_MODEL', `The model ${model.modelId} said nothing for ${limits.silenceMs} ms (silenceMs)`)
+          throw new McpError('ERR_MODEL', `The model ${model.modelId} sent nothing for ${limits.silenceMs} ms (silenceMs)`)
         throw error instanceof McpError ? error : modelFailure(model.modelId, error, secrets)
       } finally {
         silence.end()
@@ -93,14 +99,14 @@ interface Asked {
 async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, signal, silence }: Asked): AsyncGenerator<ModelPart> {
   const names = toolNames((request.tools ?? []).map(({ name }) => name))
   const options = callOptions(request, { words, names, placeOf, signal })
-  const { stream } = await unlessAborted(model.doStream(options as never), signal)
+  const { stream } = await orAborted(model.doStream(options as never), signal)
   const reader = stream.getReader()
   let chars = 0
   let calls = 0
   let end: ModelPart | undefined
   try {
     for (;;) {
-      const { done, value } = await unlessAborted(reader.read(), signal)
+      const { done, value } = await orAborted(reader.read(), signal)
       if (done) break
       silence.heard()
       const part = readPart(value, { model, words, names })
@@ -117,7 +123,7 @@ async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, si
       else yield part
     }
   } finally {
-    // Whoever stops reading stops the provider as well; that this fails when it is gone already is nobody's business.
+    // Stop the provider if the caller stops reading. A failure does not matter: the provider may be gone.
     reader.cancel().catch(() => {})
   }
   if (!end) throw brokenOff(model)
@@ -133,14 +139,14 @@ interface Reading {
   names: ToolNames
 }
 
-/** Undefined for what is of no use here, such as reasoning or sources. */
+/** Undefined: not used here, such as reasoning or sources. */
 function readPart(value: unknown, { model, words, names }: Reading): ModelPart | undefined {
   if (!isObject(value)) return undefined
   switch (value.type) {
     case 'text-delta':
       return typeof value.delta === 'string' && value.delta !== '' ? { type: 'text', text: value.delta } : undefined
     case 'tool-call':
-      // What the provider ran itself is not ours to run again.
+      // The provider has already run this call itself.
       return value.providerExecuted === true ? undefined : toolCall(value, names)
     case 'finish': {
       const end = finish(value, words)
@@ -161,7 +167,7 @@ function toolCall(value: Record<string, unknown>, names: ToolNames): ModelPart {
   try {
     const args: unknown = JSON.parse(input)
     if (isObject(args)) return { ...call, args }
-    return { ...call, args: {}, fault: 'The arguments are JSON, but no object' }
+    return { ...call, args: {}, fault: 'The arguments are JSON, but not an object' }
   } catch {
     return { ...call, args: {}, fault: 'The arguments are not JSON' }
   }
@@ -177,7 +183,7 @@ function finish({ finishReason, usage }: Record<string, unknown>, words: Version
 
 type EndReason = Extract<ModelPart, { type: 'end' }>['reason']
 
-// The interface does not tell the end of a turn from a stop sequence.
+// The interface does not distinguish the end of a turn from a stop sequence.
 const REASONS: Readonly<Record<string, EndReason>> = {
   stop: 'endTurn',
   length: 'maxTokens',

@@ -1,4 +1,4 @@
-/** Models behind the messages protocol of Anthropic. */
+/** Models behind the Anthropic messages API. */
 
 import { McpError } from '../../protocol/errors.ts'
 import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
@@ -7,15 +7,20 @@ import { optionalPackage } from './optional-package.ts'
 import { isPicture } from './pictures.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
-// Always said: the package would otherwise take an address from the environment, which nobody has checked.
+// Always passed: otherwise the package would use an unchecked address from the environment.
 const ANTHROPIC = 'https://api.anthropic.com/v1'
 
-/** What of the package is used; every version of it fits. */
+/** The part of the package that is used. All its versions are compatible. */
 export interface AnthropicPackage {
   createAnthropic(settings: { apiKey: string; baseURL: string; fetch?: typeof globalThis.fetch }): (model: string) => AiSdkModel
 }
 
-/** Needs the package `@ai-sdk/anthropic` beside this one; ERR_MODEL says so when it is missing. */
+/**
+ * A model of Anthropic. Needs the package `@ai-sdk/anthropic`; ERR_MODEL if it is not installed.
+ *
+ * @example
+ * const model = await anthropic({ model: 'claude-sonnet-4-5', apiKey: process.env.ANTHROPIC_API_KEY })
+ */
 export const anthropic = (options: ProviderOptions): Promise<Model> => anthropicFrom(() => import('@ai-sdk/anthropic'), options)
 
 export async function anthropicFrom(
@@ -23,7 +28,7 @@ export async function anthropicFrom(
   { model, apiKey, baseURL = ANTHROPIC, fetch, ...rest }: ProviderOptions,
 ): Promise<Model> {
   if (apiKey === undefined || apiKey === '')
-    throw new McpError('ERR_MODEL', `The model ${model} needs a key: apiKey, from the environment or the vault`)
+    throw new McpError('ERR_MODEL', `The model ${model} needs an API key: pass apiKey, for example from the environment or the vault`)
   checkBaseUrl(baseURL, apiKey)
   const { createAnthropic } = await optionalPackage('@ai-sdk/anthropic', load)
   const create = createAnthropic({ apiKey, baseURL, ...(fetch ? { fetch } : {}) })

@@ -1,16 +1,16 @@
-/** Which of several models answers a server, by what that server prefers. The preferences are advice: some model is always chosen. */
+/** Chooses a model by a server's preferences. Preferences are advisory: a model is always chosen if there is one. */
 
-import type { ModelPreferences } from '../../protocol/sampling.ts'
+import type { ModelPreferences } from '../../protocol/model/sampling.ts'
 import type { Model, ModelTraits } from './model.ts'
 
 export interface ChooseOptions {
-  /** Names that servers hint at, and what of ours is as good: `{ sonnet: ['qwen3'] }`. Both sides are substrings. */
+  /** Hints of servers, and your equivalent models: `{ sonnet: ['qwen3'] }`. Both sides are substrings of names. */
   equivalents?: Readonly<Record<string, readonly string[]>>
 }
 
 /**
- * The first hint that is part of the name of any model decides; priorities choose among several that match, and the
- * configured order among equals. A hint of a family that is not here stands for the model that is most like that family.
+ * The first hint that is part of a model's name decides. Among several matches, priorities decide, then the configured order. A hint
+ * for an unavailable model family is mapped to the most similar model.
  */
 export function chooseModel(models: readonly Model[], preferences: ModelPreferences = {}, options: ChooseOptions = {}): Model | undefined {
   const hints = hintsOf(preferences)
@@ -23,7 +23,7 @@ export function chooseModel(models: readonly Model[], preferences: ModelPreferen
   return best(models, (model) => score(model, preferences))
 }
 
-// What a server can make us look through.
+// Bounds the work that a server can cause.
 const MAX_HINTS = 100
 const MAX_HINT_CHARS = 256
 
@@ -38,14 +38,14 @@ function names(hint: string, { equivalents = {} }: ChooseOptions): string[] {
   return [hint, ...others.map((name) => name.toLowerCase())]
 }
 
-/** Parts of names by which makers tell their small models from their large ones. */
+/** Parts of names by which vendors distinguish small and large models. */
 const FAMILIES: readonly (readonly [parts: readonly string[], traits: Required<ModelTraits>])[] = [
   [['haiku', 'mini', 'nano', 'flash', 'lite', 'small', 'instant', 'tiny'], { cost: 0.1, speed: 0.9, intelligence: 0.4 }],
   [['opus', 'ultra', 'large', 'pro', 'max'], { cost: 0.9, speed: 0.3, intelligence: 1 }],
   [['sonnet', 'claude', 'gpt', 'gemini', 'medium', 'mistral', 'llama', 'qwen'], { cost: 0.5, speed: 0.6, intelligence: 0.8 }],
 ]
 
-// By whole words of the name: `gemini` is not a `mini`.
+// Whole words only: `gemini` is not a `mini`.
 const familyOf = (hint: string): Required<ModelTraits> | undefined => {
   const words = hint.split(/[^a-z]+/)
   return FAMILIES.find(([parts]) => parts.some((part) => words.includes(part)))?.[1]
@@ -68,7 +68,7 @@ function score(model: Model, { costPriority, speedPriority, intelligencePriority
 const distance = (a: Required<ModelTraits>, b: Required<ModelTraits>): number =>
   Math.hypot(a.cost - b.cost, a.speed - b.speed, a.intelligence - b.intelligence)
 
-/** The first of those that are worth most. */
+/** The first of the best. */
 function best(models: readonly Model[], worth: (model: Model) => number): Model | undefined {
   let chosen: { model: Model; worth: number } | undefined
   for (const model of models) {

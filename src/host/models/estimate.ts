@@ -1,14 +1,14 @@
-/** About how many tokens something is. No tokenizer is the right one for every model, and none is needed for a bound. */
+/** Estimates token counts. A bound does not need the exact tokenizer of each model. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 export const CHARS_PER_TOKEN = 4
-/** Of a picture or a piece of sound, whose bytes are not read as text. */
+/** Tokens of one image or audio clip, independent of its size in bytes. */
 const MEDIA_TOKENS = 1600
 
 export const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
 
-/** Of messages, tools and whatever else goes to a model as JSON. */
+/** Estimates the tokens of messages, tools and other JSON. */
 export function estimateTokens(value: unknown): number {
   let media = 0
   const json = JSON.stringify(value, (_key, each: unknown) => {

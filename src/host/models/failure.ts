@@ -1,13 +1,12 @@
-/** What a failing provider says, as an error that tells a server nothing about the account and nobody anything about the key. */
+/** Turns provider errors into errors that reveal nothing about the account to servers, and never contain the key. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { redactHead } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { redactHead } from '../../protocol/redact.ts'
 
 /**
- * The message and its data may reach the server that asked, so they hold the status and nothing that the provider wrote.
- * That is in the cause, for the person, without what looks like a secret and without the values in `secrets`.
- * The error of the provider itself is not kept: it carries the whole request and its headers.
+ * Message and data may reach the server that asked, so they contain the status only. The provider's text is in the cause, for the
+ * person, with secrets redacted. The original error is not kept, because it contains the whole request with its headers.
  */
 export function modelFailure(model: string, error: unknown, secrets: readonly string[]): McpError {
   const status = statusOf(error)
@@ -21,10 +20,10 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function inWords(status: number | undefined): string {
-  if (status === undefined) return 'could not be asked, or broke off'
-  if (status === 401 || status === 403) return `does not accept the credentials it was given (HTTP ${status})`
+  if (status === undefined) return 'could not be reached, or broke off'
+  if (status === 401 || status === 403) return `refused the credentials (HTTP ${status})`
   if (status === 404) return 'is not known to its provider (HTTP 404)'
-  if (status === 429) return 'takes no more requests for now (HTTP 429)'
+  if (status === 429) return 'refused the request because of too many requests (HTTP 429)'
   if (status >= 500) return `failed at its provider (HTTP ${status})`
   return `did not accept the request (HTTP ${status})`
 }
@@ -46,5 +45,5 @@ function textOf(error: unknown): string {
   }
   if (typeof error === 'string') return error
   if (isObject(error) && typeof error.message === 'string') return error.message
-  return 'The provider gave no reason'
+  return 'The provider did not give a reason'
 }

@@ -1,7 +1,7 @@
-/** A language model, as the host sees it: whatever the provider, messages in, parts of one message out. */
+/** The interface of language models: messages in, parts of one message out. */
 
-import type { SamplingMessage, ToolChoice } from '../../protocol/sampling.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { SamplingMessage, ToolChoice } from '../../protocol/model/sampling.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 
 export interface ModelRequest {
   system?: string
@@ -15,7 +15,7 @@ export interface ModelRequest {
 
 export type ModelPart =
   | { type: 'text'; text: string }
-  /** `fault` says in words why what the model wrote are no arguments; `args` is empty then. */
+  /** `fault`: why the model's arguments are invalid. `args` is empty in that case. */
   | { type: 'tool-call'; id: string; name: string; args: Record<string, unknown>; fault?: string }
   | { type: 'end'; reason: 'endTurn' | 'maxTokens' | 'stopSequence' | 'toolUse' | 'refused' | 'other'; usage: ModelUsage }
 
@@ -24,7 +24,7 @@ export interface ModelUsage {
   outputTokens: number
 }
 
-/** From 0 to 1, for choosing among several by what a server prefers: 1 is the dearest, the fastest, the most capable. */
+/** Traits from 0 to 1, for choosing by a server's preferences. 1: the most expensive, the fastest, the most capable. */
 export interface ModelTraits {
   cost?: number
   speed?: number
@@ -32,13 +32,13 @@ export interface ModelTraits {
 }
 
 export interface Model {
-  /** What results name, such as `gpt-5`. */
+  /** The name in results, such as `gpt-5`. */
   readonly id: string
-  /** What people see; says so when there is no language model behind it. */
+  /** The name for people. Must say so if it is not a language model. */
   readonly label: string
   readonly traits?: ModelTraits
-  /** A person writes the answers: they have seen the prompt, and what they wrote. */
+  /** A person writes the answers, so they need no further review. */
   readonly isPerson?: true
-  /** Ends with exactly one `end`. Throws ERR_MODEL when the provider fails, and the reason of the signal when that is aborted. */
+  /** Streams one answer, ending with exactly one `end`. Throws ERR_MODEL if the provider fails, and the signal's reason on abort. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>
 }

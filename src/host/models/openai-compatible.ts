@@ -1,4 +1,4 @@
-/** Models behind the chat-completions protocol: most providers, and Ollama, llama.cpp or vLLM on this machine. */
+/** Models behind the chat completions API: most providers, and local ones such as Ollama, llama.cpp or vLLM. */
 
 import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
 import type { Model } from './model.ts'
@@ -7,15 +7,15 @@ import { isPicture } from './pictures.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {
-  /** Up to and without `/chat/completions`; Ollama is at `http://127.0.0.1:11434/v1`. */
+  /** The address without `/chat/completions`, for example `http://127.0.0.1:11434/v1` for Ollama. */
   baseURL: string
-  /** What the provider is called in labels. */
+  /** The name of the provider in labels. */
   provider?: string
-  /** It understands pictures: those that tools answer with are shown to it. It is only told of them unless given. */
+  /** The model understands images, so images in tool results are sent to it. Default: false (it only gets a note). */
   seesPictures?: boolean
 }
 
-/** What of the package is used; every version of it fits. */
+/** The part of the package that is used. All its versions are compatible. */
 export interface OpenAiCompatiblePackage {
   createOpenAICompatible(settings: {
     name: string
@@ -28,7 +28,12 @@ export interface OpenAiCompatiblePackage {
   }
 }
 
-/** Needs the package `@ai-sdk/openai-compatible` beside this one; ERR_MODEL says so when it is missing. */
+/**
+ * A model behind the chat completions API. Needs the package `@ai-sdk/openai-compatible`; ERR_MODEL if it is not installed.
+ *
+ * @example
+ * const model = await openaiCompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3' })
+ */
 export const openaiCompatible = (options: OpenAiCompatibleOptions): Promise<Model> =>
   openaiCompatibleFrom(() => import('@ai-sdk/openai-compatible'), options)
 
@@ -45,7 +50,7 @@ export async function openaiCompatibleFrom(load: () => Promise<OpenAiCompatibleP
   })
   return fromAiSdk(create.chatModel(model), {
     label: `${provider} ${model}`,
-    // A result is text in this protocol, and a picture written out as text is worth nothing and fills the context.
+    // Tool results are text in this API, and an image as base64 text would only fill the context.
     resultMedia: (mediaType) => (seesPictures && isPicture(mediaType) ? 'after' : 'named'),
     ...rest,
     secrets: apiKey === undefined ? [] : [apiKey],

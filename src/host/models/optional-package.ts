@@ -1,8 +1,8 @@
-/** Packages that only those need who want them. */
+/** Loads optional packages. */
 
 import { McpError } from '../../protocol/errors.ts'
 
-/** Throws ERR_MODEL that says what to install when the package is not there. */
+/** Throws ERR_MODEL, with the install command, if the package is not installed. */
 export async function optionalPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load()

@@ -1,26 +1,26 @@
-/** The person as the model: shown what a model would have been asked, they write what it would have said. */
+/** The person in place of a model: they see the request, and write the answer. */
 
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { Declined, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageParams } from '../../protocol/sampling.ts'
-import type { Asker, Question } from '../ask/question.ts'
+import type { CreateMessageParams } from '../../protocol/model/sampling.ts'
+import type { Asker, Question } from '../model/question.ts'
 import type { Model, ModelRequest } from './model.ts'
 
 export interface PersonOptions {
   asker: Asker
-  /** Whose question it is, and on whose behalf it is asked. */
+  /** The server and the principal that the question is about. */
   about: Pick<Question, 'principal' | 'run' | 'server' | 'chain'>
-  /** How long the person has. */
+  /** How long the question waits for the person. */
   answerMs?: number
-  /** Milliseconds of the wall clock. */
+  /** The wall clock in milliseconds. Default: `Date.now`. */
   now?(): number
 }
 
 const DEFAULT_ANSWER_MS = 10 * 60_000
 const DEFAULT_MAX_TOKENS = 4096
 
-/** Throws `Declined` when the person would rather not. What they write is one text: a person calls no tools. */
+/** Throws `Declined` if the person declines. The answer is one text: a person calls no tools. */
 export function personModel({ asker, about, answerMs = DEFAULT_ANSWER_MS, now = Date.now }: PersonOptions): Model {
   return {
     id: 'person',
@@ -35,7 +35,7 @@ export function personModel({ asker, about, answerMs = DEFAULT_ANSWER_MS, now = 
           action: 'sampling.create',
           askedAt,
           expiresAt: askedAt + answerMs,
-          reasons: ['There is no model to ask'],
+          reasons: ['No model is configured'],
           subject: { kind: 'compose', params: paramsOf(request) },
           scopes: ['once'],
           widths: ['exact'],
@@ -44,7 +44,7 @@ export function personModel({ asker, about, answerMs = DEFAULT_ANSWER_MS, now = 
       )
       if (answer.kind !== 'allow') throw new Declined('The person did not answer in place of a model')
       const text = textOf(answer.edited)
-      if (text === undefined) throw new McpError('ERR_MODEL', 'The person agreed to answer in place of a model and wrote nothing')
+      if (text === undefined) throw new McpError('ERR_MODEL', 'The person agreed to answer in place of a model, but the answer is empty')
       if (text !== '') yield { type: 'text', text }
       yield { type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }
     },
@@ -61,7 +61,7 @@ const paramsOf = ({ system, messages, maxTokens, temperature, stopSequences, too
   ...(toolChoice === undefined ? {} : { toolChoice }),
 })
 
-/** The text itself, a text block, or a message that holds one. */
+/** Accepts text, a text block, or a message that contains one. */
 function textOf(edited: unknown): string | undefined {
   if (typeof edited === 'string') return edited
   if (!isObject(edited)) return undefined

@@ -1,6 +1,6 @@
-/** Pictures that models understand. */
+/** Image types that models understand. */
 
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-/** A picture of another type makes a provider refuse the whole request, and with it every later one of the conversation. */
+/** A provider refuses the whole request for other types, and with it every later request of the conversation. */
 export const isPicture = (mediaType: string): boolean => PICTURES.has(mediaType.toLowerCase())

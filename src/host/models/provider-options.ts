@@ -1,24 +1,24 @@
-/** What every provider needs to be told. */
+/** Options that all providers share. */
 
 import { McpError } from '../../protocol/errors.ts'
 import type { AiSdkOptions } from './ai-sdk.ts'
 
 export interface ProviderOptions extends Omit<AiSdkOptions, 'secrets'> {
-  /** The name of the model, as the provider calls it. */
+  /** The provider's name of the model. */
   model: string
-  /** From the environment or the vault; it goes into the headers of requests and nowhere else. */
+  /** The API key. It is only sent in request headers. */
   apiKey?: string
   baseURL?: string
-  /** Instead of the global `fetch`. */
+  /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
-/** Throws ERR_INSECURE for an address that a key would be sent to in the clear. */
+/** Throws ERR_INSECURE if the key would be sent unencrypted. */
 export function checkBaseUrl(baseURL: string, apiKey: string | undefined): void {
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw new McpError('ERR_CONFIG', 'baseURL must be an http or https address, such as http://127.0.0.1:11434/v1')
-  if (url.username !== '' || url.password !== '') throw new McpError('ERR_CONFIG', 'baseURL must not hold a password; use apiKey')
+  if (url.username !== '' || url.password !== '') throw new McpError('ERR_CONFIG', 'baseURL must not contain a password; use apiKey')
   if (url.protocol === 'http:' && apiKey !== undefined && !isLoopback(url.hostname))
     throw new McpError('ERR_INSECURE', `The key for ${url.host} would be sent unencrypted: baseURL must be https`)
 }

@@ -1,8 +1,8 @@
-/** How long a provider may say nothing. */
+/** A timeout for providers that stop sending. */
 
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 
-/** Aborts its signal when nothing has been heard for too long. */
+/** Aborts its signal after too long a time without data. */
 export class Silence {
   readonly #controller = new AbortController()
   readonly #clock: Clock

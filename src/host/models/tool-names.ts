@@ -1,9 +1,9 @@
-/** Names that every provider takes for a tool, for tools that servers named in their own way. */
+/** Maps tool names to names that every provider accepts. */
 
 export interface ToolNames {
-  /** What the model is given. */
+  /** The name for the model. */
   given(name: string): string
-  /** What it meant; the name itself when nothing was given under it. */
+  /** The original name. An unknown name is returned as it is. */
   meant(name: string): string
 }
 
@@ -13,7 +13,7 @@ const MAX_CHARS = 64
 export function toolNames(names: readonly string[]): ToolNames {
   const meant = new Map<string, string>()
   const given = new Map<string, string>()
-  // Safe names first: they keep theirs, whatever stands before them.
+  // Names that are already safe come first, so that they stay unchanged.
   for (const name of names) if (SAFE_NAME.test(name)) meant.set(name, name)
   const give = (name: string): string => {
     if (SAFE_NAME.test(name)) return name

@@ -1,17 +1,17 @@
-/** A directory that may become a root: one that is there, can be read, and is called by its real name. */
+/** Checks a folder before it becomes a root: it must exist, be readable, and have its real path. */
 
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, normalize } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { asText } from '../../base/as-text.ts'
 import { checkRoots } from '../../client/roots.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface ValidRoot {
   /** A file URI of `path`. */
   uri: string
-  /** Where it really is: no part of it is a link. */
+  /** The real path, without links. */
   path: string
   name: string
 }
@@ -25,13 +25,13 @@ export async function validRoot(given: string, name?: string): Promise<ValidRoot
   const real = await realpath(path).catch((cause: unknown) => {
     throw bad(given, 'there is no such directory', cause)
   })
-  const fault = await faultOf(real)
+  const fault = await findRootFault(real)
   if (fault !== undefined) throw bad(given, fault)
   return { uri: pathToFileURL(real).href, path: real, name: name ?? (basename(real) || real) }
 }
 
-/** What keeps a real path from being a root now; undefined when nothing does. */
-export async function faultOf(path: string): Promise<string | undefined> {
+/** Why a real path cannot be a root now. Undefined if it can. */
+export async function findRootFault(path: string): Promise<string | undefined> {
   try {
     if ((await realpath(path)) !== path) return 'it is a link to somewhere else now'
     if (!(await stat(path)).isDirectory()) return 'it is not a directory'
@@ -49,8 +49,8 @@ export async function faultOf(path: string): Promise<string | undefined> {
 function pathOf(given: string): string {
   if (given.includes('\0')) throw bad(given, 'a path has no NUL in it')
   if (isAbsolute(given)) {
-    // A path that has to be resolved first is not the one that was read.
-    if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it steps through directories instead of naming one')
+    // The person must see the real path, so `.` and `..` are not allowed.
+    if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it must not contain dot segments')
     return normalize(given)
   }
   if (!/^file:/i.test(given)) throw bad(given, 'expected a file URI or an absolute path')

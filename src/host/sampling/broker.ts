@@ -1,36 +1,37 @@
-/** Lets servers ask the models of the host: within their budgets, with nothing but what they brought, and by a person's leave twice. */
+/** Answers sampling requests of servers: within their budgets, without other context, and gated before and after the model. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Answers, Asking } from '../../client/answers.ts'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { isRefusal } from '../model/refusal.ts'
 import { type ChooseOptions, chooseModel } from '../models/choose.ts'
 import type { Model } from '../models/model.ts'
 import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_BUDGET_LIMITS, memoryBudgetStore } from './budget.ts'
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './request.ts'
 import { type Meter, promptTokens, type Sampled, sample } from './sample.ts'
 
-/** What is decided before the model is asked. Nothing of it is shortened. */
+/** What is decided before the model gets the request. Nothing is shortened. */
 export interface SamplingRequest {
-  /** By the name in the configuration. */
+  /** The name in the configuration. */
   server: string
   params: CreateMessageParams
   model: Pick<Model, 'id' | 'label' | 'isPerson'>
-  /** Before this request. */
+  /** The budget before this request. */
   budget: BudgetLeft
   signal: AbortSignal
 }
 
-/** What is decided before the server gets the answer. */
+/** What is decided before the server gets the answer. The result is complete. */
 export interface SamplingDelivery extends SamplingRequest {
   result: CreateMessageResult
 }
 
 /**
- * Decides, asks whoever must be asked, and does it with what they made of it. Rejects when it may not be done:
- * the server hears only that it was rejected, whoever or whatever said no.
+ * Decides about a request, asks the person if needed, and performs it with their edits. Rejects when it is refused; the server learns
+ * only that it was rejected.
  */
 export interface SamplingGate {
   create(request: SamplingRequest, perform: (params: CreateMessageParams) => Promise<Sampled>): Promise<Sampled>
@@ -38,16 +39,16 @@ export interface SamplingGate {
 }
 
 export interface BrokerLimits extends RequestLimits {
-  /** Tokens of one answer, whatever the server asks for. */
+  /** Maximum tokens of one answer, whatever the server requests. */
   maxTokens: number
-  /** Characters of one answer, whatever the model says about tokens. */
+  /** Maximum characters of one answer, whatever the model reports as tokens. */
   maxAnswerChars: number
-  /** Requests of one server, and of all, from the question to the delivery; more are refused. */
+  /** Maximum concurrent requests of one server, and of all servers; more are refused. */
   maxConcurrentPerServer: number
   maxConcurrent: number
-  /** Requests that are made while another is answered, and because of it. */
+  /** How deep requests may be nested: a request made while another is answered, because of it. */
   maxDepth: number
-  /** How long a model may take. */
+  /** Maximum time for one answer of a model. */
   maxAnswerMs: number
 }
 
@@ -62,22 +63,20 @@ export const DEFAULT_BROKER_LIMITS: BrokerLimits = {
 }
 
 export interface BrokerOptions extends ChooseOptions {
-  models: readonly Model[] | (() => readonly Model[])
-  /** Answers for a server when there is no model for it. */
+  models: readonly Model[]
+  /** The person as a model, for servers without a model. */
   person?(server: string): Model
   gate: SamplingGate
-  /** Names of the models a server may use; all of them unless given. */
+  /** Ids of the models a server may use. Default: all. */
   allowedModels?(server: string): readonly string[] | undefined
-  /** What is added to the system prompt for a server that asks for context. Without this no server gets any. */
-  context?(server: string, wanted: 'thisServer' | 'allServers'): string | undefined | Promise<string | undefined>
   limits?: Partial<BrokerLimits>
-  /** For all servers, or for each. */
+  /** For all servers, or by server. */
   budget?: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   store?: BudgetStore
   clock?: Clock
-  /** Milliseconds of the wall clock. */
+  /** Wall clock in milliseconds. */
   now?(): number
-  /** Hears why a request was not answered, whatever the server is told. */
+  /** Called with the real reason when a request is not answered. */
   onFailure?(server: string, error: unknown): void
 }
 
@@ -97,7 +96,8 @@ export function createBroker(options: BrokerOptions): Broker {
 
   const answer = async (server: string, asked: CreateMessageParams, signal: AbortSignal): Promise<CreateMessageResult> => {
     const model = modelFor(server, asked, options)
-    const params = await withContext(server, asked, options)
+    // The host shares no context. A server that asks for context is answered without it.
+    const params: CreateMessageParams = asked.includeContext === undefined ? asked : { ...asked, includeContext: 'none' }
     const wanted = Math.min(params.maxTokens, limits.maxTokens)
     const reservation = await budget.reserve(server, { promptTokens: promptTokens(params), maxTokens: wanted })
     const request = { server, params: { ...params, maxTokens: reservation.maxTokens }, model, budget: reservation.left, signal }
@@ -110,14 +110,14 @@ export function createBroker(options: BrokerOptions): Broker {
       })
       return await gate.deliver({ ...request, params: approved, result }, async (edited) => checkSamplingResult(edited))
     } finally {
-      // What was reserved stays taken when this fails: too much is counted then, and the next request says why.
+      // If this fails, the reservation stays: the budget counts too much rather than too little.
       await reservation.settle(meter.tokens).catch(() => {})
     }
   }
 
   const handle = async (server: string, asked: CreateMessageParams, { signal }: Asking): Promise<CreateMessageResult> => {
     const params = checkSamplingParams(asked, limits)
-    if ((depth.getStore() ?? 0) >= limits.maxDepth) throw refused('was made while another was answered (maxDepth)')
+    if ((depth.getStore() ?? 0) >= limits.maxDepth) throw refused('it was made while another one is answered (maxDepth)')
     const leave = enter(active, server, limits)
     try {
       return await answer(server, params, signal)
@@ -134,22 +134,22 @@ export function createBroker(options: BrokerOptions): Broker {
     answerFor: (server) => ({
       handler: (params, asking) => handle(server, params, asking),
       tools: true,
-      context: options.context !== undefined,
+      context: false,
     }),
     budgetLeft: (server) => budget.left(server),
   }
 }
 
-/** How many requests stand above the code that runs: nothing that answers one may make another. */
+/** How many requests are being answered above the running code. */
 const depth = new AsyncLocalStorage<number>()
 
-const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: it ${why}`)
+const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)
 
 function enter(active: Map<string, number>, server: string, { maxConcurrent, maxConcurrentPerServer }: BrokerLimits): () => void {
   const mine = active.get(server) ?? 0
   const all = [...active.values()].reduce((sum, each) => sum + each, 0)
-  if (mine >= maxConcurrentPerServer) throw refused(`is one more than ${maxConcurrentPerServer} at a time (maxConcurrentPerServer)`)
-  if (all >= maxConcurrent) throw refused(`is one more than ${maxConcurrent} at a time (maxConcurrent)`)
+  if (mine >= maxConcurrentPerServer) throw refused(`the server has ${maxConcurrentPerServer} running already (maxConcurrentPerServer)`)
+  if (all >= maxConcurrent) throw refused(`${maxConcurrent} are running already (maxConcurrent)`)
   active.set(server, mine + 1)
   return () => {
     const left = (active.get(server) ?? 1) - 1
@@ -159,31 +159,19 @@ function enter(active: Map<string, number>, server: string, { maxConcurrent, max
 }
 
 function modelFor(server: string, { modelPreferences }: CreateMessageParams, options: BrokerOptions): Model {
-  const models = typeof options.models === 'function' ? options.models() : options.models
   const allowed = options.allowedModels?.(server)
-  const usable = allowed ? models.filter(({ id }) => allowed.includes(id)) : models
+  const usable = allowed ? options.models.filter(({ id }) => allowed.includes(id)) : options.models
   const model = chooseModel(usable, modelPreferences, options) ?? options.person?.(server)
-  if (!model) throw new McpError('ERR_MODEL', 'There is no model to ask')
+  if (!model) throw new McpError('ERR_MODEL', 'No model is available')
   return model
 }
 
-/** Context goes where the person sees it. A server that may have none is answered as if it had not asked for it. */
-async function withContext(server: string, params: CreateMessageParams, { context }: BrokerOptions): Promise<CreateMessageParams> {
-  const { includeContext = 'none', systemPrompt } = params
-  if (includeContext === 'none') return params
-  const added = await context?.(server, includeContext)
-  if (added === undefined) return { ...params, includeContext: 'none' }
-  return { ...params, systemPrompt: systemPrompt === undefined ? added : `${systemPrompt}\n\n${added}` }
-}
-
-const REFUSALS: ReadonlySet<string> = new Set(['ERR_DENIED', 'ERR_CONSENT', 'ERR_QUARANTINED'])
 const SPEAKABLE: ReadonlySet<string> = new Set(['ERR_MODEL', 'ERR_BUDGET', 'ERR_LIMIT'])
 
-/** A server learns that it was rejected, not by whom or by which rule; and of what broke on this side, that something did. */
+/** The error for the server: it does not reveal who or which rule rejected the request, nor details of internal failures. */
 function forServer(error: unknown): Error {
   const code = error instanceof McpError ? error.code : ''
-  if (error instanceof Declined || error instanceof Cancelled || REFUSALS.has(code))
-    return new Declined('The sampling request was rejected')
+  if (error instanceof Declined || error instanceof Cancelled || isRefusal(error)) return new Declined('The sampling request was rejected')
   return error instanceof McpError && SPEAKABLE.has(code)
     ? error
     : new McpError('ERR_INTERNAL', 'The sampling request failed', { cause: error })

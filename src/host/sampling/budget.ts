@@ -1,29 +1,29 @@
-/** What each server may ask of the models: so many requests an hour, so many tokens a day. */
+/** Budgets of servers for sampling: requests per hour and tokens per day. */
 
+import { isObject } from '../../base/json.ts'
 import { sharedJson } from '../../files/shared-json.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface BudgetLimits {
-  /** Those that a person or the policy refused are counted as well: each may have been a question. */
+  /** Refused requests count too, because each may have been a question to the person. */
   requestsPerHour: number
-  /** Of prompt and answer; a day begins at midnight UTC. */
+  /** Tokens of prompts and answers. A day begins at midnight UTC. */
   tokensPerDay: number
 }
 
 export const DEFAULT_BUDGET_LIMITS: BudgetLimits = { requestsPerHour: 20, tokensPerDay: 100_000 }
 
-/** What a server has used. */
+/** The usage of one server. */
 export interface Spent {
-  /** When it asked, within the last hour; milliseconds of the wall clock. */
+  /** Times of the requests in the last hour; wall clock in milliseconds. */
   requests: readonly number[]
   /** Days since 1970. */
   day: number
-  /** On that day. */
+  /** Tokens on that day. */
   tokens: number
 }
 
-/** Where that is kept. An update is made to what is there, and no other comes in between. */
+/** Stores the usage. Updates are atomic. */
 export interface BudgetStore {
   read(server: string): Promise<Spent | undefined>
   update(server: string, change: (spent: Spent | undefined) => Spent): Promise<void>
@@ -35,11 +35,11 @@ export interface BudgetLeft {
 }
 
 export interface Reservation {
-  /** How many tokens the answer may have. */
+  /** Maximum tokens of the answer. */
   maxTokens: number
-  /** What was left before. */
+  /** The budget before the reservation. */
   left: BudgetLeft
-  /** Puts what was really used in the place of what was reserved. */
+  /** Replaces the reserved tokens with those actually used. */
   settle(tokens: number): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export class Budget {
     return this.#left(server, current(await this.#store.read(server), this.#now()))
   }
 
-  /** Takes one request, and tokens for a prompt and an answer before they are used, so that several at once cannot use the same. */
+  /** Reserves one request and its tokens in advance, so that concurrent requests cannot use the same budget. */
   async reserve(server: string, wanted: { promptTokens: number; maxTokens: number }): Promise<Reservation> {
     const now = this.#now()
     let left: BudgetLeft = { tokensLeft: 0, requestsLeft: 0 }
@@ -82,7 +82,7 @@ export class Budget {
       settle: (tokens) =>
         this.#store.update(server, (before) => {
           const spent = current(before, this.#now())
-          // What was reserved yesterday is not given back today.
+          // A reservation of yesterday does not count for today.
           return spent.day === day
             ? { ...spent, tokens: Math.max(0, spent.tokens - reserved + tokens) }
             : { ...spent, tokens: spent.tokens + tokens }
@@ -97,8 +97,8 @@ export class Budget {
 
   #exceeded(server: string, limit: keyof BudgetLimits, retryAfterMs: number): McpError {
     const most = this.#limitsOf(server)[limit]
-    const what = limit === 'requestsPerHour' ? `${most} requests an hour` : `${most} tokens a day`
-    return new McpError('ERR_BUDGET', `The server ${server} has used up what it may ask of the model: ${what} (${limit})`, {
+    const what = limit === 'requestsPerHour' ? `${most} requests per hour` : `${most} tokens per day`
+    return new McpError('ERR_BUDGET', `The server ${server} has used up its sampling budget: ${what} (${limit})`, {
       data: { limit, retryAfterMs },
     })
   }
@@ -112,7 +112,7 @@ function current(spent: Spent | undefined, now: number): Spent {
   return { requests, day, tokens: spent?.day === day ? spent.tokens : 0 }
 }
 
-/** Forgets with the process. */
+/** Keeps the usage in memory. */
 export function memoryBudgetStore(): BudgetStore {
   const servers = new Map<string, Spent>()
   return {
@@ -123,7 +123,7 @@ export function memoryBudgetStore(): BudgetStore {
   }
 }
 
-/** In a file that several processes share. */
+/** Keeps the usage in a file that several processes share. */
 export function fileBudgetStore(file: string): BudgetStore {
   const document = sharedJson<Readonly<Record<string, Spent>>>(file, { empty: {}, check: checkDocument })
   return {
@@ -135,7 +135,7 @@ export function fileBudgetStore(file: string): BudgetStore {
       await document.update((servers) => {
         const next = new Map(Object.entries(servers))
         const spent = change(next.get(server))
-        // Servers that have not asked for a day have nothing left to count.
+        // Entries older than a day no longer count.
         for (const [name, { day }] of next) if (day < spent.day - 1) next.delete(name)
         next.set(server, spent)
         return Object.fromEntries(next)

@@ -1,13 +1,14 @@
-/** Whether what a server wants of a model, or what a person made of it, is what the protocol lets it be. */
+/** Validates sampling requests and answers, also after a person edited them. */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import { isContentBlock } from '../../protocol/content.ts'
+import { isBase64 } from '../../base/bytes.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/sampling.ts'
+import { isContentBlock } from '../../protocol/model/content.ts'
+import { type CreateMessageParams, type CreateMessageResult, checkToolUse } from '../../protocol/model/sampling.ts'
 
 export interface RequestLimits {
   maxMessages: number
-  /** Of messages, system prompt and tools together, as JSON. */
+  /** Messages, system prompt and tools together, as JSON. */
   maxRequestChars: number
   maxTools: number
   maxStopSequences: number
@@ -15,7 +16,7 @@ export interface RequestLimits {
 
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxMessages: 1000, maxRequestChars: 2_000_000, maxTools: 128, maxStopSequences: 16 }
 
-/** Throws ERR_INVALID_PARAMS that says what was expected, or ERR_LIMIT that names the limit. */
+/** @throws McpError ERR_INVALID_PARAMS with the expectation, or ERR_LIMIT with the limit */
 export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFAULT_REQUEST_LIMITS): CreateMessageParams {
   if (!isObject(value) || !Array.isArray(value.messages)) throw invalid('messages must be a list')
   const { messages, maxTokens, systemPrompt, includeContext, temperature, stopSequences } = value
@@ -35,12 +36,12 @@ export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFA
   checkTools(value.tools, value.toolChoice, limits)
   within(JSON.stringify([messages, systemPrompt, value.tools]).length, limits, 'maxRequestChars', 'characters')
   const params = value as unknown as CreateMessageParams
-  const fault = toolUseFault(params.messages)
+  const fault = checkToolUse(params.messages)
   if (fault) throw invalid(`messages[${fault.index}] ${fault.what}`)
   return params
 }
 
-/** Throws ERR_ANSWER_INVALID. */
+/** @throws McpError ERR_ANSWER_INVALID */
 export function checkSamplingResult(value: unknown): CreateMessageResult {
   try {
     checkMessage(value, 'The answer')
@@ -57,7 +58,6 @@ export function checkSamplingResult(value: unknown): CreateMessageResult {
 
 const CONTEXTS = new Set<unknown>(['none', 'thisServer', 'allServers'])
 const MODES = new Set<unknown>([undefined, 'auto', 'required', 'none'])
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 const invalid = (what: string): McpError => new McpError('ERR_INVALID_PARAMS', what)
 
@@ -84,7 +84,7 @@ function checkBlock(block: unknown, where: string): void {
       return
     case 'image':
     case 'audio':
-      if (typeof block.mimeType !== 'string' || !isBase64(block.data))
+      if (typeof block.mimeType !== 'string' || typeof block.data !== 'string' || !isBase64(block.data))
         throw invalid(`${where} has ${block.type} without mimeType or base64 data`)
       return
     case 'tool_use':
@@ -99,8 +99,6 @@ function checkBlock(block: unknown, where: string): void {
       throw invalid(`${where} must have content of the type text, image, audio, tool_use or tool_result`)
   }
 }
-
-const isBase64 = (data: unknown): boolean => typeof data === 'string' && data.length % 4 === 0 && BASE64.test(data)
 
 function checkPreferences(preferences: unknown): void {
   if (preferences === undefined) return
@@ -121,5 +119,5 @@ function checkTools(tools: unknown, choice: unknown, limits: RequestLimits): voi
   if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool.name === 'string' && isObject(tool.inputSchema)))
     throw invalid('tools must be a list of tools with name and inputSchema')
   within(tools.length, limits, 'maxTools', 'tools')
-  if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have names of their own')
+  if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have different names')
 }

@@ -1,12 +1,10 @@
-/** All configured servers. Each stands for itself: one that is dead or hangs holds up no other, and not the start. */
+/** All configured servers of a host. A server that fails or hangs does not delay the others or the start. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Health } from './health.ts'
-import type { ServerSpec } from './spec.ts'
-import type { SupervisedServer } from './supervised.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
 
 export interface FleetLimits {
   /** Servers in one configuration. */
@@ -15,22 +13,29 @@ export interface FleetLimits {
 
 export const DEFAULT_FLEET_LIMITS: FleetLimits = { maxServers: 256 }
 
-/** What looks after one server: a supervised server, or what somebody has put around one. */
-export type Tended = Pick<SupervisedServer, 'id' | 'spec' | 'health' | 'start' | 'settled' | 'close'>
+export interface FleetServer {
+  readonly id: string
+  readonly spec: ServerSpec
+  /** Connects in the background. */
+  start(): void
+  /** Resolves when the server is ready or has failed. */
+  settled(): Promise<void>
+  close(): Promise<void>
+}
 
-export interface FleetOptions<Server extends Tended = SupervisedServer> {
-  /** Makes what looks after one server. It is started by the fleet. */
+export interface FleetOptions<Server extends FleetServer> {
+  /** Makes a server. The fleet starts it. */
   supervise(spec: ServerSpec): Server
   limits?: Partial<FleetLimits>
   clock?: Clock
 }
 
-export class Fleet<Server extends Tended = SupervisedServer> {
+export class Fleet<Server extends FleetServer> {
   readonly #options: FleetOptions<Server>
   readonly #limits: FleetLimits
   readonly #clock: Clock
   readonly #servers = new Map<string, Server>()
-  /** Servers that are ending, by id: another of that id starts after them. */
+  /** Servers that are closing, by id. The next server with that id starts after them. */
   readonly #endings = new Map<string, Promise<void>>()
   #isClosed = false
 
@@ -41,8 +46,8 @@ export class Fleet<Server extends Tended = SupervisedServer> {
   }
 
   /**
-   * Makes these the servers there are: starts what is new in the background, ends what is gone, and ends and starts what
-   * is configured otherwise. What stayed the same is not touched. Resolves when all that had to end has ended.
+   * Replaces the configuration: starts new servers in the background, closes removed ones, and restarts those with a
+   * different specification. Resolves when all closed servers have ended.
    */
   async configure(specs: readonly ServerSpec[]): Promise<void> {
     if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The host is closed')
@@ -59,7 +64,7 @@ export class Fleet<Server extends Tended = SupervisedServer> {
     await Promise.all(this.#endings.values())
   }
 
-  /** ERR_SERVER_UNKNOWN when none of that id is configured. */
+  /** @throws McpError ERR_SERVER_UNKNOWN */
   get(id: string): Server {
     const server = this.#servers.get(id)
     if (!server)
@@ -70,8 +75,8 @@ export class Fleet<Server extends Tended = SupervisedServer> {
     return server
   }
 
-  has(id: string): boolean {
-    return this.#servers.has(id)
+  find(id: string): Server | undefined {
+    return this.#servers.get(id)
   }
 
   ids(): string[] {
@@ -82,11 +87,7 @@ export class Fleet<Server extends Tended = SupervisedServer> {
     return this.ids().map((id) => this.get(id))
   }
 
-  health(): Record<string, Health> {
-    return Object.fromEntries(this.all().map((server) => [server.id, server.health]))
-  }
-
-  /** Resolves when it is clear of each server how it is, or when the time is over. */
+  /** Resolves when every server is ready or has failed, or after the time. */
   async settled(timeoutMs: number): Promise<void> {
     let late = (): void => {}
     const timer = this.#clock.after(timeoutMs, () => late())
@@ -95,7 +96,7 @@ export class Fleet<Server extends Tended = SupervisedServer> {
       late = resolve
     })
     try {
-      // One that takes the place of another is not started before that has ended.
+      // A replaced server starts after the former one has ended.
       const settled = Promise.all(this.#endings.values()).then(() => Promise.all(this.all().map((server) => server.settled())))
       await Promise.race([settled, timeout])
     } finally {

@@ -1,8 +1,8 @@
 /** Every bound of a supervised server, with its default. Each is an option of the same name. */
 
-import type { Rate } from '../../protocol/rate.ts'
+import type { Rate } from '../../base/rate.ts'
 
-export interface ServerLimits {
+export interface SupervisionLimits {
   /** How long opening a connection may take. */
   connectTimeoutMs: number
   /** How long a call waits for a connection that is being opened. */
@@ -32,16 +32,16 @@ export interface ServerLimits {
   /** A list that could not be read is tried again after this time. */
   relistMs: number
   /** Tools, prompts, resources and templates of one server together. */
-  maxSurfaceItems: number
+  maxOfferingItems: number
   /** All that it lists, its instructions and capabilities, as JSON. */
-  maxSurfaceBytes: number
+  maxOfferingBytes: number
   /** Resources watched at the same time. */
   maxSubscriptions: number
   /** Log messages and lines of standard error that are passed on. */
   logs: Rate
 }
 
-export const DEFAULT_SERVER_LIMITS: ServerLimits = {
+export const DEFAULT_SUPERVISION_LIMITS: SupervisionLimits = {
   connectTimeoutMs: 60_000,
   waitMs: 5_000,
   firstRetryMs: 1_000,
@@ -56,8 +56,8 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   listDebounceMs: 200,
   maxListPauseMs: 10_000,
   relistMs: 30_000,
-  maxSurfaceItems: 10_000,
-  maxSurfaceBytes: 16 * 1024 * 1024,
+  maxOfferingItems: 10_000,
+  maxOfferingBytes: 16 * 1024 * 1024,
   maxSubscriptions: 1_000,
   logs: { perSecond: 50, burst: 500 },
 }

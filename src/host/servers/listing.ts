@@ -1,48 +1,48 @@
 /**
- * All that a server lists, read whole and again when it says that something changed. What cannot be read stays as it was
- * last known: a list that fails once takes nothing away from people.
+ * Reads the complete offering of a server, and reads lists again after the server announced a change. A list that cannot be
+ * read stays as last known.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asText } from '../../base/as-text.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { List } from '../../client/paging.ts'
 import type { ListKind } from '../../client/watching.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ServerLimits } from './limits.ts'
-import type { Surface } from './surface.ts'
+import type { Offering } from '../model/offering.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 
 export type ListName = (typeof LIST_NAMES)[number]
 
 export interface ListFault {
-  /** What of the surface is not fresh; `connection` for all of it. */
+  /** The list that is stale; `connection` for all of them. */
   list: ListName | 'connection'
   error: Error
 }
 
-export interface Listing {
-  surface: Surface
-  /** Something in it is only what was last known; `faults` says what and why. */
+export interface ServerListing {
+  offering: Offering
+  /** A list is only the last known one. `faults` says which and why. */
   isStale: boolean
   faults: readonly ListFault[]
 }
 
-type ReaderLimits = Pick<ServerLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxSurfaceItems' | 'maxSurfaceBytes'>
+type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
 
 export interface ReaderOptions {
   client: Client
   limits: ReaderLimits
   clock: Clock
-  /** What was known of the server before this connection. */
-  known: Surface | undefined
-  /** Sees each thing while the list is read, so that what has to be made of it is not made of all at once. */
+  /** The last known offering from before this connection. */
+  known: Offering | undefined
+  /** Called for each item while the list is read, so that work on the items is spread over time. */
   onItem?(item: object): void
-  onListing(listing: Listing): void
+  onListing(listing: ServerListing): void
   onWarning(message: string): void
 }
 
@@ -59,20 +59,20 @@ const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
 
 const ITEMS_A_TURN = 200
 
-/** Warnings about single things in one list; the others are counted. */
+/** Warnings about single items of one list. The others are counted. */
 const MAX_COMPLAINTS = 10
 
-/** Lists that stayed as they were for so many times the last pause have come to rest. */
+/** After so many times the last pause without a change, the pause is reset. */
 const CALM_PAUSES = 10
 /** The same, for a pause that cannot grow any more. */
 const CALM_LONGEST_PAUSES = 3
 
-/** How long the lists wait for the server to confirm that it will tell of changes. */
+/** How long the first read waits for the server to confirm the subscription to changes. */
 const LISTEN_MS = 2_000
 
-export class SurfaceReader {
+export class OfferingReader {
   readonly #options: ReaderOptions
-  readonly #lists: Pick<Surface, ListName>
+  readonly #lists: Pick<Offering, ListName>
   readonly #faults = new Map<ListName, Error>()
   readonly #sizes: Record<ListName, Size>
   readonly #dirty = new Set<ListName>()
@@ -80,9 +80,9 @@ export class SurfaceReader {
   #due: { at: number; timer: Timer } | undefined
   #reading: Promise<void> | undefined
   #isStopped = false
-  /** How long changes are gathered before they are read. */
+  /** How long changes are gathered before the lists are read. */
   #pauseMs: number
-  /** When something was last read because the server said that it changed. */
+  /** When a list was last read because of a change. */
   #changedReadAt: number | undefined
 
   constructor(options: ReaderOptions) {
@@ -100,10 +100,9 @@ export class SurfaceReader {
     this.#fixedBytes = bytesOf(client.server)
   }
 
-  /** Reads everything; resolves when the first listing was given, whatever was wrong with it. */
+  /** Reads all lists. Resolves after the first listing, also if it has faults. */
   async start(): Promise<void> {
-    // Listening comes first: what changes while the lists are read is then read again. But there are servers, and
-    // machines on the way to them, that never confirm it.
+    // Listening comes first, so that changes during the read are noticed. Some servers and proxies never confirm it.
     const listening = this.#listen()
     const isConfirmed = await Promise.race([listening.then(() => true), this.#patience()])
     await this.refresh()
@@ -115,7 +114,7 @@ export class SurfaceReader {
     this.#due?.timer.cancel()
   }
 
-  /** Reads these lists again. What is being read already is read once more after that: it may have changed since. */
+  /** Reads these lists again. During a read it waits and reads once more, because the lists may have changed since. */
   refresh(lists: Iterable<ListName> = LIST_NAMES): Promise<void> {
     const wanted = [...lists]
     if (this.#reading) return this.#reading.then(() => (this.#isStopped ? undefined : this.refresh(wanted)))
@@ -161,12 +160,12 @@ export class SurfaceReader {
       this.#pauseMs = Math.min(2 * this.#pauseMs, Math.max(listDebounceMs, maxListPauseMs))
       this.#changedReadAt = clock.now()
       await this.refresh([])
-      // A list that takes long to read has not rested meanwhile.
+      // The time of the read itself does not count as time without changes.
       this.#changedReadAt = clock.now()
     })
   }
 
-  /** What is due sooner anyway is not put off: a server that announces changes without end is read now and then all the same. */
+  /** Never delays a read that is due sooner, so that endless announcements cannot prevent reads. */
   #readLater(ms: number, read: () => Promise<void>): void {
     const { clock } = this.#options
     const at = clock.now() + ms
@@ -224,36 +223,37 @@ export class SurfaceReader {
         size.items++
         size.bytes += bytesOf(item)
         this.#checkSize(reading)
-        // A page may hold thousands, and everything else in the host waits for them.
+        // A page may have thousands of items. Other work gets its turn in between.
         if (size.items % ITEMS_A_TURN === 0) await nextTurn()
         onItem?.(item)
         const key = keyOf(list, item)
-        if (key === undefined) complain(`Something without a name is left out of the ${list}`)
+        if (key === undefined) complain(`An item without a name is left out of the ${list}`)
         else if (seen.has(key)) complain(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
         else seen.set(key, item)
       }
     } catch (error) {
-      // Many servers with resources have no templates, and do not know the question.
+      // Many servers with resources do not know the method for templates.
       if (list === 'templates' && error instanceof RemoteError && error.code === METHOD_NOT_FOUND) return []
       throw error
     }
-    if (faults > MAX_COMPLAINTS) onWarning(`${faults - MAX_COMPLAINTS} more things are left out of the ${list}`)
+    if (faults > MAX_COMPLAINTS) onWarning(`${faults - MAX_COMPLAINTS} more items are left out of the ${list}`)
     return [...seen.values()]
   }
 
   #checkSize(reading: Partial<Record<ListName, Size>>): void {
-    const { maxSurfaceItems, maxSurfaceBytes } = this.#options.limits
+    const { maxOfferingItems, maxOfferingBytes } = this.#options.limits
     const sizes = LIST_NAMES.map((list) => reading[list] ?? this.#sizes[list])
     const items = sizes.reduce((sum, size) => sum + size.items, 0)
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, this.#fixedBytes)
-    if (items > maxSurfaceItems) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceItems} things (maxSurfaceItems)`)
-    if (bytes > maxSurfaceBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceBytes} bytes (maxSurfaceBytes)`)
+    if (items > maxOfferingItems)
+      throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} things (maxOfferingItems)`)
+    if (bytes > maxOfferingBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingBytes} bytes (maxOfferingBytes)`)
   }
 
-  #listing(): Listing {
+  #listing(): ServerListing {
     const { info, instructions, capabilities } = this.#options.client.server
     return {
-      surface: { info, instructions, capabilities, ...this.#lists },
+      offering: { info, instructions, capabilities, ...this.#lists },
       isStale: this.#faults.size > 0,
       faults: [...this.#faults].map(([list, error]) => ({ list, error })),
     }
@@ -280,7 +280,7 @@ function keyOf(list: ListName, item: object): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-/** What is too large today is too large in a minute. */
+/** An offering that is too large stays too large, so it is not read again. */
 const isPassing = (error: Error): boolean => !(error instanceof McpError && error.code === 'ERR_LIMIT')
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

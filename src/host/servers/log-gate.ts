@@ -1,11 +1,8 @@
-/** Lets through what a server writes for people, as much as people can read. */
+/** Limits the rate of log messages and standard error lines of a server. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
-import type { LogMessage } from '../../protocol/logging.ts'
-import { Bucket, type Rate } from '../../protocol/rate.ts'
-
-/** A log message of the protocol, or a line of the standard error of the process. */
-export type ServerLog = { kind: 'message'; message: LogMessage } | { kind: 'stderr'; line: string }
+import type { Clock } from '../../base/clock.ts'
+import { Bucket, type Rate } from '../../base/rate.ts'
+import type { ServerLog } from '../model/event.ts'
 
 export interface LogReceiver {
   onLog?(log: ServerLog): void

@@ -1,9 +1,9 @@
-/** When to try a server again that failed: later each time, and for a while not at all when it fails too often. */
+/** Decides when to try a failed server again: with growing pauses, and with a long one after too many failures. */
 
-import type { ServerLimits } from './limits.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 type RecoveryLimits = Pick<
-  ServerLimits,
+  SupervisionLimits,
   'firstRetryMs' | 'maxRetryMs' | 'stableMs' | 'breakerFailures' | 'breakerWindowMs' | 'breakerOpenMs'
 >
 
@@ -14,7 +14,7 @@ export interface Pause {
 
 export class Recovery {
   readonly #limits: RecoveryLimits
-  /** When it failed, within the window of the breaker. */
+  /** The times of the failures within the window of the circuit breaker. */
   #failures: number[] = []
   #attempts = 0
   #readyAt: number | undefined
@@ -24,7 +24,7 @@ export class Recovery {
     this.#limits = limits
   }
 
-  /** The next attempt, or the connection it led to, is the one that is allowed after a pause of the breaker. */
+  /** Whether the next attempt, or the connection that it led to, is the trial after a pause of the circuit breaker. */
   get isTrial(): boolean {
     return this.#isTrial
   }
@@ -35,7 +35,7 @@ export class Recovery {
 
   onFailure(now: number): Pause {
     const { stableMs, breakerFailures, breakerWindowMs, breakerOpenMs, firstRetryMs, maxRetryMs } = this.#limits
-    // That it could be connected to is no proof: one that dies right after it is as bad as one that does not start.
+    // A connection that ends right away counts as a failed start.
     if (this.#readyAt !== undefined && now - this.#readyAt >= stableMs) this.forget()
     this.#readyAt = undefined
     this.#failures = [...this.#failures.filter((at) => now - at < breakerWindowMs), now]
@@ -46,7 +46,7 @@ export class Recovery {
     }
     const pauseMs = Math.min(maxRetryMs, firstRetryMs * 2 ** this.#attempts)
     this.#attempts = Math.min(this.#attempts + 1, 30)
-    // Servers that failed together, because the machine slept, do not all come back at the same moment.
+    // Random, so that servers that failed together, for example while the machine slept, do not start together.
     return { state: 'waiting', retryAt: now + pauseMs * (0.5 + Math.random() / 2) }
   }
 

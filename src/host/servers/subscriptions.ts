@@ -1,13 +1,13 @@
-/** Resources of one server that somebody wants to hear about, from one connection to the next. */
+/** Subscriptions to resources of one server, which outlive its connections. */
 
+import { asText } from '../../base/as-text.ts'
 import type { Client } from '../../client/client.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 interface Subscription {
   uri: string
   listener(uri: string): void
-  /** Ends it on the connection there is; undefined while there is none. */
+  /** Ends it on the current connection. Undefined without a connection. */
   stop: (() => void) | undefined
 }
 
@@ -21,7 +21,7 @@ export class Subscriptions {
     this.#onWarning = onWarning
   }
 
-  /** Resolves with what ends it. Without a client it begins with the next connection. */
+  /** Resolves with the function that ends the subscription. Without a client it begins with the next connection. */
   async add(uri: string, listener: (uri: string) => void, client: Client | undefined): Promise<() => void> {
     if (this.#all.size >= this.#max) throw new McpError('ERR_LIMIT', `More than ${this.#max} resources watched (maxSubscriptions)`)
     const subscription: Subscription = { uri, listener, stop: undefined }
@@ -39,12 +39,12 @@ export class Subscriptions {
     }
   }
 
-  /** The connection is gone. */
+  /** The connection was closed. */
   pause(): void {
     for (const subscription of this.#all) subscription.stop = undefined
   }
 
-  /** Who wanted to hear of them hears nothing more, and is warned of that. */
+  /** Ends all subscriptions with a warning. */
   forget(): void {
     for (const { uri, stop } of this.#all) {
       stop?.()
@@ -53,7 +53,7 @@ export class Subscriptions {
     this.#all.clear()
   }
 
-  /** There is another connection. What changed while there was none, nobody knows: each is told once. */
+  /** Resumes on a new connection. Each listener is called once, because its resource may have changed in between. */
   async resume(client: Client): Promise<void> {
     for (const subscription of [...this.#all]) {
       try {
@@ -68,7 +68,7 @@ export class Subscriptions {
 
   async #begin(subscription: Subscription, client: Client): Promise<void> {
     const stop = await client.onResourceChange(subscription.uri, (uri) => subscription.listener(uri))
-    // It may have been ended, or the connection lost, while the server was asked.
+    // The subscription may have been ended, or the connection closed, in the meantime.
     if (!this.#all.has(subscription)) stop()
     else if (!client.isClosed) subscription.stop = stop
   }

@@ -1,51 +1,52 @@
-/** One configured server and its one connection: started when it may be, watched, and started again when it failed. */
+/** Supervises the connection to one configured server: asks before each start, watches the connection, and starts it again after a failure. */
 
+import { asText } from '../../base/as-text.ts'
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
+import { orAborted } from '../../base/wait.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { Client } from '../../client/client.ts'
 import type { ClientLimits } from '../../client/limits.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
-import { onAbort } from '../../jsonrpc/on-abort.ts'
-import type { Authorizer } from '../../protocol/authorizer.ts'
-import type { Implementation } from '../../protocol/base.ts'
 import { type ErrorCode, McpError } from '../../protocol/errors.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { unlessAborted } from '../unless-aborted.ts'
-import { downError, type Health, isUnderway } from './health.ts'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
-import { type Listing, SurfaceReader } from './listing.ts'
-import { LogGate, type ServerLog } from './log-gate.ts'
-import { connectWay, type PermittedWay } from './open-way.ts'
-import { Pulse } from './pulse.ts'
+import type { ServerLog } from '../model/event.ts'
+import { downError, type Health, isUnderway } from '../model/health.ts'
+import type { Offering } from '../model/offering.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import { connectServer, type PermittedTransport } from './connect-server.ts'
+import { DEFAULT_SUPERVISION_LIMITS, type SupervisionLimits } from './limits.ts'
+import { OfferingReader, type ServerListing } from './listing.ts'
+import { Liveness } from './liveness.ts'
+import { LogGate } from './log-gate.ts'
 import { Recovery } from './recovery.ts'
-import type { ServerSpec } from './spec.ts'
 import { Subscriptions } from './subscriptions.ts'
-import type { Surface } from './surface.ts'
+import { Waiters } from './waiters.ts'
 
 export interface SupervisedOptions {
   spec: ServerSpec
-  /** Asked before every start. Throws ERR_DENIED, ERR_CONSENT or the like when it may not be started. */
-  permit(signal: AbortSignal): Promise<PermittedWay>
-  /** How questions of this server are answered. */
+  /** Called before every start. Rejects, for example with ERR_DENIED or ERR_CONSENT, if the server may not be started. */
+  permit(signal: AbortSignal): Promise<PermittedTransport>
+  /** Answers to the requests of this server. */
   answers?: Answers
   auth?: Authorizer
-  /** Who the host says it is. */
+  /** The name and version that the host gives to the server. */
   info?: Implementation
-  limits?: Partial<ServerLimits>
+  limits?: Partial<SupervisionLimits>
   clientLimits?: Partial<ClientLimits>
   clock?: Clock
-  /** Takes out of what it lists what may not be kept or shown. */
-  clean?(surface: Surface): Surface
+  /** Removes secrets from the offering before it is stored or shown. */
+  clean?(offering: Offering): Offering
   /** @see ReaderOptions */
   onItem?(item: object): void
   onHealth?(health: Health): void
-  onListing?(listing: Listing): void
+  onListing?(listing: ServerListing): void
   onLog?(log: ServerLog): void
   onWarning?(message: string): void
 }
 
-/** Only a person can do something about these: to try again by itself would ask them again and again. */
+/** Only a person can fix these errors. An automatic retry would ask them again and again. */
 const NEEDS_A_PERSON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_DENIED',
   'ERR_CONSENT',
@@ -57,7 +58,7 @@ const NEEDS_A_PERSON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_INSECURE',
 ])
 
-/** After these it is worth asking whether the server is still there. */
+/** After these errors the server may be gone, so it is pinged. */
 const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_NETWORK',
   'ERR_HTTP',
@@ -67,34 +68,33 @@ const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_CLOSED',
 ])
 
-/** A person reads no more of one. */
+/** Enough for a person. Servers control parts of the text. */
 const MAX_WARNING_CHARS = 2_000
 
-/** A connection and all that is done on it. */
+/** A connection and everything that works on it. */
 interface Connected {
   client: Client
-  reader: SurfaceReader
-  pulse: Pulse
-  /** Settled when its lists were read for the first time. */
+  reader: OfferingReader
+  pulse: Liveness
+  /** Resolves when the lists were read for the first time. */
   listed: Promise<void>
 }
 
 export class SupervisedServer {
   readonly spec: ServerSpec
   readonly #options: SupervisedOptions
-  readonly #limits: ServerLimits
+  readonly #limits: SupervisionLimits
   readonly #clock: Clock
   readonly #recovery: Recovery
   readonly #subscriptions: Subscriptions
   readonly #logs: LogGate
   readonly #ending = new AbortController()
-  /** Those who wait for another state. */
-  readonly #waiting = new Set<() => void>()
+  readonly #waiters = new Waiters()
   #health: Health
-  #listing: Listing | undefined
+  #listing: ServerListing | undefined
   #connection: Connected | undefined
   #starting: Promise<void> | undefined
-  /** The end of the connection before this one. */
+  /** Resolves when the former connection has ended. */
   #former: Promise<void> = Promise.resolve()
   #retryTimer: Timer | undefined
   #inUse = 0
@@ -102,7 +102,7 @@ export class SupervisedServer {
   constructor(options: SupervisedOptions) {
     this.spec = options.spec
     this.#options = options
-    this.#limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits)
+    this.#limits = withDefaults(DEFAULT_SUPERVISION_LIMITS, options.limits)
     this.#clock = options.clock ?? systemClock
     this.#recovery = new Recovery(this.#limits)
     this.#subscriptions = new Subscriptions(this.#limits.maxSubscriptions, (message) => this.#warn(message))
@@ -118,27 +118,22 @@ export class SupervisedServer {
     return this.#health
   }
 
-  /** What it lists, as last known; undefined before anything was read. It outlives the connection. */
-  get listing(): Listing | undefined {
+  /** The last known listing. It outlives the connection. Undefined before the first one. */
+  get listing(): ServerListing | undefined {
     return this.#listing
   }
 
-  /** The protocol revision spoken; undefined while there is no connection. */
-  get revision(): string | undefined {
-    return this.#connection?.client.revision
-  }
-
-  /** Aborted when it is closed: whatever was asked because of it nobody needs to know any more. */
+  /** Aborted when the server is closed: questions about it are withdrawn then. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** Connects in the background, unless that was done or refused before. */
+  /** Connects in the background. Does nothing after the first start. */
   start(): void {
     if (this.#health.state === 'idle') void this.#begin()
   }
 
-  /** Tries now, whatever failed or was refused before; resolves when it is clear how that went. */
+  /** Tries to connect now, whatever failed or was refused before. Resolves with the outcome. */
   async retry(): Promise<Health> {
     const { state } = this.#health
     if (state === 'disabled' || state === 'closed') return this.#health
@@ -150,20 +145,21 @@ export class SupervisedServer {
     return this.#health
   }
 
-  /** Resolves when nothing is under way any more: it is connected and has been listed, or it failed. */
+  /** Resolves when the server is connected and listed, or has failed. */
   async settled(): Promise<void> {
-    while (isUnderway(this.#health)) await this.#change()
+    while (isUnderway(this.#health)) await this.#waiters.wait()
     await this.#connection?.listed
   }
 
   /**
-   * Runs `run` with the client of this server, once its lists were read. A connection that is being opened is waited for, a little; one that failed
-   * is not: ERR_SERVER_DOWN says when it is tried again.
+   * Runs `run` with the client of this server after its lists were read. Waits up to `waitMs` for a connection that is being
+   * opened, and not at all after a failure.
+   * @throws McpError ERR_SERVER_DOWN that says when the host tries again
    */
-  async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
+  async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal | undefined } = {}): Promise<T> {
     const { client, pulse, listed } = this.#connection ?? (await this.#connected(options.signal))
-    // What it offers is known before it is sent anything: it may not be what the connection before this one led to.
-    await (options.signal ? unlessAborted(listed, options.signal) : listed)
+    // A new connection may lead to a changed server: pins can be checked only after its lists were read.
+    await (options.signal ? orAborted(listed, options.signal) : listed)
     this.#inUse++
     try {
       return await run(client)
@@ -175,12 +171,12 @@ export class SupervisedServer {
     }
   }
 
-  /** Calls `listener` when the resource changes, and after each new connection, because then it may have. */
+  /** Calls `listener` when the resource changes, and after each new connection, because it may have changed before. */
   subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
     return this.#subscriptions.add(uri, listener, this.#connection?.client)
   }
 
-  /** It is another server than the one that they were made for. */
+  /** Ends all subscriptions: they were made for a different server. */
   forgetSubscriptions(): void {
     this.#subscriptions.forget()
   }
@@ -190,13 +186,13 @@ export class SupervisedServer {
     await this.#connection?.reader.refresh()
   }
 
-  /** The roots that `answers.roots` gives are others now. */
+  /** Tells the server that the roots of `answers.roots` changed. */
   announceRoots(): void {
     const { roots } = this.#options.answers ?? {}
     if (roots) this.#connection?.client.answer({ roots })
   }
 
-  /** Ends the connection, and with it the process. Nothing is started after this. */
+  /** Ends the connection and the process for good. */
   async close(): Promise<void> {
     if (this.#health.state !== 'closed') {
       this.#ending.abort(new McpError('ERR_CLOSED', `The server ${this.#name} was closed`))
@@ -211,7 +207,7 @@ export class SupervisedServer {
     return JSON.stringify(this.spec.id)
   }
 
-  /** Silence is not, as long as the server works on something else: it may be unable to do two things at a time. */
+  /** A timeout is not suspicious while another call is under way: some servers do one thing at a time. */
   #isSuspicious(error: unknown): boolean {
     return error instanceof McpError && SUSPICIOUS.has(error.code) && (error.code !== 'ERR_TIMEOUT' || this.#inUse === 1)
   }
@@ -230,14 +226,14 @@ export class SupervisedServer {
     const { signal } = this.#ending
     signal.throwIfAborted()
     this.#set({ state: 'permitting' })
-    // One process at a time: what a former one holds, such as a lock or a port, the next one may need.
+    // One process at a time: the former one may still hold a lock or a port that this one needs.
     await this.#former
-    const way = await unlessAborted(this.#options.permit(signal), signal)
+    const transport = await orAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
-    // Both are set while the connection is being opened, or after it: it may be over before we have it.
+    // The connection can close before `connect` returns the client, so `onClose` may come first.
     let client: Client | undefined
     let closedBy: Error | undefined
-    client = await this.#connect(way, (error) => {
+    client = await this.#connect(transport, (error) => {
       closedBy = error
       if (client) this.#lose(client, error)
     })
@@ -248,22 +244,22 @@ export class SupervisedServer {
     this.#onConnected(client)
   }
 
-  #connect(way: PermittedWay, onClose: (error: Error) => void): Promise<Client> {
+  #connect(transport: PermittedTransport, onClose: (error: Error) => void): Promise<Client> {
     const { answers, auth, info, clientLimits } = this.#options
     const { timeoutMs } = this.spec
-    const { connectTimeoutMs, maxSubscriptions, maxSurfaceItems } = this.#limits
+    const { connectTimeoutMs, maxSubscriptions, maxOfferingItems } = this.#limits
     const limits = {
       connectTimeoutMs,
       maxWatches: maxSubscriptions + 3,
-      maxItems: maxSurfaceItems,
+      maxItems: maxOfferingItems,
       ...(timeoutMs !== undefined && { timeoutMs }),
     }
     const options: ConnectAnywhereOptions = {
       clock: this.#clock,
       signal: this.#ending.signal,
-      // Looked after here, in the same way for every transport.
+      // `Liveness` pings, in the same way for every transport.
       pingIntervalMs: 0,
-      // In revisions without a setting of the session nothing is logged unless it is asked for.
+      // Revisions without sessions log only for requests that name a level.
       logLevel: 'info',
       limits: { ...limits, ...clientLimits },
       onWarning: (message) => this.#warn(message),
@@ -273,23 +269,23 @@ export class SupervisedServer {
       ...(auth && { auth }),
       ...(info && { info }),
     }
-    return connectWay(way, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
+    return connectServer(transport, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
   }
 
   #onConnected(client: Client): void {
     const limits = this.#limits
     const clock = this.#clock
     this.#recovery.onReady(clock.now())
-    const reader = new SurfaceReader({
+    const reader = new OfferingReader({
       client,
       limits,
       clock,
-      known: this.#listing?.surface,
+      known: this.#listing?.offering,
       ...(this.#options.onItem && { onItem: this.#options.onItem }),
       onListing: (listing) => this.#setListing(listing),
       onWarning: (message) => this.#warn(message),
     })
-    const pulse = new Pulse({
+    const pulse = new Liveness({
       client,
       limits,
       clock,
@@ -302,13 +298,13 @@ export class SupervisedServer {
     this.#set({ state: 'ready', missedPings: 0 })
   }
 
-  /** The connection is gone, or not worth keeping. */
+  /** The connection is closed, or the server no longer answers. */
   #lose(client: Client, error: Error): void {
     if (this.#connection?.client !== client) return
     this.#drop()
     if (this.#listing) {
-      const { surface } = this.#listing
-      this.#setListing({ surface, isStale: true, faults: [{ list: 'connection', error }] })
+      const { offering } = this.#listing
+      this.#setListing({ offering, isStale: true, faults: [{ list: 'connection', error }] })
     }
     this.#onFailure(error)
   }
@@ -338,11 +334,11 @@ export class SupervisedServer {
     let isLate = false
     const timer = this.#clock.after(this.#limits.waitMs, () => {
       isLate = true
-      this.#wake()
+      this.#waiters.wake()
     })
     timer.hold(true)
     try {
-      while (!this.#connection && isUnderway(this.#health) && !isLate) await this.#change(signal)
+      while (!this.#connection && isUnderway(this.#health) && !isLate) await this.#waiters.wait(signal)
     } finally {
       timer.cancel()
     }
@@ -350,41 +346,20 @@ export class SupervisedServer {
     throw downError(this.spec.id, this.#health, this.#clock.now(), this.#limits.waitMs)
   }
 
-  #change(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let unwatch = (): void => {}
-      const wake = (): void => {
-        this.#waiting.delete(wake)
-        unwatch()
-        resolve()
-      }
-      this.#waiting.add(wake)
-      if (!signal) return
-      unwatch = onAbort(signal, () => {
-        this.#waiting.delete(wake)
-        reject(signal.reason as Error)
-      })
-    })
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake()
-  }
-
   #set(health: Health): void {
     if (this.#health.state === 'closed') return
     this.#health = health
     this.#tell(() => this.#options.onHealth?.(health))
-    this.#wake()
+    this.#waiters.wake()
   }
 
-  #setListing(read: Listing): void {
-    const listing = { ...read, surface: this.#options.clean?.(read.surface) ?? read.surface }
+  #setListing(read: ServerListing): void {
+    const listing: ServerListing = { ...read, offering: this.#options.clean?.(read.offering) ?? read.offering }
     this.#listing = listing
     this.#tell(() => this.#options.onListing?.(listing))
   }
 
-  /** What a listener does wrong is not the server's fault, and stops nothing here. */
+  /** An error of a listener is reported and stops nothing here. */
   #tell(run: () => void): void {
     try {
       run()
@@ -393,7 +368,7 @@ export class SupervisedServer {
     }
   }
 
-  /** Servers have a say in these: their names and their errors are in them. */
+  /** Bounded because the names and errors of servers are part of the text. */
   #warn(message: string): void {
     this.#options.onWarning?.(message.length > MAX_WARNING_CHARS ? `${message.slice(0, MAX_WARNING_CHARS)}…` : message)
   }

@@ -1,31 +1,28 @@
-/**
- * Reads the text of an event stream as the HTML standard defines it: lines that end with CR LF, LF or CR, fields, and an
- * event at each empty line.
- */
+/** Parses the text of an event stream as the HTML standard defines it: lines of fields, and an event at each empty line. */
 
 export interface EventParserOptions {
-  /** The most characters that one value, or the data of one event, may have. */
+  /** Maximum number of characters of one value, or of the data of one event. */
   maxLength: number
   /** An event with data. */
   onEvent(name: string, data: string): void
-  /** The last event id, at the end of each block of lines that set it. It may be empty: then there is none. */
+  /** The last event id, at the end of each block that sets it. An empty one resets it. */
   onId(id: string): void
   onRetry(ms: number): void
-  /** A line or event is longer than `maxLength`; nothing more is read. */
+  /** A line or an event is longer than `maxLength`. Parsing stops. */
   onTooLong(): void
 }
 
-/** The longest name of a field, with what follows it. */
+/** The longest field name with its separator. */
 const FIELD_LENGTH = 'event: '.length
 
 export class EventParser {
   readonly #options: EventParserOptions
   readonly #maxLine: number
-  /** The beginning of a line whose end has not come yet, in pieces, so that a line in many chunks is joined once. */
+  /** The pieces of a line whose end has not come yet. They are joined once. */
   #pieces: string[] = []
   #piecesLength = 0
   #isFirst = true
-  /** The last chunk ended with CR: an LF that comes next belongs to it. */
+  /** The last chunk ended with CR, so an LF at the start of the next one belongs to it. */
   #hadCr = false
   #isOver = false
   #name = ''
@@ -49,7 +46,7 @@ export class EventParser {
       if (rest.startsWith('\n')) rest = rest.slice(1)
     }
     let start = 0
-    // Where the next of each is; looked for again only when it has been passed.
+    // The next position of each. It is searched again only after it has been passed.
     let lf = rest.indexOf('\n')
     let cr = rest.indexOf('\r')
     while (!this.#isOver && (lf >= 0 || cr >= 0)) {
@@ -66,7 +63,7 @@ export class EventParser {
     if (!this.#isOver && start < rest.length) this.#keep(rest.slice(start))
   }
 
-  /** Reads nothing more. */
+  /** Stops parsing. */
   stop(): void {
     this.#isOver = true
     this.#pieces = []
@@ -100,7 +97,7 @@ export class EventParser {
     switch (field) {
       case 'data':
         this.#dataLength += value.length + 1
-        // One line end less than there are lines.
+        // There is one line end less than there are lines.
         if (this.#dataLength > this.#options.maxLength + 1) return this.#tooLong()
         this.#data.push(value)
         return
@@ -115,7 +112,7 @@ export class EventParser {
     }
   }
 
-  /** The id holds also when there is no data, and then there is no event. */
+  /** A block without data sets the id, but is no event. */
   #dispatch(): void {
     const id = this.#id
     const name = this.#name

@@ -1,42 +1,42 @@
-/** What can go wrong between two machines, in words. */
+/** The errors of a connection, with their messages. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** The error of a request that got no answer, or not all of it. */
+/** The error of a request without a complete response. */
 export function networkFault(server: string, error: unknown, limits: HttpClientLimits): McpError {
   if (error instanceof McpError) return error
-  const { code, message } = described(error)
+  const { code, message } = describe(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return limitFault(server, `more than ${limits.maxHeaderBytes} bytes of headers`, 'maxHeaderBytes')
   if (code !== undefined && TIMEOUTS.has(code))
     return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
-  return new McpError('ERR_NETWORK', `${server} could not be reached, or broke off: ${message}`, { cause: error })
+  return new McpError('ERR_NETWORK', `${server} could not be reached, or the connection broke: ${message}`, { cause: error })
 }
 
-/** @param what the server sent, in words */
+/** @param what describes what the server sent */
 export const limitFault = (server: string, what: string, limit: keyof HttpClientLimits): McpError =>
   new McpError('ERR_LIMIT', `${server} sent ${what} (limits.${limit})`)
 
-/** @param came what was there instead, in words */
+/** @param came describes what the server sent instead */
 export const answerFault = (server: string, method: string, expected: string, came: string): McpError =>
-  new McpError('ERR_ANSWER_INVALID', `${server} answered ${method} with ${came}; expected was ${expected}`)
+  new McpError('ERR_ANSWER_INVALID', `${server} answered ${method} with ${came}; expected ${expected}`)
 
-interface Described {
+interface ErrorText {
   code: string | undefined
   message: string
 }
 
-/** An attempt at several addresses has several errors and no words of its own. */
-function described(error: unknown): Described {
+/** An attempt to connect to several addresses fails with an AggregateError that has no message of its own. */
+function describe(error: unknown): ErrorText {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   const words = typeof message === 'string' && message !== '' ? message : first instanceof Error ? first.message : asText(error)
   return { code: typeof code === 'string' ? code : undefined, message: words }
 }
 
-/** The beginning of something foreign, fit to be shown. */
+/** The beginning of a text from the server, quoted. */
 export const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)

@@ -1,8 +1,8 @@
-/** The headers of a message: what it is, and what it says that proxies may want to read. */
+/** The headers of a request: content types, the session, and the parts of the message that proxies may read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import type { About } from '../../protocol/link.ts'
 import { METHODS } from '../../protocol/methods.ts'
+import type { About } from '../../protocol/seams/link.ts'
 import { encodeHeaderValue } from '../header-value.ts'
 
 const POST_HEADERS: readonly string[] = [
@@ -10,19 +10,19 @@ const POST_HEADERS: readonly string[] = [
   'application/json',
   'accept',
   'application/json, text/event-stream',
-  // What is compressed can be a thousand times larger than it looks.
+  // A compressed body can be a thousand times larger than its transfer size.
   'accept-encoding',
   'identity',
 ]
 const GET_HEADERS: readonly string[] = ['accept', 'text/event-stream', 'accept-encoding', 'identity', 'cache-control', 'no-store']
 
-/** What is repeated beside every message of a session. */
+/** The headers that repeat in every request of a session. */
 export interface SessionHeaders {
   id: string | undefined
   version: string | undefined
 }
 
-/** @param about undefined for an answer, which has no method */
+/** @param about undefined for a response, which has no method */
 export function postHeaders(about: About | undefined, session: SessionHeaders): string[] {
   const headers = [...POST_HEADERS]
   pushSession(headers, session)
@@ -57,3 +57,10 @@ function nameIn(method: string, params: Params | undefined): string | undefined 
   const name = member === undefined ? undefined : params?.[member]
   return typeof name === 'string' ? name : undefined
 }
+
+/** The media type of a body, without its parameters. */
+export const mediaTypeOf = (contentType: string | readonly string[] | undefined): string =>
+  String(contentType ?? '')
+    .split(';', 1)[0]
+    ?.trim()
+    .toLowerCase() ?? ''

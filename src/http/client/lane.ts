@@ -1,13 +1,13 @@
-/** Bounds how many requests of one kind are on their way at the same time. The rest wait in line, first come, first served. */
+/** Bounds the requests of one kind that are sent at the same time. The others wait in a queue, first come, first served. */
 
 export class Lane {
   readonly #max: number
   readonly #onShorter: (() => void) | undefined
-  /** A set keeps its order, and whoever gives up leaves it without a search. */
-  readonly #line = new Map<Place, () => void>()
+  /** A Map keeps its order, and a request that is cancelled leaves it without a search. */
+  readonly #queue = new Map<LanePlace, () => void>()
   #inside = 0
 
-  /** @param onShorter called whenever somebody has left the line */
+  /** @param onShorter called whenever a request has left the queue */
   constructor(max: number, onShorter?: () => void) {
     this.#max = max
     this.#onShorter = onShorter
@@ -18,35 +18,35 @@ export class Lane {
   }
 
   get waiting(): number {
-    return this.#line.size
+    return this.#queue.size
   }
 
-  /** Runs `run` as soon as there is room, which mostly is now. */
-  enter(place: Place, run: () => void): void {
+  /** Calls `run` when there is room, usually at once. */
+  enter(place: LanePlace, run: () => void): void {
     if (!this.hasRoom) {
-      this.#line.set(place, run)
+      this.#queue.set(place, run)
       return
     }
     this.#inside++
     run()
   }
 
-  leave(place: Place): void {
-    if (this.#line.delete(place)) {
+  leave(place: LanePlace): void {
+    if (this.#queue.delete(place)) {
       this.#onShorter?.()
       return
     }
     this.#inside--
-    for (const [next, run] of this.#line) {
+    for (const [next, run] of this.#queue) {
       if (!this.hasRoom) break
-      this.#line.delete(next)
+      this.#queue.delete(next)
       this.#inside++
       run()
       this.#onShorter?.()
     }
   }
 
-  /** Takes a place that is free, past the line; false when there is none. */
+  /** Takes a free place ahead of the queue; false when there is none. */
   take(): boolean {
     if (!this.hasRoom) return false
     this.#inside++
@@ -54,8 +54,8 @@ export class Lane {
   }
 }
 
-/** The place of one request in a lane, for all attempts at it. */
-export class Place {
+/** The place of one request in a lane, for all its attempts. */
+export class LanePlace {
   #lane: Lane | undefined
 
   enter(lane: Lane, run: () => void): void {
@@ -63,14 +63,14 @@ export class Place {
     lane.enter(this, run)
   }
 
-  /** Gives the place to the next in line. Calling it again does nothing. */
+  /** Gives the place to the next request. A second call does nothing. */
   leave(): void {
     const lane = this.#lane
     this.#lane = undefined
     lane?.leave(this)
   }
 
-  /** Goes over to another lane if there is room, so that the next in line here need not wait. */
+  /** Moves to another lane if that has room, which frees the place in this one. */
   moveTo(lane: Lane): void {
     if (this.#lane === undefined || this.#lane === lane || !lane.take()) return
     this.leave()

@@ -1,38 +1,40 @@
-/** What may be said about a server that is reached over HTTP, every bound with its default. */
+/** The options of a connection over HTTP, with every limit and its default. */
 
 import type { ConnectionOptions } from 'node:tls'
-import type { Authorizer } from '../../protocol/authorizer.ts'
-import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
+import { ANSWER_BOUNDS } from '../../jsonrpc/read.ts'
+import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 
+/** The limits of one connection over HTTP. */
 export interface HttpClientLimits {
-  /** The longest answer in JSON, in bytes. */
+  /** The longest JSON response, in bytes. */
   maxBodyBytes: number
   /** The longest event of a stream, in characters. */
   maxEventBytes: number
-  /** Values one message may hold; an answer with more fails. */
+  /** Values of one message. An answer with more fails. */
   maxValues: number
-  /** The longest block of response headers. */
+  /** The headers of one response, in bytes. */
   maxHeaderBytes: number
-  /** Redirects followed for one request; only to the same origin. */
+  /** Redirects followed for one request, to the same origin only. */
   maxRedirects: number
-  /** Attempts in a row to take up a broken stream before its request is given up. */
+  /** Attempts in a row to reopen a broken stream before its request fails. */
   maxReconnects: number
-  /** Requests on their way at the same time; more wait in line. Notifications and answers of ours have 8 connections of their own. */
+  /** Requests at the same time; more are queued. Notifications and responses of the client have 8 connections of their own. */
   maxConnections: number
-  /** Streams that are open beside them. A call answered with a stream counts here as long as there is room. */
+  /** Open streams, in addition to the requests. A call that is answered with a stream counts here while there is room. */
   maxStreams: number
-  /** Requests that may wait in line. */
+  /** Queued requests. One more fails at once. */
   maxQueued: number
-  /** How often a request is sent again that the server refused with 429 or 503 and Retry-After. */
+  /** Retries of a request that the server refused with 429 or 503 and Retry-After. */
   maxBusyRetries: number
-  /** The longest Retry-After that is waited for; a longer one is an error at once. */
+  /** The longest Retry-After that the client waits for. A longer one is an error at once. */
   maxRetryAfterMs: number
-  /** How long a connection may take to be made. */
+  /** How long connecting may take. */
   connectTimeoutMs: number
-  /** How long the server may take to accept a message that it owes no answer. */
+  /** How long the server may take to accept a notification or a response. */
   noticeTimeoutMs: number
 }
 
+/** The default of every limit. */
 export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
   maxEventBytes: 4 * 1024 * 1024,
@@ -40,7 +42,7 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxHeaderBytes: 16 * 1024,
   maxRedirects: 3,
   maxReconnects: 5,
-  // Together no more than a session of our own server takes at the same time.
+  // Together no more than what a session of our own server accepts at the same time.
   maxConnections: 48,
   maxStreams: 16,
   maxQueued: 10_000,
@@ -50,18 +52,21 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   noticeTimeoutMs: 30_000,
 }
 
+/** Names and values of headers. */
 export type ExtraHeaders = Readonly<Record<string, string>>
 
+/** Options of {@link httpTarget}. */
 export interface HttpTargetOptions {
-  /** Headers to send along with every request, or what makes them for each. */
+  /** Headers to add to every request, or a function that returns them. It is called for each request. */
   headers?: ExtraHeaders | (() => ExtraHeaders | Promise<ExtraHeaders>)
-  /** Gives requests their permission, and gets it when a server asks for it. */
+  /** Adds credentials to requests, and obtains them when the server asks: `oauth(...)` of portico/auth. */
   authorize?: Authorizer
-  /** Speak unencrypted to a host that is not this machine. */
+  /** Allow http without TLS to another machine. Default: false. */
   allowInsecure?: boolean
-  /** Certificates and other settings of TLS, as `tls.connect` takes them. */
+  /** TLS options such as certificates, as for `tls.connect`. */
   tls?: ConnectionOptions
+  /** Default: {@link DEFAULT_HTTP_CLIENT_LIMITS}. */
   limits?: Partial<HttpClientLimits>
-  /** Something was odd and was dealt with. */
+  /** Called with everything unusual that the client could handle. */
   onWarning?(message: string): void
 }

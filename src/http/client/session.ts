@@ -1,44 +1,41 @@
-/** The session that a server keeps for us: its id, the stream of what the server says unasked, and its end. */
+/** The session that the server keeps for this client: its id, the stream of messages that belong to no call, and its end. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { systemClock } from '../../jsonrpc/clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import type { McpError } from '../../protocol/errors.ts'
 import { answerFault } from './faults.ts'
 import { deleteHeaders, getHeaders, type SessionHeaders } from './headers.ts'
-import type { HttpClientLimits } from './options.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
-import { ReopenedStream } from './stream.ts'
+import type { HttpConnection, ResponseHandler } from './http-connection.ts'
+import { ReopenedStream } from './reopened-stream.ts'
 
-export interface SessionOptions {
-  /** Names the server in errors. */
-  server: string
-  url: URL
-  limits: HttpClientLimits
-  send(request: HttpRequest, reply: HttpReply): Sending
-  /** A message came that belongs to no request. */
+export interface RemoteSessionOptions {
+  /** A message came that belongs to no call. */
   onMessage(data: string): void
-  /** The server no longer knows the session; called whenever it says so. */
+  /** The server no longer knows the session. Called every time it says so. */
   onForgotten(): void
   onWarning(message: string): void
 }
 
-/** How long the first messages of a session wait for the stream on which the server may answer to them. */
+/** How long the first messages of a session wait until the stream is open, because the server may react to them there. */
 const STREAM_HEAD_START_MS = 500
+/** How long to wait for the response to the DELETE that ends the session. */
 const GOODBYE_MS = 2000
 const VISIBLE_ASCII = /^[!-~]{1,4096}$/
-/** What a server without such a stream answers to a request for it. */
+/** The statuses with which a server says that it has no such stream. */
 const NO_STREAM = new Set([400, 404, 405])
 
-export class HttpSession {
-  readonly #options: SessionOptions
+export class RemoteSession {
+  readonly #connection: HttpConnection
+  readonly #options: RemoteSessionOptions
   #id: string | undefined
   #isForgotten = false
   #stream: ReopenedStream | undefined
-  /** Messages held back until the session is ready; undefined when it is. */
+  /** Messages that wait until the session is ready; undefined when it is. */
   #held: (() => void)[] | undefined
   version: string | undefined
 
-  constructor(options: SessionOptions) {
+  constructor(connection: HttpConnection, options: RemoteSessionOptions) {
+    this.#connection = connection
     this.#options = options
   }
 
@@ -50,42 +47,38 @@ export class HttpSession {
     return { id: this.#id, version: this.version }
   }
 
-  /** Takes the id from the response that opened the session; says what is wrong with it, if something is. */
+  /** Takes the id from the response that opened the session. Returns an error when the id is invalid. */
   take(headers: IncomingHttpHeaders): McpError | undefined {
     const id: unknown = headers['mcp-session-id']
     if (id === undefined) return undefined
     if (typeof id !== 'string' || !VISIBLE_ASCII.test(id))
-      return answerFault(this.#options.server, 'initialize', 'one of visible ASCII characters', 'a session id that is none')
+      return answerFault(this.#connection.server, 'initialize', 'an id of visible ASCII characters', 'an invalid session id')
     this.#id = id
     return undefined
   }
 
-  /** Runs `run` when the session is ready, which mostly is now. */
+  /** Calls `run` when the session is ready, usually at once. */
   whenReady(run: () => void): void {
     if (this.#held) this.#held.push(run)
     else run()
   }
 
-  /** The handshake is about to be confirmed. What is sent from now on must not arrive before that. */
+  /** Holds messages back until the server has accepted the last message of the handshake. */
   hold(): void {
     this.#held ??= []
   }
 
-  /** The server has accepted the confirmation: it may speak unasked from now on, and whoever was held back may speak too. */
+  /** The server has accepted the handshake: opens the stream, and sends the waiting messages when it is open. */
   begin(): void {
-    const { server, url, limits, send, onMessage, onWarning } = this.#options
-    this.#stream = new ReopenedStream({
-      server,
-      url,
-      limits,
-      send,
+    const { onMessage, onWarning } = this.#options
+    this.#stream = new ReopenedStream(this.#connection, {
       headers: (lastEventId) => getHeaders(this.headers, lastEventId),
-      // As long as the session lasts there is a point in trying.
+      // As long as the session exists, the stream can be reopened.
       maxFruitless: Number.POSITIVE_INFINITY,
       onEvent: (name, data) => {
         if (name === 'message') onMessage(data)
       },
-      onGap: () => onWarning('Some of what the server said unasked was missed: it no longer has it'),
+      onGap: () => onWarning('Some messages of the server were missed: it no longer has the events since the last one received'),
       onSettled: () => this.release(),
       onOver: (error, status) => this.#onStreamOver(error, status),
     })
@@ -105,12 +98,12 @@ export class HttpSession {
     this.#options.onForgotten()
   }
 
-  /** Tells the server that the session is no longer needed. Whether it likes to know does not matter. */
+  /** Tells the server that the session is over. Any response will do. */
   async end(): Promise<void> {
     this.#held = undefined
     this.#stream?.abort()
     if (this.#id === undefined || this.#isForgotten) return
-    const { url, send } = this.#options
+    const { url } = this.#connection
     await new Promise<void>((resolve) => {
       const timer = systemClock.after(GOODBYE_MS, resolve)
       timer.hold(true)
@@ -118,14 +111,14 @@ export class HttpSession {
         timer.cancel()
         resolve()
       }
-      const reply: HttpReply = { onHead: done, onData: () => {}, onEnd: () => {}, onFail: done }
-      send({ method: 'DELETE', url, headers: deleteHeaders(this.headers) }, reply)
+      const handler: ResponseHandler = { onHead: done, onData: () => {}, onEnd: () => {}, onFail: done }
+      this.#connection.send({ method: 'DELETE', url, headers: deleteHeaders(this.headers) }, handler)
     })
   }
 
   #onStreamOver(error: McpError, status: number | undefined): void {
     if (status === 404 && this.hasId && this.#stream?.wasOpen) return this.forget()
     if (status !== undefined && NO_STREAM.has(status) && !this.#stream?.wasOpen) return
-    this.#options.onWarning(`What the server says unasked is no longer heard: ${error.message}`)
+    this.#options.onWarning(`Messages of the server that belong to no call are no longer received: ${error.message}`)
   }
 }

@@ -1,18 +1,26 @@
-/** A server behind a URL as something to connect to. */
+/** The target of a connection over HTTP. */
 
+import { isLoopback } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Target } from '../../protocol/link.ts'
+import type { Target } from '../../protocol/seams/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
 
-/** Speaks every HTTP transport there has been; which one the server speaks is found out. */
+/**
+ * A server at a URL, for `connect`. The client finds out which HTTP transport and revision the server speaks.
+ *
+ * @example
+ * ```ts
+ * const client = await connect(httpTarget('https://mcp.example.com/mcp', { headers: { 'x-team': 'docs' } }))
+ * ```
+ */
 export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): Target {
   const address = addressOf(url)
   const { origin, pathname, search } = address
-  // A query may hold a key.
+  // Without the query, which may hold a key.
   const label = `${origin}${pathname}`
   if (address.protocol !== 'https:' && !isLoopback(address.hostname) && !options.allowInsecure) {
-    throw new McpError('ERR_INSECURE', `${label} is neither https nor on this machine; set allowInsecure if it must be unencrypted`)
+    throw new McpError('ERR_INSECURE', `${label} is neither https nor on this machine; set allowInsecure to connect without encryption`)
   }
   const limits: HttpClientLimits = withDefaults(DEFAULT_HTTP_CLIENT_LIMITS, options.limits)
   const onWarning = options.onWarning ?? (() => {})
@@ -22,9 +30,9 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     mirrorsHeaders: true,
     hasRemoteSessions: true,
     open: async () => {
-      // The connection pool takes longer to load than all the rest, and a program that only serves has no use for it.
+      // Loaded on use: a program that only serves does not need the connection pool, which is slow to load.
       const [{ HttpLink }, { HttpSender }] = await Promise.all([import('./link.ts'), import('./sender.ts')])
-      return new HttpLink({ url: address, server: label, sender: new HttpSender(address, label, limits, options), limits, onWarning })
+      return new HttpLink({ connection: new HttpSender(address, label, limits, options), onWarning })
     },
   }
 }
@@ -34,12 +42,11 @@ function addressOf(url: string | URL): URL {
   if (!address || !/^https?:$/.test(address.protocol))
     throw new McpError('ERR_UNSUPPORTED', `Not an http or https URL: ${JSON.stringify(String(url))}`)
   if (address.username !== '' || address.password !== '') {
-    throw new McpError('ERR_UNSUPPORTED', `A URL may not hold a password (${address.origin}); give an authorization header`)
+    throw new McpError(
+      'ERR_UNSUPPORTED',
+      `A URL must not contain a user name or password (${address.origin}); set an authorization header instead`,
+    )
   }
   address.hash = ''
   return address
 }
-
-/** Names and addresses that never leave this machine. */
-const isLoopback = (hostname: string): boolean =>
-  hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(hostname)

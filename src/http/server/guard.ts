@@ -1,13 +1,13 @@
-/** Whether a request may be looked at at all: judged from its head alone, before anything of it is believed or read. */
+/** Checks Host, Origin and the number of headers before anything else of a request is read. */
 
-import type { Ask } from './ask.ts'
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
+import type { Headers, HttpRequestView } from './runtime/view.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Where a connection ends: at a loopback address, at another, or where the runtime does not say. */
+/** Whether a connection ends at a loopback address, at another address, or the runtime does not say. */
 type Socket = 'local' | 'other' | 'unknown'
 
 export class Guard {
@@ -15,7 +15,7 @@ export class Guard {
   readonly #maxHeaders: number
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
-  /** The last name that was found good at a socket of each kind: nearly every request has the same. */
+  /** The last Host header that was accepted for each kind of socket. Nearly every request has the same. */
   readonly #good: Record<Socket, string | undefined> = { local: undefined, other: undefined, unknown: undefined }
 
   constructor(options: HttpOptions, maxHeaders: number) {
@@ -26,39 +26,39 @@ export class Guard {
     this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
   }
 
-  /** Undefined when the request may go on. */
-  judge(ask: Ask): Refusal | undefined {
-    return this.judgeHead(ask) ?? this.#judgeOrigin(ask)
+  /** Undefined when the request is accepted. */
+  check(request: HttpRequestView): Refusal | undefined {
+    return this.checkHead(request) ?? this.#checkOrigin(request)
   }
 
-  /** The same for what pages of any origin may read. */
-  judgeHead(ask: Ask): Refusal | undefined {
-    if (ask.headerCount > this.#maxHeaders)
+  /** The same without Origin, for public documents. */
+  checkHead(request: HttpRequestView): Refusal | undefined {
+    if (request.headerCount > this.#maxHeaders)
       return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
-    return this.#judgeHost(ask)
+    return this.#checkHost(request)
   }
 
-  /** Whether the pages of this origin may read answers. */
+  /** Whether pages of this origin may read responses. */
   isCrossOrigin(origin: string): boolean {
     return this.#origins.has(origin.toLowerCase())
   }
 
-  #judgeHost(ask: Ask): Refusal | undefined {
-    const host = ask.header('host')
+  #checkHost(request: HttpRequestView): Refusal | undefined {
+    const host = request.header('host')
     if (host === undefined || host === '') return refuse(400, 'A Host header is required')
-    const kind = ask.isLocal === undefined ? 'unknown' : ask.isLocal ? 'local' : 'other'
-    if (ask.count('host') !== 1) return refuse(400, 'More than one Host header')
-    if (!ask.url.startsWith('/')) {
-      const target = hostOfUrl(ask.url)
+    const kind = request.isLocal === undefined ? 'unknown' : request.isLocal ? 'local' : 'other'
+    if (request.count('host') !== 1) return refuse(400, 'More than one Host header')
+    if (!request.url.startsWith('/')) {
+      const target = hostOfUrl(request.url)
       if (target === undefined) return refuse(400, 'The request target is neither a path nor a URL')
       if (target !== host.toLowerCase()) return refuse(403, 'The request target and the Host header differ')
     }
     if (host === this.#good[kind]) return undefined
     if (this.#options.dangerouslyAllowAnyHost) return undefined
     const parts = HOST.exec(host)
-    if (!parts) return refuse(403, `Not a host that is served here: ${JSON.stringify(host.slice(0, 100))}`)
+    if (!parts) return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))}`)
     if (!this.#isServed(host.toLowerCase(), (parts[1] as string).toLowerCase(), kind))
-      return refuse(403, `Not a host that is served here: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`)
+      return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`)
     this.#good[kind] = host
     return undefined
   }
@@ -66,18 +66,18 @@ export class Guard {
   #isServed(host: string, name: string, kind: Socket): boolean {
     if (this.#hosts.has(host) || this.#hosts.has(name)) return true
     if (kind !== 'other' && LOOPBACK_NAMES.has(name)) return true
-    // A page that reaches us under a false name has no credentials for us, so it gets nowhere.
+    // With authentication any host is safe: a page that uses DNS rebinding has no credentials for this server.
     return kind !== 'local' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
   }
 
-  #judgeOrigin(ask: Ask): Refusal | undefined {
-    const origin = ask.header('origin')
+  #checkOrigin(request: HttpRequestView): Refusal | undefined {
+    const origin = request.header('origin')
     if (origin === undefined) return undefined
     const lower = origin.toLowerCase()
     if (this.#origins.has(lower)) return undefined
-    const host = (ask.header('host') as string).toLowerCase()
+    const host = (request.header('host') as string).toLowerCase()
     if (lower === `http://${host}` || lower === `https://${host}`) return undefined
-    return refuse(403, `Pages of this origin may not call the server: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`)
+    return refuse(403, `Origin not allowed: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`)
   }
 }
 
@@ -93,12 +93,12 @@ function hostOfUrl(url: string): string | undefined {
 /** `application/json`, with parameters or without. */
 export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
 
-/** Which kinds of answer a client takes; nothing said means any. */
+/** The response types that an Accept header allows. No header allows all. */
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {
   if (accept === undefined || accept === USUAL_ACCEPT) return ANY
   if (accept !== lastAccept) {
     const ranges = rangesIn(accept)
-    lastAccepts = { json: takes(ranges, 'application', 'json'), events: takes(ranges, 'text', 'event-stream') }
+    lastAccepts = { json: accepts(ranges, 'application', 'json'), events: accepts(ranges, 'text', 'event-stream') }
     lastAccept = accept
   }
   return lastAccepts
@@ -106,21 +106,21 @@ export function acceptsOf(accept: string | undefined): { json: boolean; events: 
 
 const USUAL_ACCEPT = 'application/json, text/event-stream'
 const ANY = { json: true, events: true }
-// Nearly every request of one kind of client says the same.
+// Cached, because nearly every request has the same value.
 let lastAccept = ''
 let lastAccepts = { json: false, events: false }
 
-/** One media range of an Accept header: a type, a subtype (`*` for any), and whether it is wanted at all. */
+/** One media range of an Accept header: a type, a subtype (`*` for any), and whether its weight is above zero. */
 interface MediaRange {
   type: string
   subtype: string
   isWanted: boolean
 }
 
-// A comma or semicolon inside of quotes separates nothing. Quotes that are never closed go on to the end.
+// Commas and semicolons inside quotes are no separators. An unclosed quote extends to the end.
 const LIST_ITEM = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^,"])+/g
 const PARAMETER = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^;"])+/g
-/** A weight of zero: not wanted (RFC 9110, 12.4.2). */
+/** A weight of zero means not acceptable (RFC 9110, 12.4.2). */
 const ZERO = /^\s*q\s*=\s*0(?:\.0{0,3})?\s*$/i
 
 function rangesIn(accept: string): MediaRange[] {
@@ -131,8 +131,8 @@ function rangesIn(accept: string): MediaRange[] {
   })
 }
 
-/** The most exact range that covers a type decides about it; where one is given twice, wanting it is enough. */
-function takes(ranges: readonly MediaRange[], type: string, subtype: string): boolean {
+/** The most specific range decides. Of two equal ranges, one with a weight above zero is enough. */
+function accepts(ranges: readonly MediaRange[], type: string, subtype: string): boolean {
   for (const [t, s] of [
     [type, subtype],
     [type, '*'],
@@ -142,4 +142,27 @@ function takes(ranges: readonly MediaRange[], type: string, subtype: string): bo
     if (covering.length > 0) return covering.some(({ isWanted }) => isWanted)
   }
   return false
+}
+
+/** Lets a page of an allowed origin read the response. */
+export const corsHeaders = (origin: string): Headers => ({
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce',
+  vary: 'Origin',
+})
+
+const ALLOWED_HEADERS =
+  'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID'
+
+/** The response to a preflight request. `Mcp-Param-*` headers have names of their own, so the requested ones are allowed. */
+export function preflight(wanted = ''): Headers {
+  const mirrors = wanted
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name))
+  return {
+    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+    'access-control-allow-headers': [ALLOWED_HEADERS, ...mirrors].join(', '),
+    'access-control-max-age': '600',
+  }
 }

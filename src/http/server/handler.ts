@@ -1,41 +1,56 @@
-/** A server as something to mount: in a runtime with web standards, or on Node beside whatever else is served. */
+/** A server as a request handler: for runtimes with web standards, and for Node. */
 
 import type { ServerResponse } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
-import { isService, type Service } from '../../protocol/service.ts'
+import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
-import { type MaybeParsed, NodeVisit } from './node.ts'
 import type { HttpOptions } from './options.ts'
-import { WebAsk, WebReply } from './web.ts'
+import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
+import { WebReply, WebRequestView } from './runtime/web.ts'
 
+/** Serves one MCP server over HTTP. */
 export interface HttpHandler {
-  /** For runtimes with web standards. */
+  /** Handles a web-standard request. `remoteAddress` is used for limits by address. */
   fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
-  /** For Node's own server and frameworks on it. `body` is the parsed body, where the framework has read it. */
+  /** Handles a request of Node's HTTP server or a framework on it. `body` is the body if the framework has already read it. */
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
-  /** False while it takes no more work. */
+  /** False once it accepts no more work. */
   readonly isReady: boolean
+  /** What the handler holds now, for metrics. */
   readonly counts: HttpCounts
-  /** Takes no new work and resolves when what is in hand is done, or the time is over. */
+  /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>
-  /** Ends every session and stream now. */
+  /** Closes every session and stream now. */
   close(): void
 }
 
 const DEFAULT_GRACE_MS = 10_000
 
+/**
+ * Makes a request handler for a server. Use it to mount the server in an existing application.
+ *
+ * @example
+ * ```ts
+ * const handler = httpHandler(server, { allowedHosts: ['mcp.example.com'] })
+ * export default { fetch: (request: Request) => handler.fetch(request) }
+ * ```
+ * @example
+ * ```ts
+ * app.all('/mcp', (request, response) => handler.node(request, response))
+ * ```
+ */
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
-  if (!isService(service)) throw new McpError('ERR_DEFINITION', 'What is to be served must be made by createServer()')
+  if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
   const endpoint = new Endpoint(service, options)
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)
-      endpoint.handle(new WebAsk(request, info?.remoteAddress), reply)
+      endpoint.handle(new WebRequestView(request, info?.remoteAddress), reply)
       return reply.response
     },
     node: (request, response, body) => {
-      const visit = new NodeVisit(request, response, body, endpoint.limits.stallMs)
-      endpoint.handle(visit, visit)
+      const exchange = new NodeExchange(request, response, body, endpoint.limits.stallMs)
+      endpoint.handle(exchange, exchange)
     },
     get isReady() {
       return endpoint.isReady

@@ -1,45 +1,49 @@
-/** A server at a port: Node's own HTTP server with bounds on everything, and an end that loses nothing. */
+/** Serves at a port of this machine, and shuts down without losing answers. */
 
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Service } from '../../protocol/service.ts'
+import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { addressKey } from './address.ts'
-import type { BodyBounds } from './ask.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { isLoopback, NodeVisit } from './node.ts'
+import { addressKey } from './limits/address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { NodeExchange } from './runtime/node.ts'
+import type { BodyBounds } from './runtime/view.ts'
 
+/** Options of {@link listen}. */
 export interface ListenOptions extends HttpOptions {
-  /** 0 takes any that is free. */
+  /** Default: 0, any free port. */
   port?: number
-  /** The address to listen at: only this machine unless given. */
+  /** The address to listen on. Default: 127.0.0.1, this machine only. */
   host?: string
-  /** The path of the endpoint. */
+  /** The path of the endpoint. Default: `/mcp`. */
   path?: string
   /** Key and certificate, for https. */
   tls?: SecureContextOptions
-  /** Connections at the same time: of this process, and from one address (false, and not counted, with `trustProxy`). */
+  /** Open connections of this process. Default: 12,000. */
   maxConnections?: number
+  /** Open connections from one address. Default: 256; false with `trustProxy`. */
   maxConnectionsPerAddress?: number | false
-  /** How long work in hand may go on after the server was asked to end. */
+  /** How long requests in progress may take after the server was asked to close. Default: 10 s. */
   graceMs?: number
-  /** False leaves SIGTERM and SIGINT to the program. */
+  /** Whether SIGTERM and SIGINT close the server and end the process. Default: true. */
   handleSignals?: boolean
 }
 
+/** A server that listens at a port. */
 export interface Listening {
-  /** Where clients reach it. */
+  /** The URL of the endpoint. */
   readonly url: string
   readonly port: number
   readonly handler: HttpHandler
-  /** Resolves when it has ended. */
+  /** Resolves when the server has closed. */
   readonly closed: Promise<void>
-  /** Finishes what is in hand and ends. */
+  /** Answers the requests in progress, then closes. */
   close(): Promise<void>
 }
 
@@ -51,20 +55,21 @@ const DEFAULTS: Required<Pick<ListenOptions, 'host' | 'path' | 'maxConnections' 
   graceMs: 10_000,
 }
 
+/** How long the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 10_000
 const SWEEP_MS = 5_000
-/** More than that no timer takes. */
+/** The longest time that a timer supports. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
-/** Longer than balancers usually keep a connection, so that it is never we who close it under a request. */
+/** Longer than load balancers usually keep a connection, so that the server never closes one under a request. */
 const KEEP_ALIVE_MS = 65_000
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** Listens, and resolves when requests can come. */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
   // Behind a proxy every connection comes from the same address.
-  const settings = withDefaults({ ...DEFAULTS, ...(options.trustProxy ? { maxConnectionsPerAddress: false as const } : {}) }, options)
-  refusePath(settings)
-  refusePublic(settings)
+  const defaults = options.trustProxy ? { ...DEFAULTS, maxConnectionsPerAddress: false as const } : DEFAULTS
+  const settings = withDefaults(defaults, options)
+  checkPath(settings)
+  checkPublicAddress(settings)
   const handler = httpHandler(service, options)
   const { path } = settings
   const limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
@@ -73,8 +78,8 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
     const url = request.url as string
     if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
       return handler.node(request, response)
-    const visit = new NodeVisit(request, response, undefined, stallMs)
-    visit.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
+    const exchange = new NodeExchange(request, response, undefined, stallMs)
+    exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
   const serverOptions = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -87,36 +92,36 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
   const server: HttpServer = settings.tls
     ? createHttpsServer({ ...serverOptions, ...settings.tls, minVersion: 'TLSv1.2' }, onRequest)
     : createHttpServer(serverOptions, onRequest)
-  // Who has said all it wants to say may still wait for the answer.
+  // A client may close its side of the connection and still wait for the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.maxConnections = settings.maxConnections
   if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
   await start(server, settings.port ?? 0, settings.host)
   const { port, address, family } = server.address() as AddressInfo
   const name = family === 'IPv6' ? `[${address}]` : address
-  const ending = new Ending(server, handler, settings.graceMs)
-  if (options.handleSignals !== false) ending.followSignals()
+  const shutdown = new Shutdown(server, handler, settings.graceMs)
+  if (options.handleSignals !== false) shutdown.followSignals()
   return {
     url: `${settings.tls ? 'https' : 'http'}://${name}:${port}${path}`,
     port,
     handler,
-    closed: ending.closed,
-    close: () => ending.close(),
+    closed: shutdown.closed,
+    close: () => shutdown.close(),
   }
 }
 
 /**
- * How long Node lets a request take. The pace of a body is judged by `minBodyRate` (an average a second, over
- * `bodyGraceMs`); this is what the longest body may take at that pace, for requests whose body nobody reads.
+ * The time limit that Node applies to a whole request: what the longest body may take at `minBodyRate`. It covers requests
+ * whose body is never read. The others are checked while they are read.
  */
 export function requestTimeoutOf({ maxBodyBytes, minBodyRate, bodyGraceMs }: BodyBounds): number {
   const ms = HEADERS_TIMEOUT_MS + 2 * bodyGraceMs + Math.ceil((maxBodyBytes / minBodyRate) * 1000)
   return Number.isFinite(ms) ? Math.min(ms, MAX_TIMEOUT_MS) : 0
 }
 
-/** The endpoint, and beside it the two of the oldest revision. */
+/** Whether a URL is the endpoint, or one of the two of the legacy transport. */
 function isServed(url: string, path: string, hasLegacy: boolean): boolean {
-  // What is neither a path nor a URL is the guard's to judge; so is the name in a URL.
+  // The guard refuses a target that is neither a path nor a URL, and checks the host of a URL.
   if (!url.startsWith('/') && !/^https?:\/\//i.test(url)) return true
   const asked = pathOf(url)
   if (asked === path || asked === `${path}/`) return true
@@ -124,21 +129,21 @@ function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
 }
 
-function refusePath({ path, legacySse }: ListenOptions & { path: string }): void {
-  if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash: ${JSON.stringify(path)}`)
+function checkPath({ path, legacySse }: ListenOptions & { path: string }): void {
+  if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash, not ${JSON.stringify(path)}`)
   if (legacySse !== false && path.endsWith('/messages')) {
     throw new McpError(
       'ERR_DEFINITION',
-      `${path} is where clients of the oldest revision send to: choose another path, or legacySse: false`,
+      `${path} is reserved for clients of the legacy transport: choose another path, or set legacySse: false`,
     )
   }
 }
 
-function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopback(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
+function checkPublicAddress({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
+  if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
-    `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (auth)`,
+    `Listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (auth)`,
   )
 }
 
@@ -163,32 +168,32 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
     server.once('error', reject)
     server.listen({ port, host, backlog: 4096 }, () => {
       server.off('error', reject)
-      // A connection that could not be taken is lost; those that are open, and the process, are not.
-      server.on('error', (error) => console.error('portico: the HTTP server failed to take a connection:', error))
+      // A connection that could not be accepted is lost. The open ones and the process go on.
+      server.on('error', (error) => console.error('portico: the HTTP server could not accept a connection:', error))
       resolve()
     })
   })
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-/** All servers of this process that end with it: it ends when the last of them has. */
-const following = new Set<Ending>()
+/** The servers that close on a signal. The process ends when all have closed. */
+const following = new Set<Shutdown>()
 let isSignalled = false
 
 function onSignal(): void {
-  // Asked twice: no more waiting.
+  // A second signal ends the process at once.
   if (isSignalled) process.exit(0)
   isSignalled = true
-  void Promise.all([...following].map((ending) => ending.close())).then(() => process.exit(0))
+  void Promise.all([...following].map((shutdown) => shutdown.close())).then(() => process.exit(0))
 }
 
-/** The way out: no new connections, answers to what came, clean ends for what waits, then the rest is cut. */
-class Ending {
+/** The shutdown: no new requests, answers to those in progress, a clean end for idle streams, then all connections are closed. */
+class Shutdown {
   readonly closed: Promise<void>
   readonly #server: HttpServer
   readonly #handler: HttpHandler
   readonly #graceMs: number
   #settle: () => void = () => {}
-  #isEnding = false
+  #isClosing = false
 
   constructor(server: HttpServer, handler: HttpHandler, graceMs: number) {
     this.#server = server
@@ -205,13 +210,13 @@ class Ending {
   }
 
   async close(): Promise<void> {
-    if (this.#isEnding) return this.closed
-    this.#isEnding = true
+    if (this.#isClosing) return this.closed
+    this.#isClosing = true
     await this.#handler.drain(this.#graceMs)
     const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#handler.close()
     this.#server.closeIdleConnections()
-    // The last bytes of what was answered may still be on their way out.
+    // The last bytes of the answers may still be on their way.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
     this.#server.closeAllConnections()
     if (following.delete(this) && following.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)

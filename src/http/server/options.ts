@@ -1,77 +1,86 @@
-/** Options of the HTTP handler, every bound with its default. */
+/** The options of the HTTP handler, with every limit and its default. */
 
+import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
-import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/access.ts'
-import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
-import type { Rate } from '../../protocol/rate.ts'
-import type { BodyBounds } from './ask.ts'
+import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
+import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/seams/access.ts'
+import type { BodyBounds } from './runtime/view.ts'
 
-export type { HttpAuth, Knock, TurnedAway, Visitor }
+export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 
+/** The limits of one HTTP handler. */
 export interface HttpLimits extends ReadBounds, BodyBounds {
   /** Headers of one request. */
   maxHeaders: number
-  /** Credentials from one address that may be refused; past that the answer is to wait. */
+  /** Refused credentials from one address. Beyond it the response is 429. */
   failedLogins: Rate | false
   /** Sessions of this process. */
   maxSessions: number
-  /** Sessions of one principal; counts only where callers prove who they are. */
+  /** Sessions of one authenticated caller. */
   maxSessionsPerPrincipal: number
-  /** Sessions of one address; counts only where nobody authenticates. The one unused longest gives way to a new one. */
+  /** Sessions of one address, without authentication. The session idle for the longest time is closed for a new one. */
   maxSessionsPerAddress: number | false
-  /** How long a session may be unused. */
+  /** How long a session may be idle. */
   sessionIdleMs: number
   /** How long a session may last. */
   sessionMaxAgeMs: number
-  /** Requests worked on at the same time: of one session, of one principal or address, of this process. */
+  /** Requests in progress in one session. */
   maxInFlightPerSession: number
+  /** Requests in progress of one authenticated caller. */
   maxInFlightPerPrincipal: number
+  /** Requests in progress from one address, without authentication. */
   maxInFlightPerAddress: number | false
+  /** Requests in progress in this process. */
   maxInFlight: number
-  /**
-   * Memory that messages take which arrive or are worked on: their length, and 32 bytes for each value in them. Of this process,
-   * and of one principal, or of one address where nobody authenticates.
-   */
+  /** Memory of the messages that arrive or are in progress in this process: their length, and 32 bytes for each value. */
   maxBodyBytesInHand: number
+  /** The same for one authenticated caller, or for one address without authentication. */
   maxBodyBytesInHandPerAddress: number | false
-  /** Those of one principal or address that nobody waits for, because the client went away. */
+  /** Requests in progress of one caller whose client has disconnected. */
   maxAbandoned: number
-  /** Streams of events open at the same time: of one session, of one principal without sessions, of one address, of this process. */
+  /** Open streams of one session. */
   maxStreamsPerSession: number
+  /** Open `subscriptions/listen` requests of one authenticated caller. */
   maxListensPerPrincipal: number
+  /** Open streams of one address, without authentication. */
   maxStreamsPerAddress: number | false
+  /** Open streams of this process. */
   maxStreams: number
-  /** Bytes that wait for one reader before whoever writes is asked to wait too. */
+  /** Unread bytes of one stream at which handlers are asked to wait. */
   softBufferBytes: number
-  /** Bytes that wait for one reader before it is cut off. */
+  /** Unread bytes of one stream at which the client is disconnected. */
   hardBufferBytes: number
-  /** How long a reader may take nothing before it is cut off. */
+  /** How long a client may read nothing before it is disconnected. */
   stallMs: number
-  /** How often a quiet stream shows that it is alive. */
+  /** How often an idle stream gets a keep-alive comment. */
   keepAliveMs: number
-  /** How long a stream that belongs to no request stays open before it is ended cleanly. */
+  /** How long a stream that belongs to no request stays open. */
   maxStreamAgeMs: number
-  /** How long a stream may go on after the credentials it was opened with have ended. */
+  /** How long a stream may outlive the credentials it was opened with. */
   authGraceMs: number
-  /** How long a request may go unanswered before its answer becomes a stream, which can be kept alive and resumed. */
+  /** How long an answer may take before it becomes a stream, which can be kept alive and resumed. */
   streamAfterMs: number
-  /** How long clients are asked to wait before they come back to a stream. */
+  /** How long clients are asked to wait before they reconnect to a stream. */
   retryMs: number
-  /** Events kept of one stream for a client that comes back. */
+  /** Events of one stream kept for a client that resumes it. */
   maxEvents: number
+  /** The memory of these events. */
   maxEventBytes: number
-  /** Bytes of events kept so: of one session, of this process. */
+  /** Memory of the events kept for all streams of one session. */
   maxKeptBytesPerSession: number
+  /** The same for this process. */
   maxKeptBytes: number
-  /** How long they are kept after the stream ended or the client went away. */
+  /** How long events are kept after the stream ended or the client disconnected. */
   eventTtlMs: number
-  /** Ended streams of one session that are kept so. */
+  /** Ended streams of one session whose events are kept. */
   maxEndedStreams: number
-  /** How often a session with an open stream is asked for a sign of life, and how often that may fail. */
+  /** How often the client of an open stream is pinged. */
   pingMs: number
+  /** Pings in a row that may fail before the stream is closed. */
   maxMissedPings: number
 }
 
+/** The default of every limit. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   ...DEFAULT_READ_BOUNDS,
   maxBodyBytes: 4 * 1024 * 1024,
@@ -113,37 +122,38 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxMissedPings: 2,
 }
 
+/** Options of {@link httpHandler} and {@link listen}. */
 export interface HttpOptions {
   /**
-   * Names under which the server may be called, such as `mcp.example.com` or `mcp.example.com:8443`. Needed unless it
-   * is only reached at a loopback address or callers must authenticate.
+   * Host names that clients use, such as `mcp.example.com` or `mcp.example.com:8443`. Required unless the server is reached
+   * at a loopback address only, or callers must authenticate.
    */
   allowedHosts?: readonly string[]
-  /** Origins of web pages that may call it, such as `https://app.example.com`, beside its own. */
+  /** Origins of web pages that may call the server, such as `https://app.example.com`. Its own origin is always allowed. */
   allowedOrigins?: readonly string[]
-  /** Takes any Host header. Any web page a person visits can then call the server through their browser. */
+  /** Accepts every Host header. Every web page that a person visits can then call the server through their browser. */
   dangerouslyAllowAnyHost?: boolean
-  /** Who may call: `resourceServer(...)` of portico/auth, which also serves what clients need to know to log in. */
+  /** Who may call: `resourceServer(...)` of portico/auth. It also publishes the metadata that clients need to log in. */
   auth?: HttpAuth
-  /** Proves who is calling, in a way of your own; instead of `auth`. It is asked before the body is read, for every request of every kind. */
-  authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
+  /** Your own authentication, instead of `auth`. Called for every request, before its body is read. */
+  authenticate?(request: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /**
-   * How many proxies stand in front of this server; `true` is one. The address of a client is then the one that they
-   * tell in X-Forwarded-For. Only set it when nobody can reach the server except through them. Default: false.
+   * How many proxies are in front of this server; `true` means one. The client's address is then taken from X-Forwarded-For.
+   * Set it only when the server cannot be reached except through the proxies. Default: false.
    */
   trustProxy?: boolean | number
-  /** False keeps nothing between the requests of older clients either: no sessions, no questions, no notifications. */
+  /** Whether clients of older revisions get sessions. Without sessions there are no requests or notifications to them. Default: true. */
   sessions?: boolean
   /**
-   * False leaves the transport of the oldest revision out (`/sse` and `/messages` beside the endpoint). Default: true. The
-   * protocol has called that transport deprecated since its second revision and may remove it; it is there for old clients.
+   * Whether to serve the transport of the oldest revision at `/sse` and `/messages`, next to the endpoint. The protocol has
+   * deprecated it since its second revision. Default: true.
    */
   legacySse?: boolean
-  /** `auto` answers with JSON and goes over to a stream when there is something to say before the answer. */
+  /** `auto` answers with JSON, or with a stream when a message has to be sent before the answer. Default: `auto`. */
   responses?: 'auto' | 'json' | 'sse'
-  /** Rejects requests without the headers that mirror the message also where the revision does not demand them. */
+  /** Requires the headers that repeat parts of the message also where the revision does not. Default: false. */
   requireMcpHeaders?: boolean
   limits?: Partial<HttpLimits>
-  /** Hears of what was refused or cut off, for logs and counters. Nothing in it is secret. */
+  /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void
 }

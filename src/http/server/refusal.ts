@@ -1,18 +1,18 @@
-/** An answer that is an error of the transport: a status, a JSON-RPC error for programs, a sentence for people. */
+/** An error response of the transport: an HTTP status and a JSON-RPC error. */
 
 import { type Id, INTERNAL_ERROR, INVALID_REQUEST } from '../../jsonrpc/message.ts'
 import { errorJson } from '../../jsonrpc/write.ts'
-import type { Headers } from './ask.ts'
+import type { Headers } from './runtime/view.ts'
 
 export interface Refusal {
   status: number
   message: string
   code?: number
-  /** Names the option that sets the bound that was hit. */
+  /** The option of the limit that was reached. */
   limit?: string
   headers?: Headers
   data?: unknown
-  /** The request that is refused, when it could be read. */
+  /** The id of the refused request, when it could be read. */
   id?: Id
 }
 
@@ -24,7 +24,7 @@ export const refuse = (status: number, message: string, more: Omit<Refusal, 'sta
   ...more,
 })
 
-/** Too much at once: come back later. */
+/** A limit was reached: the client may try again later. */
 export const busy = (status: 429 | 503, limit: string, max: number, what: string): Refusal => ({
   status,
   message: `Too many ${what}: at most ${max} (limits.${limit})`,
@@ -34,10 +34,10 @@ export const busy = (status: 429 | 503, limit: string, max: number, what: string
   headers: { 'retry-after': status === 429 ? '1' : '5' },
 })
 
-/** Ends soon: come back to whoever is there then. */
+/** The server is shutting down: the client may try again with another instance. */
 export const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
 
-/** The same about one request. */
+/** The same refusal with the id of a request. */
 export const about = (refusal: Refusal, id: Id | undefined): Refusal => (id === undefined ? refusal : { ...refusal, id })
 
 export function refusalJson({ status, message, code, data, id }: Refusal): string {

@@ -1,59 +1,60 @@
-/** One POST of a revision without sessions: the request says everything, and its stream is its life. */
+/** Answers one POST of a stateless revision. The request carries everything, and ends when its client disconnects. */
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
-import type { Access } from '../../protocol/access.ts'
-import { McpError } from '../../protocol/errors.ts'
-import type { Answering, Service } from '../../protocol/service.ts'
+import type { McpError } from '../../protocol/errors.ts'
+import type { Access } from '../../protocol/seams/access.ts'
+import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import { faultOfHeader, route } from '../../revisions/route.ts'
-import type { Ask, Reply } from './ask.ts'
-import type { BodyHold } from './body-hold.ts'
-import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
-import type { Holder } from './holders.ts'
-import type { Load } from './load.ts'
-import { faultOfMirrors } from './mirrors.ts'
-import type { OpenStreams } from './open-streams.ts'
+import { checkVersionHeader, route } from '../../revisions/route.ts'
+import type { BodyMemory } from './limits/body-memory.ts'
+import type { CallerUsage } from './limits/caller-usage.ts'
+import type { InFlight } from './limits/in-flight.ts'
+import { checkMirroredHeaders } from './mirrored-headers.ts'
 import type { HttpLimits } from './options.ts'
-import { PlainStream } from './plain-stream.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
-import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
-import type { SlowAnswers } from './slow-answers.ts'
+import type { HttpReply, HttpRequestView } from './runtime/view.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './streams/event-stream.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import { PlainStream } from './streams/plain-stream.ts'
+import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from './streams/reply-outlet.ts'
+import type { SlowAnswers } from './streams/slow-answers.ts'
 
 export interface StatelessOptions {
   service: Service
   supported: readonly Revision[]
   limits: HttpLimits
-  load: Load
+  inFlight: InFlight
   open: OpenStreams
-  /** Whether there are streams at all. */
+  /** Whether the server sends streams at all. */
   canListen: boolean
-  /** Headers that mirror the message must be there also where the revision leaves it open. */
+  /** Whether the mirrored headers are required also where the revision does not. */
   requireMcpHeaders: boolean
 }
 
-export interface Visit {
-  ask: Ask
-  reply: Reply
+/** A POST that passed the guard, with its caller. */
+export interface HttpPost {
+  request: HttpRequestView
+  reply: HttpReply
   principal: string | undefined
-  /** Whoever this request is counted as. */
-  holder: Holder
-  /** What its body takes. */
-  body: BodyHold
+  /** Where this request is counted. */
+  usage: CallerUsage
+  /** The memory of its body. */
+  body: BodyMemory
   access: Access
-  kinds: Kinds
+  accepts: AcceptedTypes
 }
 
-/** Refuses or answers; a refusal is the caller's to send. */
-export function answerStandingAlone(message: Incoming, visit: Visit, options: StatelessOptions): Refusal | undefined {
+/** Answers the message, or returns a refusal for the caller to send. */
+export function answerStateless(message: Incoming, post: HttpPost, options: StatelessOptions): Refusal | undefined {
   switch (message.kind) {
     case 'request':
-      return answerRequest(message, visit, options)
+      return answerRequest(message, post, options)
     case 'notification':
-      return takeNotification(message, visit, options)
+      return takeNotification(message, post, options)
     case 'result':
     case 'error':
-      return refuse(400, 'In this revision a client sends no responses')
+      return refuse(400, 'Clients send no responses in this protocol revision')
     case 'batch':
       return refuse(400, 'Batches are not part of this protocol revision')
     case 'malformed':
@@ -63,61 +64,60 @@ export function answerStandingAlone(message: Incoming, visit: Visit, options: St
   }
 }
 
-/** None means anything here. One whose headers say something else than the message is refused like a request. */
-function takeNotification(message: NotificationMessage, { ask, reply }: Visit, options: StatelessOptions): Refusal | undefined {
+/** The server ignores notifications in stateless revisions, but refuses those whose headers do not match. */
+function takeNotification(message: NotificationMessage, { request, reply }: HttpPost, options: StatelessOptions): Refusal | undefined {
   const { service, supported, requireMcpHeaders } = options
-  const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
-  if (fault === undefined) {
-    reply.send(202, {})
-    return undefined
-  }
-  const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
-  return refuse(400, error.message, { code: (supported.at(-1) as Revision).errorCode(error.code) })
+  const mismatch = checkMirroredHeaders(request, message, service, requireMcpHeaders, supported.at(-1) as Revision)
+  if (!mismatch) reply.send(202, {})
+  return mismatch
 }
 
-function answerRequest(message: RequestMessage, visit: Visit, options: StatelessOptions): Refusal | undefined {
-  const { ask, principal, holder } = visit
-  const { service, supported, load } = options
-  const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
+function answerRequest(message: RequestMessage, post: HttpPost, options: StatelessOptions): Refusal | undefined {
+  const { request, principal, usage } = post
+  const { service, supported, inFlight } = options
+  const disagreement = checkVersionHeader(message, request.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
-  const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), true)
-  if (fault !== undefined) return badRequest(message, new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`), revision)
+  const mismatch = checkMirroredHeaders(request, message, service, true, revision)
+  if (mismatch) return mismatch
   const isListen = message.method === 'subscriptions/listen'
-  if (isListen && !visit.kinds.events)
-    return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
-  const full = isListen ? enterListen(holder, options) : load.enter(holder, visit.body)
+  if (isListen && !post.accepts.events)
+    return about(
+      refuse(406, 'subscriptions/listen needs text/event-stream, which the Accept header or the server does not allow'),
+      message.id,
+    )
+  const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
   if (full) return about(full, message.id)
-  new StandingAlone(principal, holder, visit.body, isListen, options).start(message, visit, revision.version)
+  new StatelessAnswer(principal, usage, post.body, isListen, options).start(message, post, revision.version)
   return undefined
 }
 
-/** One request while it is answered: what its stream ends with, and who is told that it did. */
-class StandingAlone implements ReplyHost {
+/** One stateless request in progress. */
+class StatelessAnswer implements ReplyOwner {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
-  readonly #holder: Holder
-  readonly #body: BodyHold
+  readonly #usage: CallerUsage
+  readonly #body: BodyMemory
   readonly #isListen: boolean
   #answering: Answering | undefined
   #isGone = false
   #isOver = false
   #isAbandoned = false
 
-  constructor(principal: string | undefined, holder: Holder, body: BodyHold, isListen: boolean, options: StatelessOptions) {
+  constructor(principal: string | undefined, usage: CallerUsage, body: BodyMemory, isListen: boolean, options: StatelessOptions) {
     this.#body = body
-    this.#holder = holder
+    this.#usage = usage
     this.#options = options
     this.#principal = principal
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { reply, kinds, access, body }: Visit, version: string): void {
+  start(message: RequestMessage, { reply, accepts, access, body }: HttpPost, version: string): void {
     reply.onGone = this.#onGone
-    const outlet = new ReplyOutlet(reply, kinds, this, access, body)
+    const outlet = new ReplyOutlet(reply, accepts, this, access, body)
     const { canListen, service } = this.#options
-    const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
+    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen }
     this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#cancel()
   }
@@ -126,21 +126,21 @@ class StandingAlone implements ReplyHost {
     return this.#options.open.slow
   }
 
-  beginAnswer(reply: Reply): AnswerStream {
+  beginAnswer(reply: HttpReply): AnswerStream {
     return new PlainStream(
       reply,
       this.#options.open,
-      this.#holder,
+      this.#usage,
       this.#isListen ? () => this.#answering?.finish() : undefined,
       this.#onGone,
     )
   }
 
-  answerAsEvent(reply: Reply, json: string): void {
+  answerAsEvent(reply: HttpReply, json: string): void {
     reply.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined))
   }
 
-  /** What the request itself did wrong shows in the status; what its handler says does not. */
+  /** Errors of the request itself set the status. Errors of its handler do not. */
   statusOf(errorCode: number | undefined): number {
     if (errorCode === undefined) return 200
     if (errorCode === METHOD_NOT_FOUND) return 404
@@ -148,10 +148,10 @@ class StandingAlone implements ReplyHost {
   }
 
   onOver(): void {
-    const { load } = this.#options
+    const { inFlight } = this.#options
     this.#isOver = true
-    if (this.#isListen) load.leaveListen(this.#holder)
-    else load.leave(this.#holder, this.#isAbandoned ? undefined : this.#body)
+    if (this.#isListen) inFlight.leaveListen(this.#usage)
+    else inFlight.leave(this.#usage, this.#isAbandoned ? undefined : this.#body)
   }
 
   readonly #onGone = (): void => {
@@ -163,21 +163,21 @@ class StandingAlone implements ReplyHost {
   #cancel(): void {
     const answering = this.#answering
     if (!answering || this.#isOver) return
-    // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
-    const { load } = this.#options
-    load.abandon(this.#holder)
+    // The handler may ignore its signal. Until it ends, the request counts as abandoned.
+    const { inFlight } = this.#options
+    inFlight.abandon(this.#usage)
     this.#isAbandoned = true
     answering.onStopped = () => {
       answering.onStopped = undefined
-      load.unabandon(this.#holder)
+      inFlight.unabandon(this.#usage)
       this.#body.release()
     }
-    answering.cancel(new DOMException('The client went away', 'AbortError'))
+    answering.cancel(new DOMException('The client disconnected', 'AbortError'))
   }
 }
 
-const enterListen = (holder: Holder, { load, open }: StatelessOptions): Refusal | undefined =>
-  load.faultOfStreams(holder, open.size) ?? load.enterListen(holder)
+const enterListen = (usage: CallerUsage, { inFlight, open }: StatelessOptions): Refusal | undefined =>
+  inFlight.checkStreams(usage, open.size) ?? inFlight.enterListen(usage)
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
   about(refuse(400, message, { code: revision.errorCode(code), data }), id)

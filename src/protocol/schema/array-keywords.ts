@@ -1,7 +1,7 @@
-/** Keywords about arrays. */
+/** JSON Schema keywords for arrays. */
 
-import { hasUniqueItems } from './canonical.ts'
 import type { SchemaObject } from './document.ts'
+import { hasUniqueItems } from './equality.ts'
 import { asNumber, type KeywordContext } from './keyword.ts'
 import { type Check, descend, issue, type Run, spend, spendOn, wantsMore } from './run.ts'
 
@@ -53,7 +53,7 @@ function itemChecks(schema: SchemaObject, context: KeywordContext): { prefix: Ch
   return { prefix, rest: items === undefined ? undefined : context.compile(items, 'items') }
 }
 
-/** Where the items are that match; that others do not is no fault. */
+/** The indexes of the matching items. Items that do not match are not reported. */
 function findItems(value: readonly unknown[], check: Check, run: Run): number[] {
   const { issues } = run
   run.issues = undefined

@@ -1,6 +1,6 @@
 /**
- * JSON Schema to a function. Closures instead of generated code, so that it runs where `eval` does not, and a
- * budget of steps instead of trust, so that a schema from a peer cannot hold the event loop.
+ * Compiles a JSON Schema to a function. It builds closures instead of generated code, so that it runs where `eval` is not
+ * allowed, and counts steps, so that a schema from a peer cannot block the event loop.
  */
 
 import { knownKeywords } from './dialect.ts'
@@ -23,20 +23,20 @@ export type { Pattern } from './keyword.ts'
 
 export interface CompileOptions {
   bounds?: SchemaBounds
-  /** Makes a regular expression; undefined drops the keyword that holds it. Native expressions unless given. */
+  /** Creates a regular expression; undefined drops its keyword. Default: native expressions. */
   pattern?(source: string): Pattern | undefined
-  /** Whether known formats are checked or only annotate. */
+  /** Whether known formats are checked. Default: false. */
   assertsFormats?: boolean
 }
 
 export type Validate = (value: unknown) => Checked
 
-/** Throws ERR_SCHEMA when the schema is refused, here or, past its budget, while judging a value. */
+/** Throws ERR_SCHEMA when the schema is refused. The returned function throws it when a value takes too many steps. */
 export function compile(schema: unknown, options: CompileOptions = {}): Validate {
   const bounds = options.bounds ?? OWN_SCHEMA_BOUNDS
   const document = openDocument(schema, bounds)
   const check = compileDocument(document, options)
-  // One record for all judgements: they never overlap, and most end as they began, so that little has to be put back.
+  // One run object is reused for all values. Runs never overlap.
   const run = newRun(bounds.maxSteps)
   return (value) => {
     restart(run)
@@ -45,7 +45,7 @@ export function compile(schema: unknown, options: CompileOptions = {}): Validate
   }
 }
 
-/** The verdict stands, so that running out of steps here only means fewer reasons. */
+/** The value is already known to be invalid. Running out of steps here only means fewer reasons. */
 function reasons(check: Check, value: unknown, maxSteps: number): Issue[] {
   const issues: Issue[] = []
   try {
@@ -62,11 +62,11 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
   const compileNode = (schema: unknown, base: string, where: string): Check => {
     if (schema === true) return always
     if (schema === false) return never
-    if (!isSchemaObject(schema)) throw refused(`"${where}" holds ${JSON.stringify(schema)}, which is no schema`)
+    if (!isSchemaObject(schema)) throw refused(`"${where}" holds ${JSON.stringify(schema)}, which is not a schema`)
     const known = compiled.get(schema)
     if (known) return known
     let check: Check = never
-    // A schema may contain a reference to itself: what is compiled meanwhile calls through this.
+    // A schema may refer to itself. Until it is compiled, references call through this function.
     compiled.set(schema, (value, run) => check(value, run))
     check = compileObject(schema, document.baseOf(schema, base))
     compiled.set(schema, check)
@@ -102,7 +102,7 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
     }
   }
 
-  // The innermost target decides the name; the outermost resource in which that name is dynamic decides the schema.
+  // The static target gives the name. The outermost resource that has a dynamic anchor of this name gives the schema.
   const dynamicReference = (ref: string, base: string): Check => {
     const initial = document.resolve(ref, base)
     const name = ref.slice(ref.indexOf('#') + 1)
@@ -160,7 +160,7 @@ const always: Check = (_value, run) => {
 
 const never: Check = (_value, run) => {
   spend(run, 1)
-  return issue(run, () => 'nothing is accepted here')
+  return issue(run, () => 'no value is allowed here')
 }
 
 function nativePattern(source: string): Pattern {

@@ -1,6 +1,6 @@
-/** The dialects of JSON Schema that are understood, and what is different in each. */
+/** The supported dialects of JSON Schema and their differences. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 
 export interface Dialect {
   name: string
@@ -8,13 +8,13 @@ export interface Dialect {
   hasItemLists: boolean
   /** Keywords beside `$ref` are ignored. */
   refStandsAlone: boolean
-  /** What `contains` has found need not be looked at by `unevaluatedItems`. */
+  /** Items that match `contains` count as evaluated for `unevaluatedItems`. */
   countsContained: boolean
-  /** Keywords of other dialects, which mean nothing in this one. */
+  /** Keywords of other dialects, which are ignored in this one. */
   lacks: readonly string[]
 }
 
-/** The dialect that `$schema` names; 2020-12 when there is none. */
+/** The dialect that `$schema` names. Default: 2020-12. */
 export function findDialect(named: unknown): Dialect | undefined {
   if (named === undefined) return DIALECTS[DEFAULT_DIALECT]
   const key = asText(named)
@@ -23,7 +23,7 @@ export function findDialect(named: unknown): Dialect | undefined {
   return Object.hasOwn(DIALECTS, key) ? DIALECTS[key] : undefined
 }
 
-/** A subschema without the keywords that its dialect does not have. */
+/** Removes the keywords that the dialect does not have. */
 export function knownKeywords(schema: Keywords, { lacks }: Dialect): Keywords {
   if (!lacks.some((keyword) => Object.hasOwn(schema, keyword))) return schema
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !lacks.includes(keyword)))

@@ -1,26 +1,26 @@
 /**
- * One schema document: its dialect, its bounds, and where every $ref in it leads. References are resolved inside
- * the document only; nothing is ever fetched.
+ * A schema document: its dialect, its limits, and the target of every $ref. References are resolved inside the document
+ * only; nothing is fetched.
  */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../errors.ts'
 import { DIALECT_NAMES, type Dialect, findDialect, knownKeywords } from './dialect.ts'
 
 export interface SchemaBounds {
-  /** Length of the schema as JSON text. */
+  /** The maximum length of the schema as JSON text. */
   maxSchemaBytes: number
-  /** How deep subschemas may nest. */
+  /** The maximum depth of subschemas. */
   maxSchemaDepth: number
-  /** How many subschemas there may be. */
+  /** The maximum number of subschemas. */
   maxSchemaNodes: number
-  /** How large all its regular expressions may be, their repetitions written out. */
+  /** The maximum size of all regular expressions, with repetitions written out. */
   maxPatternSize: number
-  /** Work allowed to judge one value: one step a subschema applied. */
+  /** The maximum work to check one value, in steps: about one per applied subschema. */
   maxSteps: number
 }
 
-/** For schemas that come from a peer. The step budget is about 20 ms of work. */
+/** For schemas from a peer. `maxSteps` is about 20 ms of work. */
 export const FOREIGN_SCHEMA_BOUNDS: SchemaBounds = {
   maxSchemaBytes: 256 * 1024,
   maxSchemaDepth: 64,
@@ -29,7 +29,7 @@ export const FOREIGN_SCHEMA_BOUNDS: SchemaBounds = {
   maxSteps: 200_000,
 }
 
-/** For schemas of this side: wide, and still finite. */
+/** For schemas of this side. */
 export const OWN_SCHEMA_BOUNDS: SchemaBounds = {
   maxSchemaBytes: 16 * 1024 * 1024,
   maxSchemaDepth: 256,
@@ -50,16 +50,16 @@ export interface SchemaDocument {
   root: SchemaNode
   rootBase: string
   dialect: Dialect
-  /** Whether it may have regular expressions, in whatever place. */
+  /** Whether it may contain regular expressions. */
   hasPatterns: boolean
   /** The base URI that references in this subschema are relative to. */
   baseOf(schema: SchemaObject, otherwise: string): string
   resolve(ref: string, base: string): Place
-  /** The place of a $dynamicAnchor in one resource, if it has one of that name. */
+  /** The place of a $dynamicAnchor with this name in a resource. */
   dynamicAnchor(resource: string, name: string): Place | undefined
 }
 
-/** Reads and judges a document; throws ERR_SCHEMA with the reason when it is refused. */
+/** Reads a document. Throws ERR_SCHEMA with the reason when it is refused. */
 export function openDocument(root: unknown, bounds: SchemaBounds): SchemaDocument {
   if (typeof root !== 'boolean' && !isSchemaObject(root)) {
     throw refused(`a schema is an object or a boolean, not ${root === null ? 'null' : Array.isArray(root) ? 'an array' : typeof root}`)
@@ -74,7 +74,7 @@ export function openDocument(root: unknown, bounds: SchemaBounds): SchemaDocumen
     root,
     rootBase: index.rootBase,
     dialect,
-    // A $ref may lead to a place that only its target makes a schema, so that the text is asked and not the subschemas.
+    // Searches the text, because a $ref can turn any place of the document into a schema.
     hasPatterns: text.includes('"pattern'),
     baseOf: (schema, otherwise) => index.bases.get(schema) ?? otherwise,
     resolve: (ref, base) => resolve(ref, base, index),
@@ -93,7 +93,7 @@ function dialectOf(root: SchemaNode): Dialect {
   throw refused(`its dialect ${JSON.stringify(named)} is not supported; supported are ${DIALECT_NAMES.join(', ')}`)
 }
 
-/** Where subschemas stand: directly, in a list, or as the values of a map. */
+/** Keywords that contain subschemas: directly, in a list, or as the values of a map. */
 const SINGLE = [
   'additionalProperties',
   'additionalItems',
@@ -118,14 +118,14 @@ interface Index {
   anchors: Map<string, Place>
   /** By name, then by resource. */
   dynamicAnchors: Map<string, Map<string, Place>>
-  /** Takes a subschema in, and those inside it, unless it is known. */
+  /** Adds a subschema and its subschemas, unless it is known. */
   enter(schema: unknown, base: string): void
 }
 
-// Relative references need some base. The name is reserved, so no document can mean it by accident.
+// The base for relative references. The name is reserved, so that no document uses it by accident.
 const ANONYMOUS_BASE = 'https://schema.invalid/'
 
-// Every reference is resolved against one, so that a long one makes each of them dear.
+// Every reference is resolved against a base, so a long base would make all of them slow.
 const MAX_BASE_LENGTH = 2048
 
 function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Index {
@@ -158,7 +158,7 @@ function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Inde
     }
   }
 
-  /** Notes what the subschema can be referred to by, and returns the base of the references in it. */
+  /** Records the names of a subschema and returns the base for the references inside it. */
   const name = (schema: SchemaObject, base: string): string => {
     const { $id, $anchor, $dynamicAnchor, $recursiveAnchor } = knownKeywords(schema, dialect)
     if (dialect.refStandsAlone && '$ref' in schema) return base
@@ -195,12 +195,12 @@ function resolve(ref: string, base: string, index: Index): Place {
   const target = joinUri(ref, base)
   const resource = withoutFragment(target)
   const schema = index.resources.get(resource)
-  if (schema === undefined) throw refused(`$ref ${JSON.stringify(ref)} leads out of the document, and nothing is fetched`)
+  if (schema === undefined) throw refused(`$ref ${JSON.stringify(ref)} leads out of the document; remote schemas are not fetched`)
   const fragment = target.slice(resource.length + 1)
   if (fragment === '') return { schema, base: resource }
   if (!fragment.startsWith('/')) {
     const place = index.anchors.get(`${resource}#${decodeFragment(fragment)}`)
-    if (!place) throw refused(`$ref ${JSON.stringify(ref)} names an anchor that is not there`)
+    if (!place) throw refused(`$ref ${JSON.stringify(ref)} names an unknown anchor`)
     return place
   }
   return follow(schema, resource, decodeFragment(fragment), ref, index)
@@ -217,7 +217,7 @@ function follow(start: SchemaNode, resource: string, pointer: string, ref: strin
     if (isSchemaObject(value)) base = index.bases.get(value) ?? base
   }
   if (typeof value !== 'boolean' && !isSchemaObject(value))
-    throw refused(`$ref ${JSON.stringify(ref)} points at something that is no schema`)
+    throw refused(`$ref ${JSON.stringify(ref)} points at something that is not a schema`)
   index.enter(value, base)
   return { schema: value, base: isSchemaObject(value) ? (index.bases.get(value) ?? base) : base }
 }

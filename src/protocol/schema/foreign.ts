@@ -1,17 +1,17 @@
-/** Schemas that come from a peer: bounded in every direction, and with expressions that run in linear time. */
+/** Compiles schemas from a peer, with limits and with regular expressions that run in linear time. */
 
 import { type CompileOptions, compile, type Pattern, type Validate } from './compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS, openDocument, refused, type SchemaBounds } from './document.ts'
 
 export type ForeignOptions = Pick<CompileOptions, 'bounds' | 'assertsFormats'>
 
-/** Compiles a schema that cannot be trusted. An expression that has no linear-time form is dropped, not run. */
+/** Compiles an untrusted schema. Regular expressions without a linear-time form are dropped. */
 export async function compileForeign(
   schema: unknown,
   { bounds = FOREIGN_SCHEMA_BOUNDS, assertsFormats = false }: ForeignOptions = {},
 ): Promise<Validate> {
   const options: CompileOptions = { bounds, assertsFormats }
-  // The engine is a quarter of a megabyte: loaded when the first expression is met, not before.
+  // The engine has 250 kB, so it is loaded for the first schema with a regular expression.
   if (openDocument(schema, bounds).hasPatterns) options.pattern = await linearPatterns(bounds)
   return compile(schema, options)
 }
@@ -25,7 +25,7 @@ async function linearPatterns({ maxPatternSize }: SchemaBounds): Promise<(source
     if (left < 0) throw refused(`its regular expressions are larger than ${maxPatternSize} (maxPatternSize)`)
     try {
       const expression = RE2JS.compile(RE2JS.translateRegExp(source))
-      // Linear in the text, and for some texts in the expression as well.
+      // The time is linear in the text, and for some texts in the expression too.
       return { stepsPerCharacter: 4 + (size >> 3), test: (text) => expression.test(text) }
     } catch {
       return undefined
@@ -33,7 +33,7 @@ async function linearPatterns({ maxPatternSize }: SchemaBounds): Promise<(source
   }
 }
 
-/** How many states an expression has once `a{1000}` is written out, about: the engine's own count comes too late. */
+/** An estimate of the number of states, with repetitions such as `a{1000}` written out. The engine counts them too late. */
 export function patternSize(source: string): number {
   const outer: number[] = []
   let size = 0

@@ -1,13 +1,13 @@
-/** From any JSON Schema of a flat object to the small dialect that a form may use. */
+/** Converts a JSON Schema of a flat object to the subset that forms may use. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../elicitation.ts'
+import { asText } from '../../base/as-text.ts'
+import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../model/elicitation.ts'
 import { isSchemaObject, refused } from './document.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 type Loose = Record<string, unknown>
 
-/** Keeps what a form can show and drops what only a validator reads; refuses what a form cannot hold. */
+/** Drops keywords that only a validator reads. Throws ERR_SCHEMA for fields that a form cannot have. */
 export function toFormSchema(schema: JsonSchema): FormSchema {
   const { type, properties, required } = schema
   if (type !== 'object' || !isSchemaObject(properties)) throw refused('a form is an object with "properties"')
@@ -26,8 +26,8 @@ function toField(name: string, raw: unknown): Field {
   switch (schema.type) {
     case 'string':
       if (schema.format === 'password' || SECRET.test(name) || SECRET.test(asText(schema.title)))
-        throw refused(`form field "${name}" asks for a secret; no form may, so send the person to a page of yours instead (elicitUrl)`)
-      // A named format says more to a person than the expression a library derives from it.
+        throw refused(`form field "${name}" asks for a secret, which is not allowed in forms; use a page of your own instead (elicitUrl)`)
+      // A format is easier to explain to a person than the pattern that a library derives from it.
       return {
         type: 'string',
         ...texts(schema),
@@ -42,12 +42,12 @@ function toField(name: string, raw: unknown): Field {
       return toMultiSelect(name, schema)
     default:
       throw refused(
-        `form field "${name}" is ${JSON.stringify(schema.type ?? 'untyped')}; a form holds strings, numbers, booleans and choices`,
+        `form field "${name}" is ${JSON.stringify(schema.type ?? 'untyped')}; a form has strings, numbers, booleans and choices`,
       )
   }
 }
 
-// By what a field is called. Words that often mean something harmless, such as a token of a game, count only in company.
+// Names of secret fields. Words that are often harmless, such as "token", count only together with another word.
 const SECRET =
   /pass[-_ ]?(?:word|wd|phrase|code)|secret(?!ar)|credential|(?:api|access|private|signing)[-_ ]?key|(?:api|access|auth|bearer|refresh)[-_ ]?token|^(?:pin|otp|cvv|cvc)$/i
 
@@ -58,12 +58,12 @@ const STRING_KEYWORDS_WITH_FORMAT = ['minLength', 'maxLength', 'format', 'defaul
 function toMultiSelect(name: string, schema: Loose): MultiSelectField {
   const items = schema.items
   const choices = isSchemaObject(items) ? choicesOf(items as Loose) : undefined
-  if (!choices) throw refused(`form field "${name}" is a list; a form holds lists of given choices only`)
+  if (!choices) throw refused(`form field "${name}" is a list; in a form, lists must have given choices`)
   const field = 'enum' in choices ? { type: 'string' as const, enum: choices.enum } : { anyOf: choices.oneOf }
   return { type: 'array', ...texts(schema), ...pick(schema, ['minItems', 'maxItems', 'default']), items: field } as MultiSelectField
 }
 
-/** `enum`, or alternatives that are all constants, with titles if each has one. */
+/** The choices of `enum`, or of alternatives that are all constants. They have titles if each one has a title. */
 function choicesOf(schema: Loose): { enum: string[] } | { oneOf: Choice[] } | undefined {
   const { enum: list, const: only } = schema
   if (Array.isArray(list) && list.every((each) => typeof each === 'string')) return { enum: list as string[] }
@@ -78,7 +78,7 @@ function choicesOf(schema: Loose): { enum: string[] } | { oneOf: Choice[] } | un
 
 const texts = (schema: Loose): Loose => pick(schema, ['title', 'description'])
 
-/** Bounds at the edge of what a number can hold are a library's, not the author's. */
+/** Drops the limits of safe integers, which libraries add and authors do not mean. */
 function rangeOf(schema: Loose): Loose {
   const range = pick(schema, ['minimum', 'maximum'])
   if (range.minimum === Number.MIN_SAFE_INTEGER) delete range.minimum

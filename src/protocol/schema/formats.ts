@@ -1,4 +1,4 @@
-/** The string formats that are checked, each in linear time. A format not listed here is an annotation. */
+/** The string formats that are checked, each in linear time. Other formats are only annotations. */
 
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => {

@@ -1,12 +1,12 @@
-/** JSON Schema as a value, and what TypeScript can tell from one. */
+/** The types of JSON Schemas, of the values they describe, and of the problems found in values. */
 
-/** A schema document. Anything JSON Schema allows may stand in it; 2020-12 unless `$schema` says otherwise. */
+/** A JSON Schema. Default dialect: 2020-12; `$schema` selects another. */
 export type JsonSchema = {
   readonly type?: string | readonly string[]
   readonly [keyword: string]: unknown
 }
 
-/** The type of what a literal schema describes, as far as its plain keywords go; unknown beyond that. */
+/** The type that a literal schema describes. `unknown` for keywords that are not covered here. */
 export type FromJsonSchema<S> = S extends { const: infer C }
   ? C
   : S extends { enum: readonly (infer E)[] }
@@ -36,7 +36,7 @@ type FromProperties<P, R> = { [K in RequiredKeys<P, R>]: FromJsonSchema<P[K]> } 
   [K in Exclude<keyof P, RequiredKeys<P, R>>]?: FromJsonSchema<P[K]>
 }
 
-/** One thing wrong with a value: where, and what was expected and came. */
+/** One problem with a value: its path, what was expected and what came. */
 export interface Issue {
   path: (string | number)[]
   message: string
@@ -44,7 +44,7 @@ export interface Issue {
 
 export type Checked<T = unknown> = { ok: true; value: T } | { ok: false; issues: Issue[] }
 
-/** `a.b[0]: expected string, got number (42)`, at most `max` of them. */
+/** Texts like `a.b[0]: expected string, got number (42)`, at most `max` of them. */
 export function describeIssues(issues: readonly Issue[], max = 5): string {
   const shown = issues.slice(0, max).map(({ path, message }) => (path.length === 0 ? message : `${describePath(path)}: ${message}`))
   if (issues.length > max) shown.push(`and ${issues.length - max} more`)
@@ -54,7 +54,7 @@ export function describeIssues(issues: readonly Issue[], max = 5): string {
 export const describePath = (path: readonly (string | number)[]): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
 
-/** A value as a short word and an excerpt, for an error that says what came. */
+/** The type of a value and an excerpt of it, for error messages. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -65,7 +65,7 @@ export function describeValue(value: unknown): string {
 
 const MAX_EXCERPT = 60
 
-/** The first `room` characters of a value as JSON, and perhaps some more: the whole may be megabytes. */
+/** About the first `room` characters of a value as JSON. The whole text could have megabytes. */
 function excerpt(value: unknown, room: number): string {
   if (room <= 0) return ''
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room))

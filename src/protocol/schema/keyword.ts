@@ -1,10 +1,10 @@
-/** What all keywords work with. */
+/** Types and helpers that all keywords share. */
 
 import type { Dialect } from './dialect.ts'
 import { type Check, type Run, spend } from './run.ts'
 
 export interface Pattern {
-  /** What a test takes from the budget of steps. */
+  /** The steps that a test costs. */
   stepsPerCharacter: number
   test(text: string): boolean
 }
@@ -12,7 +12,7 @@ export interface Pattern {
 export interface KeywordContext {
   dialect: Dialect
   compile(schema: unknown, where: string): Check
-  /** Undefined drops the keyword: the engine cannot run the expression safely. */
+  /** Undefined when the engine cannot run the expression safely; the keyword is then ignored. */
   pattern(source: string): Pattern | undefined
   assertsFormats: boolean
 }

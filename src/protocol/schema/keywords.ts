@@ -1,8 +1,8 @@
-/** What each JSON Schema keyword asks of a value. */
+/** Compiles the keywords of a schema object to checks. */
 
 import { arrayCheck, unevaluatedItems } from './array-keywords.ts'
-import { countNodes, isEqual } from './canonical.ts'
 import { isSchemaObject, refused, type SchemaObject } from './document.ts'
+import { countNodes, isEqual } from './equality.ts'
 import { FORMATS } from './formats.ts'
 import { describeValue } from './json-schema.ts'
 import { asNumber, type KeywordContext, matches } from './keyword.ts'
@@ -10,7 +10,7 @@ import { logicChecks } from './logic-keywords.ts'
 import { objectCheck, unevaluatedProperties } from './object-keywords.ts'
 import { type Check, issue, type Run, spendOn } from './run.ts'
 
-/** The checks of one schema object, in an order that meets cheap refusals first. References are not among them. */
+/** The checks of one schema object, the cheap ones first. References are compiled elsewhere. */
 export function keywordChecks(schema: SchemaObject, context: KeywordContext): Check[] {
   const checks: Check[] = []
   const add = (check: Check | undefined): void => {
@@ -31,7 +31,7 @@ export function keywordChecks(schema: SchemaObject, context: KeywordContext): Ch
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
-  // JSON has neither NaN nor Infinity.
+  // JSON does not have NaN and Infinity.
   number: (value) => Number.isFinite(value),
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === 'boolean',
@@ -106,8 +106,8 @@ function numberCheck(schema: SchemaObject): Check | undefined {
 }
 
 /**
- * Both as the decimals they were written as: 0.0075 is a multiple of 0.0001, though their quotient is 74.99999999999999 in
- * binary floating point.
+ * Compares the numbers as decimals: 0.0075 is a multiple of 0.0001, although the quotient is 74.99999999999999 in binary
+ * floating point.
  */
 function isMultiple(value: number, factor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0
@@ -150,7 +150,7 @@ function stringCheck(schema: SchemaObject, context: KeywordContext): Check | und
   }
 }
 
-/** Length counts characters, not UTF-16 units; two units at most make one. */
+/** Counts code points. One code point has at most two UTF-16 units. */
 function isShorter(text: string, length: number, run: Run): boolean {
   if (text.length < length) return true
   if (text.length >= 2 * length) return false

@@ -1,4 +1,4 @@
-/** Keywords that combine schemas. */
+/** JSON Schema keywords that combine schemas. */
 
 import type { SchemaObject } from './document.ts'
 import { describeValue } from './json-schema.ts'
@@ -30,7 +30,7 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
       for (const check of any) {
         if (!probe(check, value, run)) continue
         count++
-        // Alternatives after the first matter only to those who ask what was looked at.
+        // Further alternatives matter only if evaluated properties or items are recorded.
         if (!run.keys && !run.items) break
       }
       return count > 0 || explainAlternatives(any, value, run)
@@ -49,7 +49,8 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
   }
   if ('not' in schema) {
     const not = context.compile(schema.not, 'not')
-    yield (value, run) => !probe(not, value, run) || issue(run, () => `is what it must not be, got ${describeValue(value)}`)
+    yield (value, run) =>
+      !probe(not, value, run) || issue(run, () => `matches a schema that it must not match, got ${describeValue(value)}`)
   }
   if ('if' in schema) {
     const condition = context.compile(schema.if, 'if')
@@ -62,7 +63,7 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
   }
 }
 
-/** One alternative: its reasons are the reasons. Several: say that none fits. */
+/** For a single alternative, reports its reasons. */
 function explainAlternatives(checks: readonly Check[], value: unknown, run: Run): boolean {
   const [only] = checks
   if (run.issues && only && checks.length === 1) return apply(only, value, run)

@@ -1,4 +1,4 @@
-/** Keywords about objects. */
+/** JSON Schema keywords for objects. */
 
 import { isSchemaObject, type SchemaObject } from './document.ts'
 import { asNumber, type KeywordContext, matches, type Pattern } from './keyword.ts'
@@ -76,7 +76,7 @@ export function objectCheck(schema: SchemaObject, context: KeywordContext): Chec
   }
 }
 
-/** Engines keep a large object as a table, and to list the keys of a table is to sort them. */
+/** Engines store large objects as hash tables, and listing the keys of a table sorts them. */
 function keysOf(value: SchemaObject, run: Run): string[] {
   const keys = Object.keys(value)
   spend(run, keys.length < 128 ? keys.length >> 3 : 2 * keys.length)
@@ -95,7 +95,7 @@ function patternChecks(map: unknown, context: KeywordContext): [Pattern, Check][
   return checks
 }
 
-/** `dependentRequired`, `dependentSchemas`, and the older `dependencies` that is either. */
+/** `dependentRequired`, `dependentSchemas`, and the older `dependencies` that covers both. */
 function dependentChecks(schema: SchemaObject, context: KeywordContext): ((value: SchemaObject, run: Run) => boolean)[] {
   const checks: ((value: SchemaObject, run: Run) => boolean)[] = []
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
@@ -107,7 +107,7 @@ function dependentChecks(schema: SchemaObject, context: KeywordContext): ((value
           if (!Object.hasOwn(value, key)) return true
           spendOn(run, each.length)
           const missing = (each as string[]).find((name) => !Object.hasOwn(value, name))
-          return missing === undefined || issue(run, () => `${JSON.stringify(missing)} is required beside ${JSON.stringify(key)}`)
+          return missing === undefined || issue(run, () => `${JSON.stringify(missing)} is required together with ${JSON.stringify(key)}`)
         })
       } else {
         const check = context.compile(each, keyword)

@@ -1,26 +1,26 @@
-/** One face for every way to write a schema: Standard Schema (zod, valibot, arktype) and plain JSON Schema (typebox). */
+/** One interface for all kinds of schemas: Standard Schema (zod, valibot, arktype) and JSON Schema (typebox). */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { McpError } from '../errors.ts'
+import { checkSchema } from './check-schema.ts'
 import { compile, type Validate } from './compile.ts'
-import { faultOfSchema } from './fault.ts'
 import type { Checked, FromJsonSchema, Issue, JsonSchema } from './json-schema.ts'
 
-/** A schema of TypeBox: plain JSON Schema at run time, but its type is an interface, which is no `JsonSchema`. */
+/** A TypeBox schema. At run time it is JSON Schema, but its type is an interface that is not assignable to `JsonSchema`. */
 interface TypeBoxSchema {
   readonly '~kind': string
 }
 
-/** What an author may write as a schema. */
+/** Any schema that an author may use: zod, valibot, arktype, typebox or JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchema | TypeBoxSchema
 
-/** The type a value has before the schema has looked at it. */
+/** The type of a value before validation. */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>
 
-/** The type a value has once the schema has accepted it. */
+/** The type of a value after validation. */
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>
 
-/** The same for schemas that must describe an object: one that TypeScript cannot read describes some object. */
+/** Like `OutputOf`, for schemas of objects. A schema without a readable type gives `Record<string, unknown>`. */
 export type ObjectOf<S> = unknown extends OutputOf<S> ? Record<string, unknown> : OutputOf<S>
 
 export interface SchemaPort {
@@ -29,15 +29,15 @@ export interface SchemaPort {
   check(value: unknown): Checked | Promise<Checked>
 }
 
-/** @param side which face of a transforming schema the wire sees: what goes in, or what comes out */
+/** @param side for a schema that transforms values: whether the wire has its input or its output */
 export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: string): SchemaPort {
   if (isStandard(schema)) return { json: convert(schema, side, where), check: (value) => checkStandard(schema, value) }
   if (typeof schema !== 'object' || schema === null) {
     throw new McpError('ERR_SCHEMA', `${where}: expected a Standard Schema or a JSON Schema object, got ${typeof schema}`)
   }
-  const fault = faultOfSchema(schema)
+  const fault = checkSchema(schema)
   if (fault !== undefined) throw new McpError('ERR_SCHEMA', `${where}: the schema is not valid: ${fault}`)
-  // Compiled on first use: most tools of a large server are never called in one process.
+  // Compiled on first use, because most tools of a large server are never called.
   let validate: Validate | undefined
   return {
     json: schema as JsonSchema,
@@ -48,7 +48,7 @@ export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: s
   }
 }
 
-// arktype's schemas are functions.
+// Schemas of arktype are functions.
 const isStandard = (schema: AnySchema): schema is StandardSchemaV1 =>
   ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
 
@@ -85,7 +85,7 @@ function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
 }
 
 const toIssue = (issue: StandardSchemaV1.Issue): Issue => ({
-  // arktype's paths are arrays of its own, whose `map` makes more of them.
+  // arktype has its own array class for paths, and its `map` returns that class.
   path: Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step
     return typeof key === 'number' ? key : String(key)

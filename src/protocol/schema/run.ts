@@ -1,4 +1,4 @@
-/** One judgement of one value: the budget it may use, and what was found when the reasons are wanted. */
+/** The state of one validation: the steps that are left and the issues found. */
 
 import { refused } from './document.ts'
 import type { Issue } from './json-schema.ts'
@@ -8,15 +8,16 @@ export type Check = (value: unknown, run: Run) => boolean
 export interface Run {
   steps: number
   maxSteps: number
-  /** References entered and not left: a cycle that consumes nothing must end. */
+  /** The number of open references, to detect cycles. */
   refs: number
-  /** Collected only when wanted, so that the common case, a good value, pays nothing for them. */
+  /** Undefined in the first pass, so that valid values cost nothing extra. */
   issues: Issue[] | undefined
   path: (string | number)[]
-  /** What the current object's or array's schemas have looked at; undefined when nobody asks. */
+  /** The evaluated keys of the current object; undefined when no keyword needs them. */
   keys: Set<string> | undefined
+  /** The evaluated indexes of the current array; undefined when no keyword needs them. */
   items: Set<number> | undefined
-  /** The resources entered, outermost first, for $dynamicRef. */
+  /** The open schema resources, outermost first, for $dynamicRef. */
   scope: string[]
 }
 
@@ -34,7 +35,7 @@ export const newRun = (maxSteps: number, issues?: Issue[]): Run => ({
   scope: [],
 })
 
-/** Makes a record ready for the next judgement, however the last one ended. */
+/** Prepares the run for the next value. */
 export function restart(run: Run): void {
   run.steps = run.maxSteps
   run.refs = 0
@@ -45,26 +46,26 @@ export function restart(run: Run): void {
 
 export function spend(run: Run, steps: number): void {
   run.steps -= steps
-  if (run.steps < 0) throw refused(`judging one value by it takes more than ${run.maxSteps} steps (maxSteps)`)
+  if (run.steps < 0) throw refused(`checking one value takes more than ${run.maxSteps} steps (maxSteps)`)
 }
 
-/** Pays for small work that a loop does so often: looking a key up, passing an item over. About eight are a step. */
+/** Charges for small work in a loop, such as a key lookup. Eight of them cost one step. */
 export const spendOn = (run: Run, count: number): void => spend(run, count >> 3)
 
 export function enterRef(run: Run): void {
-  if (++run.refs > MAX_OPEN_REFS) throw refused('its references go round in a circle')
+  if (++run.refs > MAX_OPEN_REFS) throw refused('its references form a cycle')
 }
 
-/** Notes an issue if reasons are wanted; always false, so that a check can end with it. */
+/** Records an issue if issues are collected. Returns false, so that a check can return it. */
 export function issue(run: Run, describe: () => string): false {
   if (wantsMore(run)) run.issues?.push({ path: [...run.path], message: describe() })
   return false
 }
 
-/** Whether to look on after a fault: only for reasons, and only for as many as anybody reads. */
+/** Whether to continue after a problem: only while issues are collected and there are few of them. */
 export const wantsMore = (run: Run): boolean => run.issues !== undefined && run.issues.length < MAX_ISSUES
 
-/** Judges a part of the value: the schemas of the part have their own account of what was looked at. */
+/** Checks a part of the value. Its evaluated keys and items are recorded separately. */
 export function descend(check: Check, value: unknown, key: string | number, run: Run): boolean {
   const { keys, items } = run
   run.keys = undefined
@@ -77,7 +78,7 @@ export function descend(check: Check, value: unknown, key: string | number, run:
   return ok
 }
 
-/** Judges the same value by another schema; what it looked at counts only if it agrees. */
+/** Checks the same value with another schema. Its evaluated keys and items count only if it accepts the value. */
 export function apply(check: Check, value: unknown, run: Run): boolean {
   const { keys, items } = run
   if (!keys && !items) return check(value, run)
@@ -94,7 +95,7 @@ export function apply(check: Check, value: unknown, run: Run): boolean {
   return ok
 }
 
-/** Judges silently: the reasons why one of several alternatives failed are not reasons why the value did. */
+/** Checks without recording issues: the reasons of a failed alternative are not reasons for the whole value. */
 export function probe(check: Check, value: unknown, run: Run): boolean {
   const { issues } = run
   run.issues = undefined

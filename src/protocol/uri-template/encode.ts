@@ -1,4 +1,4 @@
-/** Percent-encodes all but unreserved characters; with `keepsReserved`, reserved ones and triplets stay too. */
+/** Percent-encodes all but unreserved characters. With `keepsReserved`, reserved characters and existing escapes stay too. */
 export function encode(text: string, keepsReserved: boolean): string {
   const keep = keepsReserved ? /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]+/g : /[A-Za-z0-9\-._~]+/g
   let encoded = ''

@@ -1,4 +1,4 @@
-/** Template and values to URI: RFC 6570, levels 1 to 4. */
+/** Expands a template with values to a URI: RFC 6570, levels 1 to 4. */
 
 import { encode } from './encode.ts'
 import { type Expression, OPERATORS, type Part, type Variable } from './parse.ts'
@@ -27,7 +27,7 @@ function expandExpression({ operator, variables }: Expression, values: TemplateV
   return written.length === 0 ? '' : first + written.join(separator)
 }
 
-/** Undefined when there is nothing to write: an empty list or map counts as not given. */
+/** Undefined for an empty list or map, which counts as absent. */
 function expandVariable(variable: Variable, value: TemplateValue, operator: Expression['operator']): string | undefined {
   const { isNamed, separator, ifEmpty, keepsReserved } = OPERATORS[operator]
   const write = (text: string | number | boolean): string => encode(String(text), keepsReserved)

@@ -1,4 +1,4 @@
-/** URI templates: parse once, expand and match many times. */
+/** URI templates: parsed once, then expanded and matched. */
 
 import { expandParts, type TemplateValues } from './expand.ts'
 import { matchParts } from './match.ts'
@@ -9,14 +9,25 @@ export type { TemplateValue, TemplateValues } from './expand.ts'
 export { MAX_URI_LENGTH } from './match.ts'
 export type { MatchedValue, MatchedValues } from './read.ts'
 
+/** A parsed URI template. */
 export interface UriTemplate {
   template: string
   /** The names of its variables, in order of first use. */
   variables: string[]
+  /** The URI for these values. Variables without a value are left out. */
   expand(values: TemplateValues): string
+  /** The values of the variables; undefined when the URI does not match or contains `..` segments. */
   match(uri: string): MatchedValues | undefined
 }
 
+/**
+ * Parses a URI template as in RFC 6570. Throws ERR_DEFINITION when it is not valid.
+ *
+ * @example
+ * const template = uriTemplate('note://{folder}/{id}')
+ * template.expand({ folder: 'work', id: 42 }) // 'note://work/42'
+ * template.match('note://work/42') // { folder: 'work', id: '42' }
+ */
 export function uriTemplate(template: string): UriTemplate {
   const parts = parseTemplate(template)
   const names = parts.flatMap((part) => (typeof part === 'string' ? [] : part.variables.map(({ name }) => name)))
@@ -28,7 +39,7 @@ export function uriTemplate(template: string): UriTemplate {
   }
 }
 
-/** The variables of a template that is a literal type: `users://{id}` gives `{ id: string }`. */
+/** The types of a template's variables: `users://{id}` gives `{ id: string }`. */
 export type VariablesOf<T extends string> = string extends T ? MatchedValues : Simplify<FromTemplate<T>>
 
 type FromTemplate<T extends string> = T extends `${string}{${infer Body}}${infer Rest}`
@@ -37,13 +48,13 @@ type FromTemplate<T extends string> = T extends `${string}{${infer Body}}${infer
 
 type StripOperator<B extends string> = B extends `${'+' | '#' | '.' | '/' | ';' | '?' | '&'}${infer Rest}` ? Rest : B
 
-// An expression that writes its own lead-in may write nothing at all.
+// An expression with an operator, such as `?`, may expand to nothing.
 type IsOptional<B extends string> = B extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}` ? true : false
 
-// Where values have names, those of an exploded variable may be a map as well.
+// In expressions with names, an exploded variable may also be a map.
 type Spread<B extends string> = B extends `${';' | '?' | '&'}${string}` ? string[] | Record<string, string> : string[]
 
-// `{a,b}` is written without the second when that has no value.
+// In `{a,b}` the second variable may be absent.
 type FromList<L extends string, O extends boolean, S> = L extends `${infer Head},${infer Tail}`
   ? FromSpec<Head, O, S> & FromList<Tail, true, S>
   : FromSpec<L, O, S>

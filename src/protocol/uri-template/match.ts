@@ -1,6 +1,6 @@
 /**
- * URI to values: the way back, in time proportional to the URI whatever the template. Every part is tried at all
- * reachable places at once, so there is nothing to back-track.
+ * Matches a URI with a template, in linear time for any template: each part is tried at all reachable places at once, so
+ * that there is no backtracking.
  */
 
 import { encode } from './encode.ts'
@@ -9,7 +9,7 @@ import { climbs, decode, type MatchedValues, type Reading, readExpression, settl
 
 export const MAX_URI_LENGTH = 8192
 
-/** Undefined when the URI does not fit, or climbs out of a directory, as a whole or in one value. */
+/** Undefined when the URI does not match, or when it or one of its values contains `..` segments. */
 export function matchParts(parts: readonly Part[], uri: string): MatchedValues | undefined {
   if (uri.length > MAX_URI_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
   const text = encode(uri, true)
@@ -34,7 +34,7 @@ export function matchParts(parts: readonly Part[], uri: string): MatchedValues |
   return settlePrefixes(reading) ? reading.values : undefined
 }
 
-/** For each part, the places it may start at, given the parts before it; undefined when the end is not reached. */
+/** For each part, the places where it may start. Undefined when the URI does not match. */
 function reachAll(parts: readonly Part[], text: string): Uint8Array[] | undefined {
   const boundaries = boundariesOf(text)
   const reached: Uint8Array[] = []
@@ -51,7 +51,7 @@ function reachAll(parts: readonly Part[], text: string): Uint8Array[] | undefine
   return current[text.length] === 1 ? reached : undefined
 }
 
-/** Where a value may begin and end: not inside an escape, nor inside a character that is several escapes. */
+/** The places where a value may begin and end: not inside an escape, and not inside a character of several escapes. */
 function boundariesOf(text: string): Uint8Array {
   const boundaries = new Uint8Array(text.length + 1).fill(1)
   for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', at + 3)) {
@@ -72,7 +72,7 @@ function passLiteral(literal: string, text: string, from: Uint8Array, to: Uint8A
   return isAnywhere
 }
 
-// Of all places an expression may have started at, only the latest counts: the others have taken in all that it has.
+// Only the latest possible start of an expression counts: earlier starts cover everything that it covers.
 function passExpression(expression: Expression, text: string, boundaries: Uint8Array, from: Uint8Array, to: Uint8Array): boolean {
   const { lead, separator, stops, maxPieces, maxLength } = spanOf(expression)
   let isAnywhere = false
@@ -100,7 +100,7 @@ function passExpression(expression: Expression, text: string, boundaries: Uint8A
   return isAnywhere
 }
 
-/** The place nearest to `end` from which the expression can span to it: earlier variables take what they can. */
+/** The latest start from which the expression reaches `end`. Earlier variables take as much as they can. */
 function latestStart(expression: Expression, text: string, from: Uint8Array, end: number): number {
   const { lead, separator, stops, maxPieces } = spanOf(expression)
   let pieces = 1
@@ -115,10 +115,10 @@ function latestStart(expression: Expression, text: string, from: Uint8Array, end
 }
 
 interface Span {
-  /** The character it begins with; an expression that has one writes nothing at all when no variable has a value. */
+  /** The first character, or NONE. An expression with one expands to nothing when no variable has a value. */
   lead: number
   separator: number
-  /** By character code, those that it never writes. */
+  /** Characters that the expression never contains, by code. */
   stops: Uint8Array
   maxPieces: number
   maxLength: number
@@ -126,12 +126,12 @@ interface Span {
 
 const NONE = -1
 
-/** What a stretch of text must be like for an expression to have written it. */
+/** The form of the text that an expression can expand to. */
 function spanOf({ operator, variables }: Expression): Span {
   const { first, separator } = OPERATORS[operator]
   const [only] = variables
   const isSingle = variables.length === 1
-  // A comma or a dot may stand in a value; the other separators are escaped there.
+  // Values may contain commas and dots. The other separators are escaped in values.
   const hasAnyPieces = variables.some(({ isExploded }) => isExploded) || (isSingle && (separator === ',' || separator === '.'))
   return {
     lead: first === '' ? NONE : first.charCodeAt(0),

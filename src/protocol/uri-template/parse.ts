@@ -1,4 +1,4 @@
-/** RFC 6570 templates, read once into parts. */
+/** Parses RFC 6570 templates. */
 
 import { McpError } from '../errors.ts'
 import { encode } from './encode.ts'
@@ -7,7 +7,7 @@ export type Operator = '' | '+' | '#' | '.' | '/' | ';' | '?' | '&'
 
 export interface Variable {
   name: string
-  /** `*`: a list or map is spread over separate parts. */
+  /** `*`: each item of a list or map is written separately. */
   isExploded: boolean
   /** `:n`: only the first n characters. */
   maxLength: number | undefined
@@ -18,13 +18,13 @@ export interface Expression {
   variables: Variable[]
 }
 
-/** Literal text, encoded as it stands in a URI, or an expression. */
+/** Literal text, percent-encoded, or an expression. */
 export type Part = string | Expression
 
 const MAX_TEMPLATE_LENGTH = 2048
 const MAX_EXPRESSIONS = 16
 
-/** Throws ERR_DEFINITION, naming the place, when the text is not a template or is too large. */
+/** Throws ERR_DEFINITION with the position when the text is not a template or is too long. */
 export function parseTemplate(template: string): Part[] {
   if (template.length > MAX_TEMPLATE_LENGTH) throw bad(template, `it is longer than ${MAX_TEMPLATE_LENGTH} characters`)
   const parts: Part[] = []
@@ -33,7 +33,7 @@ export function parseTemplate(template: string): Part[] {
   while (at < template.length) {
     const open = template.indexOf('{', at)
     const literal = open < 0 ? template.slice(at) : template.slice(at, open)
-    if (literal.includes('}')) throw bad(template, `"}" at ${at + literal.indexOf('}')} closes nothing`)
+    if (literal.includes('}')) throw bad(template, `"}" at ${at + literal.indexOf('}')} has no matching "{"`)
     if (literal !== '') parts.push(encode(literal, true))
     if (open < 0) break
     const close = template.indexOf('}', open)

@@ -1,4 +1,4 @@
-/** What an expression has written, read back into the values of its variables. */
+/** Reads the values of an expression's variables from a part of a URI. */
 
 import { type Expression, OPERATORS, type Variable } from './parse.ts'
 
@@ -8,11 +8,11 @@ export type MatchedValues = Record<string, MatchedValue>
 
 export interface Reading {
   values: MatchedValues
-  /** What was read for `{name:3}`: the beginning of a value, which may stand elsewhere as a whole. */
+  /** The text of variables like `{name:3}`: the start of a value that may occur in full elsewhere. */
   prefixes: { name: string; maxLength: number; text: string }[]
 }
 
-/** False when the text is not what the expression writes, or a variable would get two values. */
+/** False when the text does not match the expression, or a variable would get two values. */
 export function readExpression(expression: Expression, text: string, reading: Reading): boolean {
   const { first, separator, isNamed } = OPERATORS[expression.operator]
   if (text === '') return first !== ''
@@ -20,7 +20,7 @@ export function readExpression(expression: Expression, text: string, reading: Re
   return isNamed ? readNamed(expression.variables, body, separator, reading) : readOrdered(expression.variables, body, separator, reading)
 }
 
-/** The longest prefix stands for a value that was not read as a whole; all others must begin it. */
+/** The longest prefix is the value, unless the value was read in full. All other prefixes must match its start. */
 export function settlePrefixes({ values, prefixes }: Reading): boolean {
   prefixes.sort((a, b) => b.maxLength - a.maxLength)
   return prefixes.every(({ name, maxLength, text }) => {
@@ -30,7 +30,7 @@ export function settlePrefixes({ values, prefixes }: Reading): boolean {
   })
 }
 
-/** `a,b` for {x,y}: one item a variable; an exploded one takes all that those after it do not need. */
+/** `a,b` for {x,y}: one item per variable. An exploded variable takes all items that the later variables do not need. */
 function readOrdered(variables: readonly Variable[], body: string, separator: string, reading: Reading): boolean {
   const [only] = variables
   if (only && variables.length === 1 && !only.isExploded) return put(only, [body], reading)
@@ -43,7 +43,7 @@ function readOrdered(variables: readonly Variable[], body: string, separator: st
   return items.length === 0
 }
 
-/** `x=1&y=2` in any order; a name the template does not have is no match, unless an exploded variable takes it as a key. */
+/** `x=1&y=2` in any order. A name that is not in the template matches only if an exploded variable takes it as a key. */
 function readNamed(variables: readonly Variable[], body: string, separator: string, reading: Reading): boolean {
   const rest = variables.find(({ isExploded }) => isExploded)
   const byName = new Map(variables.map((variable) => [variable.name, { variable, items: [] as string[] }]))
@@ -79,14 +79,14 @@ function put(variable: Variable, items: readonly string[], reading: Reading): bo
   return [...text].length <= maxLength
 }
 
-/** A variable that stands in several places has one value. */
+/** A variable that occurs several times must have the same value each time. */
 function record(name: string, value: MatchedValue, { values }: Reading): boolean {
   if (Object.hasOwn(values, name)) return JSON.stringify(values[name]) === JSON.stringify(value)
   values[name] = value
   return true
 }
 
-/** Undefined for broken escapes, control characters, and anything that names a parent directory, however encoded. */
+/** Undefined for broken escapes, control characters and `..` segments, also if they are encoded twice. */
 function safeDecode(text: string): string | undefined {
   const value = decode(text)
   return value === undefined || hasControl(value) || climbs(value) ? undefined : value
@@ -100,7 +100,7 @@ export function decode(text: string): string | undefined {
   }
 }
 
-/** Names a parent directory, now or for a handler that decodes once more. */
+/** Whether the value has a `..` segment, as it is or after a handler decodes it again. */
 export const climbs = (value: string): boolean => hasParent(value) || (value.includes('%') && hasParent(decode(value) ?? ''))
 
 const hasParent = (value: string): boolean => value.includes('..') && value.split(/[/\\]/).includes('..')

@@ -1,30 +1,31 @@
-/** A conversation that began with `initialize`: what was agreed on then holds until it ends. */
+/** The session dialect: `initialize` opens a session, and its result holds until the session ends. */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { randomId } from '../../base/bytes.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Peer } from '../../jsonrpc/peer.ts'
 import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
-import { type Access, demand, permits } from '../../protocol/access.ts'
-import type { Implementation } from '../../protocol/base.ts'
-import { randomId } from '../../protocol/bytes.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
-import type { LogLevel } from '../../protocol/logging.ts'
-import type { Change } from '../../protocol/ports.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
+import { type Access, demand, permits } from '../../protocol/seams/access.ts'
+import type { Change } from '../../protocol/seams/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import type { Asker } from '../ask/asker.ts'
-import { LiveAsker } from '../ask/live.ts'
-import type { Question } from '../ask/question.ts'
 import type { Call, Caller, Dialect } from '../call.ts'
 import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
-import { changeNotice, covers, tooLong, tooMany } from '../features/subscriptions.ts'
+import type { Asker } from '../input/asker.ts'
+import { LiveAsker } from '../input/live.ts'
+import type { Question } from '../input/question.ts'
 import type { Quota } from '../quota.ts'
+import { changeNotice, covers, tooLong, tooMany } from '../subscriptions.ts'
 
 export interface SessionOptions {
   core: Core
   peer: Peer
-  /** Where messages go that belong to no request. */
+  /** The outlet for messages that belong to no request. */
   outlet: Outlet
   quota(): Quota
   principal: string | undefined
@@ -39,17 +40,17 @@ export class Session implements Dialect {
   readonly revision: Revision
   readonly #options: SessionOptions
   readonly #caller: Omit<Caller, 'auth'>
-  /** Resources, each with what its subscriber was allowed to read. */
+  /** Subscribed URIs, each with the scopes of its subscriber. */
   #subscriptions: Map<string, Access> | undefined
-  /** Characters of their URIs. */
+  /** The total length of the subscribed URIs. */
   #subscribedLength = 0
-  /** Questions that wait for the client to be ready for them. */
+  /** Questions that wait for `notifications/initialized`. */
   #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
   #logLevel: LogLevel
-  /** The last answer to roots/list, for clients that say when it changes. */
+  /** The last answer to roots/list, if the client sends change notices. */
   #roots: Params | undefined
-  /** How often the client said that its roots changed: an answer from before is not kept. */
+  /** The number of change notices for roots. An answer to an older request is not kept. */
   #rootsChanges = 0
   #scopes: readonly string[] | undefined
 
@@ -59,7 +60,7 @@ export class Session implements Dialect {
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
     this.#logLevel = core.logging.defaultLevel
-    core.audience.add(this)
+    core.changeListeners.add(this)
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -86,7 +87,7 @@ export class Session implements Dialect {
       case 'resources/unsubscribe':
         return this.#unsubscribe(readUri(call.params))
       case 'initialize':
-        throw new McpError('ERR_INVALID_REQUEST', 'The session is initialized already')
+        throw new McpError('ERR_INVALID_REQUEST', 'The session is already initialized')
       default:
         return undefined
     }
@@ -94,15 +95,15 @@ export class Session implements Dialect {
 
   requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
     if (this.revision.hasUrlElicitationError && isObject(this.#caller.capabilities.elicitation?.url)) {
-      for (const { elicitationId } of error.pages) this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+      for (const { elicitationId } of error.pages) this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
       throw error
     }
-    // Without a code for it, the person reads the address in the failure of the tool.
+    // Older revisions have no code for it, so the URL is in the text of the result.
     if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
     throw new McpError('ERR_INTERNAL', error.message)
   }
 
-  /** The client has seen our answer to initialize: it may be asked things now. */
+  /** The client has received our answer to initialize, so it may be asked now. */
   onInitialized(): void {
     this.#isReady = true
     for (const { resolve } of this.#onReady ?? []) resolve()
@@ -114,7 +115,7 @@ export class Session implements Dialect {
     this.#roots = undefined
   }
 
-  /** The scopes of the request at hand: where they are others than before, other lists are seen. */
+  /** Sends change notices when the scopes of the caller changed, because it then sees other lists. */
   onAccess(access: Access): void {
     if (!access) return
     const before = this.#scopes
@@ -126,7 +127,7 @@ export class Session implements Dialect {
     if (resources.hasScopes) this.tell({ kind: 'resources' })
   }
 
-  /** A request of ours that belongs to none of theirs. */
+  /** Sends a ping outside of any request of the client. */
   async ping(timeoutMs: number): Promise<void> {
     const { peer, outlet } = this.#options
     const id = peer.takeId()
@@ -141,16 +142,15 @@ export class Session implements Dialect {
   }
 
   close(): void {
-    this.#options.core.audience.delete(this)
+    this.#options.core.changeListeners.delete(this)
     this.#subscriptions = undefined
-    // Whoever waits for a client that never became ready is told so.
     for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
     this.#onReady = undefined
   }
 
   #subscribe(uri: string, access: Access): Params {
     const { core, outlet } = this.#options
-    // Changes cannot be told here, and nobody was promised that they would be.
+    // Change notices cannot be sent on this transport, and the capability was not declared.
     if (outlet.canPush === false) throw new McpError('ERR_METHOD_NOT_FOUND', 'Method not found: resources/subscribe')
     if (!core.resources.find(uri)) throw notFound(uri)
     demand(access, core.resources.scopesOf(uri))
@@ -179,7 +179,7 @@ export class Session implements Dialect {
     this.#notify(method, params)
   }
 
-  /** Something below a resource that was subscribed to may need more than the resource itself. */
+  /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
     const { resources } = this.#options.core
     for (const [uri, access] of this.#subscriptions ?? []) {
@@ -190,7 +190,7 @@ export class Session implements Dialect {
 
   #notify(method: string, params: Params | undefined): void {
     if (!this.revision.has(method)) return
-    void this.#options.outlet.push(notificationJson(method, params && this.revision.fitParams(method, params)))
+    void this.#options.outlet.push(notificationJson(method, params && this.revision.downgradeParams(method, params)))
   }
 
   #complete(elicitationId: string): void {
@@ -199,10 +199,10 @@ export class Session implements Dialect {
 
   async #send(question: Sendable, call: Call): Promise<Params> {
     if (question.request.method !== 'roots/list') return this.#request(question, call)
-    // Kept only when the client promises to say when it changes.
+    // The answer is kept only if the client sends change notices.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
     if (this.#roots) return this.#roots
-    // Each call asks for itself: a question belongs to the stream and the life of its call.
+    // Each call asks separately, because a question belongs to the stream of its call.
     const changes = this.#rootsChanges
     const answer = await this.#request(question, call)
     if (changes === this.#rootsChanges) this.#roots = answer
@@ -212,11 +212,11 @@ export class Session implements Dialect {
   async #request(question: Sendable, call: Call): Promise<Params> {
     const { core, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
-      throw new McpError('ERR_ASK', 'The client cannot be asked here: its request is answered with JSON, not with a stream')
+      throw new McpError('ERR_ASK', 'The client cannot be asked: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
     const { method } = question.request
     const params = this.#withId(question)
-    const fitted = params && this.revision.fitParams(method, params)
+    const fitted = params && this.revision.downgradeParams(method, params)
     const id = peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
       write: (json) => void call.exchange.push(json),
@@ -225,7 +225,7 @@ export class Session implements Dialect {
       maxTotalMs: core.limits.askTimeoutMs,
       onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
-    return this.revision.mendResult(method, result, params ?? {})
+    return this.revision.upgradeResult(method, result, params ?? {})
   }
 
   #becomingReady(): Promise<void> {
@@ -235,10 +235,10 @@ export class Session implements Dialect {
     })
   }
 
-  /** A page is given an id here, so that the client can be told when the person is done with it. */
+  /** Gives a page an id, so that the client can be notified when the person has finished. */
   #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
     if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+    this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
     return { ...request.params, elicitationId }
   }
 }

@@ -1,36 +1,36 @@
-/** A request that stands alone: it carries who is calling, and questions go back in its answer. */
+/** The stateless dialect: a request contains the caller, and questions are returned in its answer. */
 
+import { isObject } from '../../base/json.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { type Implementation, META } from '../../protocol/base.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { Cancelled, Declined, McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
-import type { LogLevel } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
+import { type Implementation, META } from '../../protocol/model/base.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import type { Asker } from '../ask/asker.ts'
-import { type Journal, type JournalOwner, openJournal } from '../ask/journal.ts'
-import { page } from '../ask/question.ts'
-import { ReplayAsker } from '../ask/replay.ts'
-import { Call, type Caller, type Dialect } from '../call.ts'
-import { normalCapabilities } from '../capabilities.ts'
+import { Call, type Caller, type Dialect, normalCapabilities } from '../call.ts'
 import type { Core } from '../core.ts'
 import { dispatch, toErrorObject } from '../dispatch.ts'
+import type { Asker } from '../input/asker.ts'
+import { type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
+import { page } from '../input/question.ts'
+import { ReplayAsker } from '../input/replay.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
 import { runHandler } from '../run-handler.ts'
 
-/** What a stateless request needs from where it arrived. */
+/** The environment of a stateless request. */
 export interface Surroundings {
   core: Core
   principal: string | undefined
   quota: Quota
   listen(call: Call): Promise<Params>
-  /** False where the transport serves no `subscriptions/listen`. */
+  /** False if the transport does not serve `subscriptions/listen`. */
   canListen?: boolean
 }
 
-/** Answers one request; what it carries for us is opened first. */
+/** Answers one request. If it contains state, that is opened first. */
 export function runStateless(exchange: Exchange, revision: Revision, surroundings: Surroundings): void {
   const { core, quota } = surroundings
   const params = exchange.params as Params
@@ -62,7 +62,7 @@ class Stateless implements Dialect {
     this.#meta = params._meta as Params
   }
 
-  /** Opens what the client carried for us since the round before; only calls that come back have something. */
+  /** Opens the state from the previous round. */
   async resume(call: Call): Promise<void> {
     const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.core.keys)
     checkResponses(call.params.inputResponses, journal)
@@ -101,7 +101,7 @@ class Stateless implements Dialect {
     return call.method === 'server/discover' && canListen === false ? core.discovery(false) : undefined
   }
 
-  /** The pages become questions. Each round asks anew: only the handler can tell whether the person is done. */
+  /** Turns the pages into questions. Each round asks again, because only the handler knows whether the person has finished. */
   async requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
     const round = this.#journal?.round ?? 0
     refuseIfDeclined(call.params.inputResponses, `page-${round - 1}-`, error)
@@ -118,20 +118,20 @@ class Stateless implements Dialect {
   }
 }
 
-/** An answer to what was asked is an object. What was not asked is not looked at. */
+/** Throws if an answer to one of our questions is not an object. Other answers are ignored. */
 function checkResponses(responses: unknown, { asked }: Journal): void {
   if (!isObject(responses)) return
   const wrong = Object.keys(responses).find((key) => Object.hasOwn(asked, key) && !isObject(responses[key]))
   if (wrong !== undefined) throw new McpError('ERR_INVALID_PARAMS', `params.inputResponses[${JSON.stringify(wrong)}] must be an object`)
 }
 
-/** A person who does not want to go there is not sent there again. Nothing else can be made of it, so its word is enough. */
+/** Throws if the person declined the pages in the previous round, so that they are not asked again. */
 function refuseIfDeclined(responses: unknown, prefix: string, { pages }: UrlElicitationRequired): void {
   if (!isObject(responses)) return
   for (const [name, answer] of Object.entries(responses)) {
     if (!name.startsWith(prefix) || !isObject(answer)) continue
     const what = pages.map(({ message }) => message).join('; ')
     if (answer.action === 'decline') throw new Declined(`The person declined: ${what}`)
-    if (answer.action === 'cancel') throw new Cancelled(`The person gave no answer: ${what}`)
+    if (answer.action === 'cancel') throw new Cancelled(`The person dismissed the question: ${what}`)
   }
 }

@@ -1,41 +1,35 @@
-/** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
+/** Completion: suggestions for arguments, filtered and ranked here so that a completer may return all candidates. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/completion.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/model/completion.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import { uriTemplate } from '../../protocol/uri-template/index.ts'
-import type { Call, Caller } from '../call.ts'
-import type { Core } from '../core.ts'
+import type { Call } from '../call.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { runHandler } from '../run-handler.ts'
-import { notFound } from './resources.ts'
+import type { Completer, Completers, Found } from './completer.ts'
+import type { Prompts } from './prompts.ts'
+import { notFound, type Resources } from './resources.ts'
 
-export interface CompletionContext {
-  /** Arguments that are settled already. */
-  arguments: Record<string, string>
-  caller: Caller
-  signal: AbortSignal
-}
-
-type Found = readonly string[] | Completion
-
-/** Returns candidates, to be filtered and ranked; or a finished answer, to be passed on. */
-export type Completer = (value: string, context: CompletionContext) => Found | Promise<Found>
-
-export type Completers = Record<string, Completer>
-
+/** The maximum length of the typed text. Ranking compares it with every candidate. */
 const MAX_VALUE_LENGTH = 4096
 
 export class Completions {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
+  readonly #prompts: Prompts
+  readonly #resources: Resources
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment, prompts: Prompts, resources: Resources) {
+    this.#environment = environment
+    this.#prompts = prompts
+    this.#resources = resources
   }
 
   get isOffered(): boolean {
-    return this.#core.prompts.hadCompleters || this.#core.resources.hadCompleters
+    return this.#prompts.hadCompleters || this.#resources.hadCompleters
   }
 
   complete(call: Call): Params | Promise<Params> {
@@ -56,28 +50,28 @@ export class Completions {
     const finish = (found: unknown): Params => ({
       completion: isCompletion(found as Found) ? cut(found as Completion) : rank(found as readonly string[], value),
     })
-    return runHandler(call, run, finish, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    return runHandler(call, run, finish, this.#environment.limits.handlerTimeoutMs, this.#environment.deadlines)
   }
 
-  /** Suggestions tell as much as what they are for. */
+  /** Suggestions need the scopes of the prompt or template that they are for. */
   scopesOf(ref: unknown): readonly string[] | undefined {
     if (!isObject(ref)) return undefined
-    return ref.type === 'ref/prompt' ? this.#core.prompts.scopesOf(ref.name) : this.#core.resources.scopesOfTemplate(ref.uri)
+    return ref.type === 'ref/prompt' ? this.#prompts.scopesOf(ref.name) : this.#resources.scopesOfTemplate(ref.uri)
   }
 
   #completerOf(ref: Params, name: string): Completer | undefined {
     const { type } = ref
     if (type === 'ref/prompt') {
       const prompt = ref.name
-      const completers = typeof prompt === 'string' ? this.#core.prompts.completersOf(prompt) : undefined
+      const completers = typeof prompt === 'string' ? this.#prompts.completersOf(prompt) : undefined
       if (!completers) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${asText(prompt)}`)
-      if (!this.#core.prompts.hasArgument(prompt as string, name))
+      if (!this.#prompts.hasArgument(prompt as string, name))
         throw new McpError('ERR_INVALID_PARAMS', `The prompt ${JSON.stringify(prompt)} has no argument ${JSON.stringify(name)}`)
       return own(completers, name)
     }
     if (type === 'ref/resource') {
       const { uri } = ref
-      const completers = typeof uri === 'string' ? this.#core.resources.completersOf(uri) : undefined
+      const completers = typeof uri === 'string' ? this.#resources.completersOf(uri) : undefined
       if (!completers) throw notFound(asText(uri))
       if (!own(completers, name) && !uriTemplate(uri as string).variables.includes(name)) {
         throw new McpError('ERR_INVALID_PARAMS', `${JSON.stringify(uri)} has no variable ${JSON.stringify(name)}`)
@@ -94,7 +88,7 @@ const own = (completers: Completers, name: string): Completer | undefined =>
 function readSettled(value: unknown): Record<string, string> {
   if (value === undefined) return {}
   if (!isObject(value) || Object.values(value).some((each) => typeof each !== 'string'))
-    throw new McpError('ERR_INVALID_PARAMS', 'params.context.arguments must hold strings')
+    throw new McpError('ERR_INVALID_PARAMS', 'params.context.arguments must contain strings only')
   return value as Record<string, string>
 }
 
@@ -110,7 +104,7 @@ const cut = (completion: Completion): Completion =>
         hasMore: true,
       }
 
-/** Best first: the same, a prefix, the start of a word, anywhere, and letters in order. */
+/** Ranks candidates: equal, prefix, start of a word, anywhere, letters in order. */
 export function rank(candidates: readonly string[], typed: string): Completion {
   const wanted = typed.toLowerCase()
   const scored: { value: string; score: number }[] = []
@@ -118,13 +112,13 @@ export function rank(candidates: readonly string[], typed: string): Completion {
     const score = scoreOf(value.toLowerCase(), wanted)
     if (score >= 0) scored.push({ value, score })
   }
-  // The sort is stable: what the completer put first stays first among equals.
+  // The sort is stable, so the completer's order is kept among equal scores.
   scored.sort((a, b) => a.score - b.score)
   const values = scored.slice(0, MAX_COMPLETION_VALUES).map(({ value }) => value)
   return { values, total: scored.length, hasMore: scored.length > values.length }
 }
 
-/** Lower is better; -1 is no match. */
+/** Lower is better; -1 for no match. */
 function scoreOf(value: string, wanted: string): number {
   if (value === wanted) return 0
   if (value.startsWith(wanted)) return 1

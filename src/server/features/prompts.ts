@@ -1,32 +1,35 @@
 /** Prompts: define, list, get. */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import type { Icon, Meta } from '../../protocol/base.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Prompt, PromptArgument } from '../../protocol/prompts.ts'
+import type { Icon, Meta } from '../../protocol/model/base.ts'
+import type { Prompt, PromptArgument } from '../../protocol/model/prompts.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import type { Completers } from './completion.ts'
+import type { Completers } from './completer.ts'
 
+/** The definition of a prompt. */
 export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
   title?: string
   description?: string
-  /** What the arguments must be: an object of strings. Without it the prompt takes none. */
+  /** The schema of the arguments: an object of strings. Default: no arguments. */
   input?: In
-  /** Suggestions for the arguments. */
+  /** Suggests values for the arguments, by name. */
   complete?: Completers
   icons?: Icon[]
-  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  /** The scopes that a caller needs to see and use the prompt, if the transport has authorization. */
   scopes?: readonly string[]
+  /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
   _meta?: Meta
 }
@@ -36,6 +39,7 @@ export type PromptHandler<In> = (
   context: Context,
 ) => PromptReturn | Promise<PromptReturn>
 
+/** Changes a prompt after its definition. */
 export type PromptHandle = Handle<PromptDefinition, PromptHandler<AnySchema | undefined>>
 
 export type AnyPromptHandler = (args: unknown, context: Context) => PromptReturn | Promise<PromptReturn>
@@ -48,22 +52,22 @@ interface PromptEntry {
 }
 
 export class Prompts {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #registry: Registry<PromptEntry>
   readonly #listing: Listing<Prompt>
   #hadCompleters = false
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     this.#registry = new Registry('prompt', () => {
       this.#listing.invalidate()
-      core.announce({ kind: 'prompts' })
+      environment.announce({ kind: 'prompts' })
     })
     this.#listing = new Listing<Prompt>({
       member: 'prompts',
       keyOf: ({ name }) => name,
       entries: () => this.#registry.enabled().map(({ prompt, definition }) => ({ item: prompt, scopes: definition.scopes })),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -105,10 +109,16 @@ export class Prompts {
     if (input && !input.ok)
       throw new McpError('ERR_INVALID_PARAMS', `Prompt ${JSON.stringify(name)} arguments: ${describeIssues(input.issues)}`)
 
-    const context = new CallContext(call, this.#core)
+    const context = new CallContext(call, this.#environment)
     const run = (): unknown => entry.handler(input ? input.value : args, context)
     const finish = (value: unknown): Params => toPromptResult(value as PromptReturn, entry.prompt.description)
-    return runHandler(call, run, finish, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    return runHandler(
+      call,
+      run,
+      finish,
+      entry.definition.timeoutMs ?? this.#environment.limits.handlerTimeoutMs,
+      this.#environment.deadlines,
+    )
   }
 
   get hasScopes(): boolean {
@@ -119,7 +129,7 @@ export class Prompts {
     return typeof name === 'string' ? this.#registry.get(name)?.definition.scopes : undefined
   }
 
-  /** For completion: the suggestions of a prompt; undefined when there is no such prompt. */
+  /** The completers of a prompt; undefined when there is no such prompt. */
   completersOf(name: string): Completers | undefined {
     const entry = this.#registry.get(name)
     return entry && (entry.definition.complete ?? {})
@@ -129,7 +139,7 @@ export class Prompts {
     return this.#registry.get(name)?.prompt.arguments?.some((each) => each.name === argument) ?? false
   }
 
-  /** Whether there ever were suggestions. */
+  /** Whether a prompt ever had completers. The declared capability stays even if that prompt is removed. */
   get hadCompleters(): boolean {
     return this.#hadCompleters
   }
@@ -149,7 +159,7 @@ function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptH
   return { prompt, input: port, definition, handler }
 }
 
-/** The properties of the input schema as a flat list, which is all that a prompt can say of its arguments. */
+/** The properties of the input schema as a list, the form that the protocol has for prompts. */
 function argumentsOf(name: string, port: SchemaPort): PromptArgument[] {
   const { properties, required } = port.json
   if (port.json.type !== 'object' || !isObject(properties))

@@ -1,44 +1,47 @@
 /** Resources and resource templates: define, list, read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/base.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
-import { checkCache, checkMeta, checkScopes, checkWritable, faultOfCache } from '../definition.ts'
+import { checkCache, checkCacheMembers, checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import type { Completers } from './completion.ts'
+import type { Completers } from './completer.ts'
 
+/** The definition of a resource or a template. */
 export interface ResourceDefinition {
   name: string
   title?: string
   description?: string
   mimeType?: string
-  /** Size in bytes, if known; not for templates. */
+  /** The size in bytes, if known. Not for templates. */
   size?: number
   annotations?: Annotations
   icons?: Icon[]
-  /** How long clients may keep what is read. */
+  /** How long clients may cache the content. Default: not at all. */
   cache?: Cacheable
-  /** Suggestions for the variables of a template. */
+  /** Suggests values for the variables of a template, by name. */
   complete?: Completers
-  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  /** The scopes that a caller needs to see and use the resource, if the transport has authorization. */
   scopes?: readonly string[]
+  /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
   _meta?: Meta
 }
 
 export type ResourceHandler<V> = (variables: V, context: Context) => unknown
 
+/** Changes a resource after its definition. */
 export type ResourceHandle = Handle<ResourceDefinition, ResourceHandler<MatchedValues>> & {
-  /** Tells subscribers that the content changed. For a template, `uri` says which. */
+  /** Notifies subscribers that the content changed. For a template, `uri` names the resource. */
   changed(uri?: string): void
 }
 
@@ -50,19 +53,19 @@ interface ResourceEntry {
 }
 
 export class Resources {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #fixed: Registry<ResourceEntry>
   readonly #templates: Registry<ResourceEntry>
   readonly #fixedListing: Listing<Resource>
   readonly #templateListing: Listing<ResourceTemplate>
   #hadCompleters = false
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     const changed = (): void => {
       this.#fixedListing.invalidate()
       this.#templateListing.invalidate()
-      core.announce({ kind: 'resources' })
+      environment.announce({ kind: 'resources' })
     }
     this.#fixed = new Registry('resource', changed)
     this.#templates = new Registry('resource template', changed)
@@ -74,13 +77,13 @@ export class Resources {
       member: 'resources',
       keyOf: ({ uri }) => uri,
       entries: listed<Resource>(this.#fixed),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
     this.#templateListing = new Listing({
       member: 'resourceTemplates',
       keyOf: (each) => each.uriTemplate,
       entries: listed<ResourceTemplate>(this.#templates),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -91,25 +94,22 @@ export class Resources {
   define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
-      throw new McpError('ERR_DEFINITION', `A resource's URI has a scheme and no spaces: ${JSON.stringify(uri)}`)
+      throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
     if (uri.length > MAX_URI_LENGTH)
-      throw new McpError(
-        'ERR_DEFINITION',
-        `A resource's URI has at most ${MAX_URI_LENGTH} characters, not ${uri.length}: nobody could read it`,
-      )
+      throw new McpError('ERR_DEFINITION', `The URI of a resource has at most ${MAX_URI_LENGTH} characters, got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => {
       const entry = toEntry(uri, current, run)
       if (current.complete !== undefined) this.#hadCompleters = true
       return entry
     })
-    // Not a spread: the handle's `isEnabled` is computed when read.
+    // Not a spread, because `isEnabled` of the handle is a getter.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
   }
 
   changed(uri: string): void {
-    if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Say which resource of the template ${uri} changed`)
-    this.#core.announce({ kind: 'resource', uri })
+    if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Expected the URI of a changed resource, got the template ${uri}`)
+    this.#environment.announce({ kind: 'resource', uri })
   }
 
   list(call: Call): Params | Promise<Params> {
@@ -126,18 +126,18 @@ export class Resources {
     if (!found) throw notFound(uri)
     const { definition, handler } = found.entry
     demand(call.access, definition.scopes)
-    const context = new CallContext(call, this.#core)
-    const timeoutMs = definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    const context = new CallContext(call, this.#environment)
+    const timeoutMs = definition.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
       call,
       () => handler(found.variables, context),
       (value) => toResult(value, uri, definition),
       timeoutMs,
-      this.#core.deadlines,
+      this.#environment.deadlines,
     )
   }
 
-  /** The resource of this very URI, or the first template that fits it. */
+  /** The resource with this URI, or the first template that matches it. */
   find(uri: string): { entry: ResourceEntry; variables: MatchedValues } | undefined {
     const fixed = this.#fixed.get(uri)
     if (fixed) return { entry: fixed, variables: {} }
@@ -157,20 +157,20 @@ export class Resources {
     return typeof uri === 'string' && uri.length <= MAX_URI_LENGTH ? this.find(uri)?.entry.definition.scopes : undefined
   }
 
-  /** The scopes that a template needs, named as it is listed. */
+  /** The scopes that a template needs, by its listed URI. */
   scopesOfTemplate(uri: unknown): readonly string[] | undefined {
     if (typeof uri !== 'string') return undefined
     return (this.#templates.get(uri) ?? this.#fixed.get(uri))?.definition.scopes
   }
 
-  /** For completion: the suggestions of a template, or of a resource that has none. */
+  /** The completers of a template; empty for a resource, undefined when there is neither. */
   completersOf(uri: string): Completers | undefined {
     const entry = this.#templates.get(uri)
     if (entry) return entry.definition.complete ?? {}
     return this.#fixed.get(uri) ? {} : undefined
   }
 
-  /** Whether there ever were suggestions. */
+  /** Whether a template ever had completers. The declared capability stays even if that template is removed. */
   get hadCompleters(): boolean {
     return this.#hadCompleters
   }
@@ -180,7 +180,7 @@ function toResult(value: unknown, uri: string, { cache, mimeType }: ResourceDefi
   if (value === undefined || value === null) throw notFound(uri)
   const { ttlMs = 0, cacheScope = 'private' } = cache ?? {}
   const result = { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
-  const fault = faultOfCache(result)
+  const fault = checkCacheMembers(result)
   if (fault !== undefined) throw new TypeError(`The handler of ${uri} returned a result whose ${fault}`)
   return result
 }
@@ -195,7 +195,7 @@ export function readUri(params: Params): string {
 
 export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri } })
 
-/** RFC 3986 asks for a scheme; beyond that only what would break a line or a path is refused. */
+/** RFC 3986 requires a scheme. Beyond that, only characters that break lines or paths are refused. */
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {

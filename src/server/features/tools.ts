@@ -1,38 +1,42 @@
 /** Tools: define, list, call. */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import type { Icon, Meta } from '../../protocol/base.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type ParamHeader, paramHeaders } from '../../protocol/param-headers.ts'
+import type { Icon, Meta } from '../../protocol/model/base.ts'
+import { type ParamHeader, paramHeaders } from '../../protocol/model/param-headers.ts'
+import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
-import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import { whenReady } from '../when-ready.ts'
 
+/** The definition of a tool. */
 export interface ToolDefinition<
   In extends AnySchema | undefined = AnySchema | undefined,
   Out extends AnySchema | undefined = AnySchema | undefined,
 > {
+  /** The name to show to people. */
   title?: string
+  /** Tells the model what the tool does. */
   description?: string
-  /** What the arguments must be: an object. Without it the tool takes none. */
+  /** The schema of the arguments: an object. Default: no arguments. */
   input?: In
-  /** What the tool returns. Every result is checked against it. */
+  /** The schema of the return value. Every result is checked against it. */
   output?: Out
+  /** Hints: read-only, destructive, idempotent, open-world. */
   annotations?: ToolAnnotations
   icons?: Icon[]
-  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  /** The scopes that a caller needs to see and use the tool, if the transport has authorization. */
   scopes?: readonly string[]
-  /** How long one call may take. */
+  /** The time limit of one call. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
   _meta?: Meta
 }
@@ -42,6 +46,7 @@ export type ReturnOf<Out> = Out extends AnySchema ? InputOf<Out> | { content: un
 
 export type ToolHandler<In, Out> = (args: ArgumentsOf<In>, context: Context) => ReturnOf<Out> | Promise<ReturnOf<Out>>
 
+/** Changes a tool after its definition. */
 export type ToolHandle = Handle<ToolDefinition, ToolHandler<AnySchema | undefined, AnySchema | undefined>>
 
 export type AnyToolHandler = (args: unknown, context: Context) => unknown
@@ -50,7 +55,7 @@ interface ToolEntry {
   tool: Tool
   input: SchemaPort
   output: SchemaPort | undefined
-  /** Arguments that clients mirror into headers. */
+  /** Arguments that clients mirror in headers. */
   mirrored: readonly ParamHeader[]
   scopes: readonly string[] | undefined
   timeoutMs: number | undefined
@@ -58,25 +63,25 @@ interface ToolEntry {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
-/** As above, with the slash that an early proposal had and the specification does not. */
+/** With the slash, which an early proposal allowed and the specification does not. */
 const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #registry: Registry<ToolEntry>
   readonly #listing: Listing<Tool>
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     this.#registry = new Registry('tool', () => {
       this.#listing.invalidate()
-      core.announce({ kind: 'tools' })
+      environment.announce({ kind: 'tools' })
     })
     this.#listing = new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
       entries: () => this.#registry.enabled().map(({ tool, scopes }) => ({ item: tool, scopes })),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -85,11 +90,14 @@ export class Tools {
   }
 
   define(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolHandle {
-    const { slashesInToolNames } = this.#core
+    const { slashesInToolNames } = this.#environment
     if (!(slashesInToolNames ? TOOL_NAME_WITH_SLASHES : TOOL_NAME).test(name)) {
       const hint = !slashesInToolNames && TOOL_NAME_WITH_SLASHES.test(name) ? ' (the option slashesInToolNames allows slashes)' : ''
       const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
-      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of ${characters}, not ${JSON.stringify(name)}${hint}`)
+      throw new McpError(
+        'ERR_DEFINITION',
+        `The name of a tool has 1 to 128 characters of ${characters}, got ${JSON.stringify(name)}${hint}`,
+      )
     }
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
   }
@@ -118,24 +126,24 @@ export class Tools {
     if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
     call.quota.spend('toolCalls')
-    return whenReady(entry.input.check(args), (input) =>
+    return thenMaybe(entry.input.check(args), (input) =>
       input.ok ? this.#run(call, entry, input.value) : badArguments(name, input.issues, call),
     )
   }
 
   #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
-    const context = new CallContext(call, this.#core)
-    const timeoutMs = entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    const context = new CallContext(call, this.#environment)
+    const timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
       call,
       () => entry.handler(args, context),
       (value) => toResult(value, entry),
       timeoutMs,
-      this.#core.deadlines,
+      this.#environment.deadlines,
     )
   }
 
-  /** The error of a handler as the model may see it; undefined for what is not the tool's own failure. */
+  /** The result for an error that the model may see; undefined for other errors. */
   failure(error: unknown): Params | undefined {
     return error instanceof Error && MODEL_ERRORS.has(error.name) ? errorResult(error.message) : undefined
   }
@@ -185,12 +193,17 @@ function describeBadArguments(name: string, issues: readonly Issue[]): string {
 function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
   const isWhole = isWholeResult(value)
   if (!output || (isWhole && value.isError)) return toCallResult(value, output !== undefined)
-  // Checked before it is written: that it does not fit the schema says more than that it has no JSON text.
-  return whenReady(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
+  // Validate before serialising: a schema error says more than "not JSON".
+  return thenMaybe(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
     if (checked.ok) return toCallResult(value, true)
     const cause = new Error(describeIssues(checked.issues))
-    throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned something else than its output schema says`, {
+    throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned a value that does not match its output schema`, {
       cause,
     })
   })
+}
+
+/** Continues at once when the value is there: waiting for a promise costs a turn that most calls do not need. */
+function thenMaybe<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { oauth } from '../../../src/auth/client/index.ts'
-import { openBrowser } from '../../../src/auth/client/node/browser.ts'
-import { openLoopback } from '../../../src/auth/client/node/loopback.ts'
+import { openBrowser } from '../../../src/auth/client/login/node/browser.ts'
+import { openLoopback } from '../../../src/auth/client/login/node/loopback.ts'
 import { proves } from '../../support/proves.ts'
 import { startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -48,7 +48,7 @@ describe('the browser', () => {
     'https://as.example/ --flag',
     'https://as.example/?x=%PATH%^&calc|calc>x',
     'http://127.0.0.1:1234/authorize?x=$(calc)',
-  ])('is given %s as one argument, as the parser writes it (D1)', async (url) => {
+  ])('the browser is given %s as one argument, as the parser writes it', async (url) => {
     proves('R-SEC-018')
     await openBrowser(url)
     expect(await seen()).toEqual([new URL(url).href])
@@ -58,7 +58,7 @@ describe('the browser', () => {
     ['darwin', []],
     ['win32', ['url.dll,FileProtocolHandler']],
     ['linux', []],
-  ])('is opened on %s without a shell (D1)', async (name, before) => {
+  ])('the browser is opened on %s without a shell', async (name, before) => {
     proves('R-SEC-018', 'R-SEC-019')
     Object.defineProperty(process, 'platform', { value: name })
     await openBrowser('https://as.example/?a=1&b=$(calc)')
@@ -92,13 +92,13 @@ describe('the browser', () => {
     'x-apple:y',
     'https://user:pass@as.example/',
     'https://',
-  ])('is not given %s (D1) (D2)', async (url) => {
+  ])('the browser is not given %s', async (url) => {
     proves('R-SEC-016', 'R-SEC-017')
     expect(await failureOf(openBrowser(url))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'browser' } })
     expect(existsSync(join(folder, 'seen'))).toBe(false)
   })
 
-  test('that is not there is an error that says what to do', async () => {
+  test('a missing browser is an error with advice', async () => {
     process.env.PATH = '/nowhere'
     const fault = await failureOf(openBrowser('https://as.example/?state=canary'))
     expect(fault).toMatchObject({ message: expect.stringContaining('openBrowser') })
@@ -123,9 +123,9 @@ const ask = (uri: string, { path = '/callback', method = 'GET', host }: Asked = 
     sent.on('error', reject).end()
   })
 
-describe('the place that a login comes back to (D12)', () => {
+describe('the redirect address of a login', () => {
   const start = async (before?: string) => {
-    const redirect = await openLoopback({ fixed: undefined, before, openBrowser: () => {} })
+    const redirect = await openLoopback({ fixed: undefined, previous: before, openBrowser: () => {} })
     const arrived = redirect.visit('https://as.example', {
       signal: new AbortController().signal,
       isOurs: (url) => new URL(url).searchParams.get('state') === 'right',
@@ -133,14 +133,14 @@ describe('the place that a login comes back to (D12)', () => {
     return { redirect, arrived, uri: redirect.uri }
   }
 
-  test('is a random port of 127.0.0.1 with one path', async () => {
+  test('the redirect address of a login is a random port of 127.0.0.1 with one path', async () => {
     const [first, second] = [await start(), await start()]
     expect(first.uri).toMatch(/^http:\/\/127\.0\.0\.1:\d{4,5}\/callback$/)
     expect(first.uri).not.toBe(second.uri)
     await Promise.all([first.redirect.close(), second.redirect.close()])
   })
 
-  test('is the one of the last time if it is free', async () => {
+  test('the redirect address of a login is the last one if it is free', async () => {
     const first = await start()
     const second = await start(first.uri)
     expect(second.uri).not.toBe(first.uri)
@@ -150,7 +150,7 @@ describe('the place that a login comes back to (D12)', () => {
     await Promise.all([second.redirect.close(), third.redirect.close()])
   })
 
-  test('turns away everything but the way back from this login, and still hears that', async () => {
+  test('the redirect address refuses everything but the answer to this login, and still gets that', async () => {
     const { redirect, arrived, uri } = await start()
     const right = '/callback?state=right&code=c'
     expect((await ask(uri, { path: '/callback?state=wrong&code=x' })).status).toBe(400)
@@ -167,7 +167,7 @@ describe('the place that a login comes back to (D12)', () => {
     expect(await failureOf(ask(uri, { path: right }))).toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  test('shows nothing of what came', async () => {
+  test('the redirect page shows nothing of the request', async () => {
     const { redirect, arrived, uri } = await start()
     const { body } = await ask(uri, { path: '/callback?state=right&error=x&error_description=%3Cscript%3Ealert(1)%3C/script%3E' })
     expect(body).not.toMatch(/script|alert|error/)
@@ -175,7 +175,7 @@ describe('the place that a login comes back to (D12)', () => {
     await redirect.close()
   })
 
-  test('is given up after so many strangers', async () => {
+  test('the redirect server is closed after too many foreign requests', async () => {
     const { redirect, arrived, uri } = await start()
     const fault = failureOf(arrived)
     for (let i = 0; i < 100; i += 1) await ask(uri, { path: '/callback?state=wrong' })
@@ -183,7 +183,7 @@ describe('the place that a login comes back to (D12)', () => {
     await redirect.close()
   })
 
-  test('is closed after the login, whatever comes of it', async () => {
+  test('the redirect server is closed after the login, with or without success', async () => {
     const realm = await startRealm()
     let place = ''
     const openBrowser = async (url: string): Promise<void> => {
@@ -201,9 +201,9 @@ describe('the place that a login comes back to (D12)', () => {
     })
   })
 
-  test('may be a certain address, and nothing else then', async () => {
+  test('the redirect address may be fixed, and is then the only one', async () => {
     const holder = await start()
-    const taken = { fixed: holder.uri, before: undefined, openBrowser: () => {} }
+    const taken = { fixed: holder.uri, previous: undefined, openBrowser: () => {} }
     expect(await failureOf(openLoopback(taken))).toMatchObject({ data: { reason: 'redirect' } })
     await holder.redirect.close()
     const redirect = await openLoopback({ ...taken, fixed: holder.uri.replace('/callback', '/done') })

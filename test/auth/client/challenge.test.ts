@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'vitest'
-import { demandOf, parseChallenges } from '../../../src/auth/client/challenge.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { oauthChallengeOf, parseChallenges } from '../../../src/auth/client/discovery/challenge.ts'
+
+import { proves } from '../../support/proves.ts'
 
 const parsed = (header: string | string[]) =>
   parseChallenges(header).map(({ scheme, params }) => ({ scheme, ...Object.fromEntries(params) }))
 
-describe('the challenges of a refused request [T-AUTH-022]', () => {
+describe('the challenges of a refused request', () => {
+  beforeEach(() => proves('T-AUTH-022'))
+
   test.each<[string, string | string[], object[]]>([
     ['one scheme without anything', 'Bearer', [{ scheme: 'bearer' }]],
     ['parameters', 'Bearer realm="x", scope="a b"', [{ scheme: 'bearer', realm: 'x', scope: 'a b' }]],
@@ -30,11 +34,11 @@ describe('the challenges of a refused request [T-AUTH-022]', () => {
     ['empty elements', ', ,Bearer ,, scope="a"', [{ scheme: 'bearer', scope: 'a' }]],
     ['what makes sense before what does not', 'Bearer scope="a", realm="no end', [{ scheme: 'bearer', scope: 'a' }]],
     ['nothing of nonsense', '"quoted"', []],
-  ])('%s', (_, header, expected) => {
+  ])('a challenge is parsed: %s', (_, header, expected) => {
     expect(parsed(header)).toEqual(expected)
   })
 
-  test('are read in time that is in proportion to them, and no more than so many of them', () => {
+  test('challenges are parsed in linear time, up to a number', () => {
     const start = performance.now()
     for (const text of ['"'.repeat(100_000), '\\'.repeat(100_000), 'a '.repeat(50_000), 'Bearer x="'.repeat(10_000), ','.repeat(100_000)]) {
       expect(parseChallenges(text).length).toBeLessThanOrEqual(16)
@@ -44,9 +48,9 @@ describe('the challenges of a refused request [T-AUTH-022]', () => {
     expect(parseChallenges(`Bearer ${Array.from({ length: 100 }, (_, i) => `p${i}=x`).join(', ')}`)[0]?.params.size).toBe(32)
   })
 
-  test('ask for what comes with a scheme of ours, not with that of others', () => {
-    const demand = demandOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
+  test('only parameters of our own schemes are read from a challenge', () => {
+    const demand = oauthChallengeOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
     expect(demand).toEqual({ offersBearer: true, offersDpop: false, scope: 'a', resourceMetadata: 'https://a/b', error: undefined })
-    expect(demandOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
+    expect(oauthChallengeOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { canonicalUri, covers } from '../../../src/auth/client/discovery/urls.ts'
 import { type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
-import { canonicalUri, covers } from '../../../src/auth/client/urls.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -12,9 +12,9 @@ const OIDC = '/.well-known/openid-configuration'
 const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
 const documents = ({ seen }: Realm): string[] => seen.map(({ path }) => path).filter((path) => path.includes('.well-known'))
 
-describe('where permission is to be got', () => {
-  test('is asked before anything else, first of the server and then of the authorization server [T-AUTH-018] [T-AUTH-024]', async () => {
-    proves('R-AUTH-028', 'R-AUTH-069', 'R-AUTH-089')
+describe('protected resource metadata', () => {
+  test('the resource metadata is fetched first, then the metadata of the authorization server', async () => {
+    proves('T-AUTH-018', 'T-AUTH-024', 'R-AUTH-028', 'R-AUTH-069', 'R-AUTH-089')
     const realm = await startRealm()
     await login(realm)
     const asked = realm.seen.map(({ method, path }) => `${method} ${path}`)
@@ -29,7 +29,7 @@ describe('where permission is to be got', () => {
     ])
   })
 
-  test('is looked for at the path and then at the root when the challenge does not say', async () => {
+  test('the resource metadata is looked for at the path and then at the root without a challenge', async () => {
     proves('R-AUTH-028')
     const realm = await startRealm()
     realm.challenge = 'Bearer'
@@ -41,7 +41,7 @@ describe('where permission is to be got', () => {
     expect(realm.at('/authorize')[0]?.query.get('resource')).toBe(realm.origin)
   })
 
-  test.each([500, 503, 429])('is not guessed when the server answers %i: an outage is no older server', async (status) => {
+  test.each([500, 503, 429])('the authorization server is not guessed when the server answers %i', async (status) => {
     const realm = await startRealm()
     realm.challenge = 'Bearer'
     realm.answers.set(`${PRM}/mcp`, () => ({ status }))
@@ -50,7 +50,7 @@ describe('where permission is to be got', () => {
     expect(realm.at('/authorize')).toEqual([])
   })
 
-  test('is the server itself by the oldest rules, only when it has no document at all and that is allowed', async () => {
+  test('the oldest rules apply only when there is no document at all and they are allowed', async () => {
     const realm = await startRealm()
     realm.challenge = 'Bearer'
     realm.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
@@ -76,7 +76,7 @@ describe('where permission is to be got', () => {
     'javascript:alert(1)',
     '//evil.example/prm',
     'https://u:p@evil.example/',
-  ])('is not read from %s', async (location) => {
+  ])('the resource metadata is not read from %s', async (location) => {
     proves('R-SEC-021')
     const realm = await startRealm()
     realm.challenge = `Bearer resource_metadata="${location}"`
@@ -84,7 +84,7 @@ describe('where permission is to be got', () => {
     expect(documents(realm)).toEqual([])
   })
 
-  test('may be said at another origin only if that is allowed', async () => {
+  test('the resource metadata may be at another origin only if that is allowed', async () => {
     const realm = await startRealm()
     const other = await startRealm()
     realm.challenge = `Bearer resource_metadata="${other.origin}${PRM}/mcp"`
@@ -107,7 +107,8 @@ describe('where permission is to be got', () => {
     ['https://a.example:8443/mcp', 'https://a.example/mcp', false],
     ['http://a.example/mcp', 'https://a.example/mcp', false],
     ['https://b.example/mcp', 'https://a.example/mcp', false],
-  ])('%s is about %s: %s [T-AUTH-028] [T-AUTH-031]', (resource, server, expected) => {
+  ])('the resource %s is about %s: %s', (resource, server, expected) => {
+    proves('T-AUTH-028', 'T-AUTH-031')
     expect(covers(new URL(resource), new URL(server))).toBe(expected)
   })
 
@@ -116,7 +117,8 @@ describe('where permission is to be got', () => {
     ['https://a.example/', 'https://a.example'],
     ['HTTPS://A.EXAMPLE:443/Server/mcp?key=secret#x', 'https://a.example/Server/mcp'],
     ['https://a.example:8443/mcp/', 'https://a.example:8443/mcp/'],
-  ])('for %s is asked with %s unless the server says another [T-AUTH-029] [T-AUTH-030] [T-AUTH-033]', (server, expected) => {
+  ])('the resource parameter for %s is %s by default', (server, expected) => {
+    proves('T-AUTH-029', 'T-AUTH-030', 'T-AUTH-033')
     expect(canonicalUri(new URL(server))).toBe(expected)
   })
 
@@ -127,14 +129,16 @@ describe('where permission is to be got', () => {
     ['has no scheme', { resource: '127.0.0.1/mcp' }],
     ['names no authorization server', { authorization_servers: [] }],
     ['names none that is encrypted', { authorization_servers: ['http://as.example'] }],
-  ])('is not taken from a document that %s [T-AUTH-032]', async (_, change) => {
+  ])('the resource is not taken from a document that %s', async (_, change) => {
+    proves('T-AUTH-032')
     const realm = await startRealm()
     realm.resourceMetadata = { ...realm.resourceMetadata, ...change }
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: expect.stringMatching(/^resource-/) } })
     expect(documents(realm)).toEqual([`${PRM}/mcp`])
   })
 
-  test('is one of several authorization servers: the one that was asked for, else the first [T-AUTH-020]', async () => {
+  test('of several authorization servers the requested one is used, otherwise the first', async () => {
+    proves('T-AUTH-020')
     const realm = await startRealm()
     const other = await startRealm()
     realm.resourceMetadata.authorization_servers = [realm.origin, other.origin]
@@ -147,7 +151,7 @@ describe('where permission is to be got', () => {
 })
 
 describe('an authorization server', () => {
-  test('with a path is looked for in the order of the specification', async () => {
+  test('an authorization server with a path is looked for in the order of the specification', async () => {
     proves('R-AUTH-025', 'R-AUTH-035')
     const realm = await startRealm()
     const issuer = `${realm.origin}/tenant`
@@ -157,7 +161,7 @@ describe('an authorization server', () => {
     expect(documents(realm).slice(1)).toEqual([`${ASM}/tenant`, `${OIDC}/tenant`, `/tenant${OIDC}`])
   })
 
-  test('without a path is looked for by its own document first, then by that of OpenID', async () => {
+  test('an authorization server without a path is looked for by OAuth metadata, then by OpenID', async () => {
     proves('R-AUTH-025', 'R-AUTH-036')
     const realm = await startRealm()
     realm.answers.set(ASM, () => ({ status: 404 }))
@@ -166,7 +170,7 @@ describe('an authorization server', () => {
     expect(documents(realm).slice(1)).toEqual([ASM, OIDC])
   })
 
-  test.each(['/', '%41', ':80'])('is the one it says it is, byte for byte: not with %s (D4)', async (more) => {
+  test.each(['/', '%41', ':80'])('an authorization server must have exactly the issuer it was found by: not with %s', async (more) => {
     proves('R-AUTH-090')
     const realm = await startRealm()
     realm.serverMetadata.issuer = `${realm.origin}${more}`
@@ -175,16 +179,16 @@ describe('an authorization server', () => {
     expect(realm.seen.filter(({ method, path }) => method === 'POST' && path !== '/mcp')).toEqual([])
   })
 
-  test('that names another one is not believed (D4)', async () => {
+  test('an authorization server that names another issuer is refused', async () => {
     const realm = await startRealm()
     realm.serverMetadata.issuer = 'https://honest.example'
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
   })
 
   test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
-    'has its %s encrypted or on this machine [T-AUTH-054]',
+    'an authorization server has its %s encrypted or on this machine',
     async (name) => {
-      proves('R-AUTH-014', 'R-AUTHX-023', 'R-SEC-008', 'R-SEC-016', 'R-SEC-017', 'R-SEC-021')
+      proves('T-AUTH-054', 'R-AUTH-014', 'R-AUTHX-023', 'R-SEC-008', 'R-SEC-016', 'R-SEC-017', 'R-SEC-021')
       for (const value of ['http://as.example/x', 'javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', 17]) {
         const realm = await startRealm()
         realm.serverMetadata[name] = value
@@ -194,14 +198,14 @@ describe('an authorization server', () => {
     },
   )
 
-  test('that is away is an error, and nothing else is tried', async () => {
+  test('an authorization server that cannot be reached is an error, and nothing else is tried', async () => {
     const realm = await startRealm()
     realm.answers.set(ASM, () => ({ status: 502 }))
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'server-metadata' } })
     expect(documents(realm)).not.toContain(OIDC)
   })
 
-  test('that has tokens issued elsewhere is warned of', async () => {
+  test('an authorization server whose tokens are issued elsewhere causes a warning', async () => {
     const realm = await startRealm()
     realm.serverMetadata.token_endpoint = `${realm.origin.replace('127.0.0.1', 'localhost')}/token`
     const warnings: string[] = []
@@ -209,7 +213,7 @@ describe('an authorization server', () => {
     expect(warnings).toEqual([expect.stringContaining('another site')])
   })
 
-  test('cannot send more than was prepared for, nor take longer', async () => {
+  test('an authorization server cannot send more than the limit, nor take longer', async () => {
     const realm = await startRealm()
     realm.answers.set(ASM, () => ({ json: { ...realm.serverMetadata, filler: 'x'.repeat(300_000) } }))
     expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_LIMIT' })

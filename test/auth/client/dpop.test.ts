@@ -1,8 +1,8 @@
 import type { webcrypto } from 'node:crypto'
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, EmbeddedJWK, generateKeyPair, jwtVerify } from 'jose'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DpopKey } from '../../../src/auth/client/dpop.ts'
 import { memoryTokenStore, type OAuthOptions, oauth, type TokenStore } from '../../../src/auth/client/index.ts'
+import { DpopKey } from '../../../src/auth/client/tokens/dpop-key.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -18,7 +18,7 @@ async function startBoundRealm(): Promise<Realm> {
 }
 
 describe('a proof', () => {
-  test('is signed, names the request and the token, and has a public key only', async () => {
+  test('a proof is signed, names the request and the token, and has a public key only', async () => {
     const key = await DpopKey.create()
     const url = 'https://mcp.example/mcp'
     const proof = await key.prove({ method: 'POST', url: `${url}?key=secret#x`, accessToken: 'token' })
@@ -34,11 +34,11 @@ describe('a proof', () => {
     expect(key.thumbprint).toBe(await calculateJwkThumbprint(protectedHeader.jwk!))
   })
 
-  test('is another one each time, and has the last nonce of the origin', async () => {
+  test('a proof is different each time, and has the last nonce of the origin', async () => {
     const key = await DpopKey.create()
     const prove = async (url: string) => decodeJwt(await key.prove({ method: 'POST', url }))
-    key.note('https://a.example/token', 'n1')
-    key.note('https://a.example/other', 'n2')
+    key.rememberNonce('https://a.example/token', 'n1')
+    key.rememberNonce('https://a.example/other', 'n2')
     const [first, second, elsewhere] = [
       await prove('https://a.example/x'),
       await prove('https://a.example/x'),
@@ -48,17 +48,17 @@ describe('a proof', () => {
     expect(first.jti).not.toBe(second.jti)
   })
 
-  test('keeps so many nonces, and none that is none', async () => {
+  test('a proof remembers a bounded number of nonces, and no invalid one', async () => {
     const key = await DpopKey.create()
-    for (let i = 0; i < 100; i += 1) key.note(`https://h${i}.example`, `n${i}`)
-    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.note('https://h99.example', bad)
+    for (let i = 0; i < 100; i += 1) key.rememberNonce(`https://h${i}.example`, `n${i}`)
+    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.rememberNonce('https://h99.example', bad)
     const nonceAt = async (i: number) => decodeJwt(await key.prove({ method: 'GET', url: `https://h${i}.example/` })).nonce
     expect([await nonceAt(0), await nonceAt(84), await nonceAt(99)]).toEqual([undefined, 'n84', 'n99'])
   })
 })
 
 describe('tokens that are bound to a key', () => {
-  test('are got where the server takes no others, without being told to', async () => {
+  test('bound tokens are requested when the server accepts no others', async () => {
     proves('R-AUTHX-027')
     const realm = await startBoundRealm()
     const client = await login(realm)
@@ -73,7 +73,7 @@ describe('tokens that are bound to a key', () => {
     expect(new Set(jtis).size).toBe(jtis.length)
   })
 
-  test('are got when the document about the server says so, or the program', async () => {
+  test('bound tokens are requested when the metadata or the program says so', async () => {
     const realm = await startRealm()
     realm.answers.set('/token', () => ({ json: { ...realm.issue(), token_type: 'DPoP' } }))
     realm.resourceMetadata.dpop_bound_access_tokens_required = true
@@ -83,7 +83,7 @@ describe('tokens that are bound to a key', () => {
     expect(realm.at('/token').map(({ headers }) => headers.dpop !== undefined)).toEqual([true, true])
   })
 
-  test('are never replaced by others', async () => {
+  test('bound tokens are never replaced by unbound ones', async () => {
     const realm = await startBoundRealm()
     realm.answers.set('/token', () => ({ json: realm.issue() }))
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'token' } })
@@ -99,7 +99,7 @@ describe('tokens that are bound to a key', () => {
     for (const { headers } of bound.at('/mcp')) expect(headers.authorization ?? 'DPoP').toMatch(/^DPoP/)
   })
 
-  test('are asked for with the nonce that is wanted, once', async () => {
+  test('bound tokens are requested again with the required nonce, once', async () => {
     const realm = await startBoundRealm()
     const issue = realm.answers.get('/token')!
     realm.answers.set('/token', (seen) => {
@@ -116,7 +116,7 @@ describe('tokens that are bound to a key', () => {
     expect(count).toBe(2)
   })
 
-  test('are sent with the nonce that is wanted; one that came with an answer is used at once', async () => {
+  test('bound tokens are sent with the required nonce, and a nonce from an answer is used at once', async () => {
     const realm = await startBoundRealm()
     let nonce = 'n1'
     realm.answers.set('/mcp', ({ headers }) => {
@@ -133,7 +133,7 @@ describe('tokens that are bound to a key', () => {
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('end when the server never has enough of nonces', async () => {
+  test('bound tokens fail when the server keeps asking for nonces', async () => {
     const realm = await startBoundRealm()
     let count = 0
     realm.answers.set('/mcp', ({ headers }) =>
@@ -145,7 +145,7 @@ describe('tokens that are bound to a key', () => {
     expect(count).toBeLessThanOrEqual(5)
   })
 
-  test('keep their key to themselves: nothing of it is kept, sent or shown', async () => {
+  test('the key of bound tokens is not stored, sent or shown', async () => {
     proves('R-AUTHX-035')
     const made: webcrypto.CryptoKeyPair[] = []
     const generate = crypto.subtle.generateKey.bind(crypto.subtle)
@@ -171,7 +171,7 @@ describe('tokens that are bound to a key', () => {
     }
   })
 
-  test('outlive the process only with a key that does', async () => {
+  test('bound tokens outlive the process only with a key that does', async () => {
     const realm = await startBoundRealm()
     const store = memoryTokenStore()
     await login(realm, { store })
@@ -183,7 +183,7 @@ describe('tokens that are bound to a key', () => {
     expect(realm.at('/authorize')).toHaveLength(3)
   })
 
-  test('are not asked for where ES256 is not taken', async () => {
+  test('bound tokens are not requested without ES256', async () => {
     const realm = await startBoundRealm()
     realm.serverMetadata.dpop_signing_alg_values_supported = ['RS256']
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'server-metadata' } })

@@ -10,18 +10,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  clientCredentials,
-  fileTokenStore,
-  memoryTokenStore,
-  type OAuthOptions,
-  oauth,
-  type ResourceServerOptions,
-  resourceServer,
-} from '../../../src/auth/index.ts'
+import { clientCredentials } from '../../../src/auth/client/login/machine-grants.ts'
+import { oauth } from '../../../src/auth/client/oauth.ts'
+import type { OAuthOptions } from '../../../src/auth/client/options.ts'
+import { fileTokenStore } from '../../../src/auth/index.ts'
+import { type ResourceServerOptions, resourceServer } from '../../../src/auth/server/resource-server.ts'
+import { memoryTokenStore } from '../../../src/auth/store/token-store.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { httpHandler } from '../../../src/http/index.ts'
-import type { Client } from '../../../src/index.ts'
-import { memoryKeyRing } from '../../../src/protocol/memory.ts'
+import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { createServer } from '../../../src/server/index.ts'
 import {
   type AuthorizationServer,
@@ -103,19 +100,20 @@ function notes() {
 const said = async (client: Client, name: string): Promise<unknown> => (await client.call(name)).content
 
 describe('with a real authorization server, a client', () => {
-  test('logs in by itself [T-AUTH-003] [T-AUTH-007]', async () => {
+  test('a client logs in at a real authorization server', async () => {
+    proves('T-AUTH-003', 'T-AUTH-007')
     const { as, login } = await world()
     const client = await login()
     expect(await said(client, 'whoami')).toMatchObject([{ text: 'alice' }])
     expect([as.count('registration'), as.count('authorization'), as.count('token')]).toEqual([1, 1, 1])
   })
 
-  test('logs in at an issuer with a path', async () => {
+  test('a client logs in at an issuer with a path', async () => {
     const { login } = await world({ path: '/tenant' })
     expect(await said(await login(), 'whoami')).toMatchObject([{ text: 'alice' }])
   })
 
-  test('logs in with a document about itself', async () => {
+  test('a client logs in with a metadata document', async () => {
     proves('R-AUTH-022')
     const { as, login } = await world()
     const clientDocument = 'https://app.example/client.json'
@@ -132,7 +130,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('registration')).toBe(0)
   })
 
-  test('hears that the person said no, and asks once', async () => {
+  test('a client reports that the person denied the login, and asks once', async () => {
     const { as, login } = await world()
     const client = await login()
     await client.close()
@@ -141,7 +139,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(2)
   })
 
-  test('gets more scopes when an operation needs them', async () => {
+  test('a client gets more scopes when an operation needs them', async () => {
     const { as, login } = await world()
     const client = await login()
     expect(await said(client, 'write')).toMatchObject([{ text: 'written' }])
@@ -150,7 +148,8 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(3)
   })
 
-  test('renews tokens that expire, and no person notices [T-AUTH-051] [T-AUTH-052]', async () => {
+  test('a client renews expiring tokens without the person', async () => {
+    proves('T-AUTH-051', 'T-AUTH-052')
     const { as, login } = await world()
     as.accessTokenSeconds = 2
     const client = await login()
@@ -162,7 +161,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(1)
   })
 
-  test('renews opaque tokens that were revoked once for fifty requests, and logs in again when the grant is gone', async () => {
+  test('a client renews revoked tokens once for fifty requests, and logs in again without a grant', async () => {
     const { as, login } = await world({ tokens: 'opaque', server: { limits: { introspectionCacheMs: 0 } } })
     const client = await login()
     await client.tools().all()
@@ -172,7 +171,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(2)
   })
 
-  test('goes on when the authorization server was restarted, and registers anew when it has forgotten everything', async () => {
+  test('a client survives a restart of the authorization server, and registers again if it is forgotten', async () => {
     const { as, login } = await world()
     as.accessTokenSeconds = 2
     const client = await login()
@@ -186,7 +185,7 @@ describe('with a real authorization server, a client', () => {
     expect([as.count('registration'), as.count('authorization')]).toEqual([2, 2])
   })
 
-  test('goes to another authorization server when the server does, and takes nothing along (D8)', async () => {
+  test('a client follows the server to another authorization server, and takes nothing along', async () => {
     const { as, login, moveTo } = await world()
     const store = memoryTokenStore()
     let current = as
@@ -201,7 +200,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.requests.length).toBe(before)
   })
 
-  test('revokes its tokens when the person logs out', async () => {
+  test('a client revokes its tokens at the logout', async () => {
     const { as, url, auth } = await world()
     const store = memoryTokenStore()
     const warnings: string[] = []
@@ -213,7 +212,7 @@ describe('with a real authorization server, a client', () => {
     expect(warnings).toEqual([])
   })
 
-  test('gets tokens for itself, without a person', async () => {
+  test('a client gets tokens for itself, without a person', async () => {
     const { as, login } = await world()
     const client = { id: MACHINE.client_id, secret: MACHINE.client_secret }
     const connected = await login({ client, grant: clientCredentials(), openBrowser: () => Promise.reject(new Error('a page')) })
@@ -221,7 +220,7 @@ describe('with a real authorization server, a client', () => {
     expect([as.count('authorization'), as.count('token:client_credentials')]).toEqual([0, 1])
   })
 
-  test('binds tokens to a key where the server wants that, with nonces of both', async () => {
+  test('a client binds tokens to a key where the server wants that, with nonces of both servers', async () => {
     const { as, asked, login } = await world({ dpopNonce: true, server: { dpop: { required: true, nonces: memoryKeyRing() } } })
     as.accessTokenSeconds = 2
     const client = await login()
@@ -239,7 +238,7 @@ describe('with a real authorization server, a client', () => {
 describe('several processes', () => {
   const fixture = fileURLToPath(new URL('./fixtures/refreshing.mjs', import.meta.url))
 
-  test('that refresh at the same time send one request', async () => {
+  test('several processes that refresh at the same time send one request', async () => {
     const { as, url, login } = await world()
     const folder = join(mkdtempSync(join(tmpdir(), 'portico-tokens-')), 'store')
     as.accessTokenSeconds = 2

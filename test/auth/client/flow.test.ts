@@ -1,23 +1,25 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { authorizationCode } from '../../../src/auth/client/authorization-code.ts'
-import type { Grant } from '../../../src/auth/client/grant.ts'
 import { memoryTokenStore, type OAuthOptions, oauth, type Redirect, type TokenStore } from '../../../src/auth/client/index.ts'
-import { keyOf } from '../../../src/auth/client/tokens.ts'
+import { authorizationCode } from '../../../src/auth/client/login/authorization-code.ts'
+import type { OAuthGrant } from '../../../src/auth/client/login/oauth-grant.ts'
+import { storeKey } from '../../../src/auth/store/token-store.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, type Seen, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
 const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
 
-describe('a client that is asked for permission', () => {
-  test('gets it and goes on [T-AUTH-009] [T-AUTH-035]', async () => {
+describe('a client that needs authorization', () => {
+  test('a client that needs authorization gets it and continues', async () => {
+    proves('T-AUTH-009', 'T-AUTH-035')
     const realm = await startRealm()
     const client = await login(realm)
     expect(await client.call('read')).toMatchObject({ content: [{ text: 'read done' }] })
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('sends the resource everywhere, whatever the authorization server makes of it [T-AUTH-026] [T-AUTH-034]', async () => {
+  test('a client sends the resource parameter in every request to the authorization server', async () => {
+    proves('T-AUTH-026', 'T-AUTH-034')
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -30,8 +32,8 @@ describe('a client that is asked for permission', () => {
     ])
   })
 
-  test('sends the token in the header of every request and nowhere else [T-AUTH-036] [T-AUTH-038]', async () => {
-    proves('R-AUTH-102')
+  test('a client sends the token in the header of every request and nowhere else', async () => {
+    proves('T-AUTH-036', 'T-AUTH-038', 'R-AUTH-102')
     const realm = await startRealm()
     const client = await login(realm)
     await client.call('read')
@@ -42,7 +44,8 @@ describe('a client that is asked for permission', () => {
     for (const { query, body } of realm.seen) expect(`${query} ${body}`).not.toContain('access-1')
   })
 
-  test('proves with the verifier that the code is its own [T-AUTH-056]', async () => {
+  test('a client proves with the PKCE verifier that the code is its own', async () => {
+    proves('T-AUTH-056')
     const realm = await startRealm()
     await login(realm)
     const { form } = realm.at('/token')[0]!
@@ -50,8 +53,8 @@ describe('a client that is asked for permission', () => {
     expect(form.get('code_verifier')).toMatch(/^[\w-]{43}$/)
   })
 
-  test('lets logins come back only to this machine or to https [T-AUTH-055]', async () => {
-    proves('R-AUTH-014')
+  test('a client accepts redirect addresses only on this machine or with https', async () => {
+    proves('T-AUTH-055', 'R-AUTH-014')
     const realm = await startRealm()
     for (const uri of ['http://evil.example/callback', 'myapp:callback', 'https://app.example/cb#x']) {
       const redirect = { ...realm.redirect, uri }
@@ -61,7 +64,7 @@ describe('a client that is asked for permission', () => {
     expect(realm.at('/register')).toEqual([])
   })
 
-  test('takes no token of another type, none that cannot be sent, and no answer that is none', async () => {
+  test('a client refuses a token of another type, one that cannot be sent, and an invalid answer', async () => {
     for (const [json, status] of [
       [{ access_token: 'x', token_type: 'mac' }, 200],
       [{ access_token: 'x y', token_type: 'Bearer' }, 200],
@@ -76,7 +79,7 @@ describe('a client that is asked for permission', () => {
     }
   })
 
-  test('follows no redirect of the authorization server', async () => {
+  test('a client follows no redirect of the authorization server', async () => {
     const canary = await startRealm()
     for (const path of ['/token', '/register', '/.well-known/oauth-authorization-server']) {
       const realm = await startRealm()
@@ -86,7 +89,7 @@ describe('a client that is asked for permission', () => {
     expect(canary.seen).toEqual([])
   })
 
-  test.each([301, 302, 307, 308])('does not carry the token away with a redirect %i to another origin (D9)', async (status) => {
+  test.each([301, 302, 307, 308])('a client does not send the token with a redirect %i to another origin', async (status) => {
     const realm = await startRealm()
     const canary = await startRealm()
     const client = await login(realm)
@@ -95,14 +98,14 @@ describe('a client that is asked for permission', () => {
     expect(canary.seen).toEqual([])
   })
 
-  test('gives up when a new token is refused as well', async () => {
+  test('a client fails when a new token is refused as well', async () => {
     const realm = await startRealm()
     realm.answers.set('/mcp', () => ({ status: 401, headers: { 'www-authenticate': realm.challenge } }))
     expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('logs in once for many requests at the same time', async () => {
+  test('a client logs in once for many requests at the same time', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -111,7 +114,7 @@ describe('a client that is asked for permission', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
-  test('does not let the time of a request run while a person logs in', async () => {
+  test('a client pauses the timeout of a request while a person logs in', async () => {
     const realm = await startRealm()
     const visit: Redirect['visit'] = (url, how) => sleep(1500).then(() => realm.redirect.visit(url, how))
     const redirect = { ...realm.redirect, visit }
@@ -122,7 +125,7 @@ describe('a client that is asked for permission', () => {
     expect(realm.seen.filter(({ body }) => body.includes('"initialize"'))).toEqual([])
   })
 
-  test('stops to wait for a person when nobody waits for the answer', async () => {
+  test('a client stops waiting for a person when no request waits for the login', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -146,7 +149,7 @@ describe('a client that is asked for permission', () => {
     expect(given.aborted).toBe(true)
   })
 
-  test('that comes while a login is being given up gets a login of its own', async () => {
+  test('a request that comes while a login is being cancelled gets its own login', async () => {
     const realm = await startRealm()
     let visits = 0
     let end = (): void => {}
@@ -155,7 +158,7 @@ describe('a client that is asked for permission', () => {
     })
     const visit: Redirect['visit'] = (url, how) => (++visits === 1 ? new Promise(() => {}) : realm.redirect.visit(url, how))
     // It takes a moment to close what was opened for the first one.
-    const obtain: Grant['obtain'] = (context) => authorizationCode.obtain(context).finally(() => ended)
+    const obtain: OAuthGrant['obtain'] = (context) => authorizationCode.obtain(context).finally(() => ended)
     const auth = oauth({ redirect: { ...realm.redirect, visit }, grant: { ...authorizationCode, obtain } })
     const controller = new AbortController()
     const first = failureOf(auth.login(realm.url, { signal: controller.signal }))
@@ -170,7 +173,7 @@ describe('a client that is asked for permission', () => {
     expect(visits).toBe(2)
   })
 
-  test('is not told that the login is over before the tokens are kept', async () => {
+  test('a client reports the end of a login after the tokens are stored', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     const kept: string[] = []
@@ -198,7 +201,7 @@ describe('a client that is asked for permission', () => {
   })
 
   test.each(['/.well-known/oauth-authorization-server', '/register', '/token'])(
-    'that is given up while %s is silent ends at once, and closes its connection',
+    'a request that is aborted while %s is silent ends at once, and closes its connection',
     async (path) => {
       const realm = await startRealm()
       let heard: Seen | undefined
@@ -217,7 +220,7 @@ describe('a client that is asked for permission', () => {
     },
   )
 
-  test('gives its permission to no other origin than that of the server', async () => {
+  test('a client sends its token to no other origin than that of the server', async () => {
     const realm = await startRealm()
     const auth = oauth({ redirect: realm.redirect })
     await auth.login(realm.url)
@@ -229,7 +232,7 @@ describe('a client that is asked for permission', () => {
       expect(await headersFor(url)).toEqual({})
   })
 
-  test('sends no code anywhere when the answer to the login comes from another authorization server', async () => {
+  test('a client sends no code when the login answer comes from another authorization server', async () => {
     proves('R-AUTH-074', 'R-AUTH-103')
     const realm = await startRealm()
     const other = await startRealm()
@@ -238,7 +241,7 @@ describe('a client that is asked for permission', () => {
     expect([...realm.at('/token'), ...other.seen]).toEqual([])
   })
 
-  test('compares with the issuer that it began with, whatever the server says meanwhile', async () => {
+  test('a client compares the issuer with the one it began with, whatever the server says meanwhile', async () => {
     proves('R-AUTH-071')
     const realm = await startRealm()
     const visit: Redirect['visit'] = (url, how) => {
@@ -251,7 +254,7 @@ describe('a client that is asked for permission', () => {
     expect(realm.at('/token')).toHaveLength(1)
   })
 
-  test('logs in again where no refresh token was given', async () => {
+  test('a client logs in again without a refresh token', async () => {
     proves('R-AUTH-082')
     const realm = await startRealm()
     realm.answers.set('/token', () => {
@@ -265,11 +268,11 @@ describe('a client that is asked for permission', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
-  test('does not use what is kept as a token of a type that nobody knows', async () => {
+  test('a client does not use a stored token of an unknown type', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     await login(realm, { store })
-    const name = keyOf('tokens', realm.origin, realm.url, 'client-1', '')
+    const name = storeKey('tokens', realm.origin, realm.url, 'client-1', '')
     const kept = JSON.parse((await store.get(name)) ?? '{}')
     expect(kept).toMatchObject({ accessToken: 'access-1', type: 'Bearer' })
     for (const damage of [{ type: 'mac' }, { type: undefined }, { accessToken: 7 }, { scopes: 'a' }, { asked: undefined }]) {
@@ -283,7 +286,7 @@ describe('a client that is asked for permission', () => {
     }
   })
 
-  test('waits for a person for so long and no longer', async () => {
+  test('a client waits for a person for a bounded time', async () => {
     const realm = await startRealm()
     const redirect = { uri: realm.redirect.uri, visit: () => new Promise<never>(() => {}) }
     const fault = await failureOf(login(realm, { redirect, limits: { loginTimeoutMs: 50 } }))
@@ -294,7 +297,7 @@ describe('a client that is asked for permission', () => {
 describe('scopes', () => {
   const asked = (realm: Realm): (string | null)[] => realm.at('/authorize').map(({ query }) => query.get('scope'))
 
-  test('are those of the challenge, else those of the server, else none', async () => {
+  test('scopes are those of the challenge, otherwise those of the server, otherwise none', async () => {
     proves('R-AUTH-031', 'R-AUTH-032', 'R-AUTH-034', 'R-AUTH-050', 'R-AUTH-051')
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a', 'b']
@@ -307,7 +310,7 @@ describe('scopes', () => {
     expect(silent.at('/authorize')[0]?.query.has('scope')).toBe(false)
   })
 
-  test('for offline access are asked for only where the authorization server knows them', async () => {
+  test('scopes for offline access are requested only where the authorization server supports them', async () => {
     proves('R-AUTH-081')
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a', 'offline_access']
@@ -317,7 +320,7 @@ describe('scopes', () => {
     expect(asked(realm)).toEqual(['a', 'a offline_access'])
   })
 
-  test('grow by what an operation needs, and nothing is lost', async () => {
+  test('scopes grow by what an operation needs, and none is lost', async () => {
     proves('R-AUTH-050', 'R-AUTH-056', 'R-AUTH-070', 'R-AUTH-085')
     const realm = await startRealm()
     realm.challenge += ', scope="a"'
@@ -330,7 +333,7 @@ describe('scopes', () => {
     expect(asked(realm)).toEqual(['a', 'a w', 'a w e'])
   })
 
-  test('that never suffice cost one login for an operation and then are an error (D11)', async () => {
+  test('scopes that never suffice cause one login for an operation and then an error', async () => {
     proves('R-AUTH-058')
     const realm = await startRealm()
     const client = await login(realm)
@@ -345,7 +348,7 @@ describe('scopes', () => {
     expect(realm.at('/authorize')).toHaveLength(3)
   })
 
-  test('that are there already are not asked for again', async () => {
+  test('scopes that are granted already are not requested again', async () => {
     const realm = await startRealm()
     realm.challenge += ', scope="a"'
     const client = await login(realm)
@@ -358,7 +361,7 @@ describe('scopes', () => {
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('are not what another 403 is about', async () => {
+  test('a 403 without a scope challenge causes no login', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.answers.set('/mcp', () => ({ status: 403, text: 'no' }))
@@ -367,8 +370,8 @@ describe('scopes', () => {
   })
 })
 
-describe('new tokens for old ones', () => {
-  test('are got once for fifty requests that are refused at the same time', async () => {
+describe('refreshed tokens', () => {
+  test('tokens are refreshed once for fifty requests that are refused at the same time', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -378,7 +381,7 @@ describe('new tokens for old ones', () => {
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('are got before the old ones expire', async () => {
+  test('tokens are refreshed before they expire', async () => {
     const realm = await startRealm()
     realm.expiresIn = 2
     const client = await login(realm)
@@ -394,7 +397,7 @@ describe('new tokens for old ones', () => {
   test.each([
     ['not expired', 3590, 'Bearer access-1'],
     ['expired', 3600, undefined],
-  ])('that cannot be got in time let the old ones be used if they have %s', async (_what, seconds, authorization) => {
+  ])('tokens that cannot be refreshed in time are still used if they have %s', async (_what, seconds, authorization) => {
     const realm = await startRealm()
     const auth = oauth({ redirect: realm.redirect })
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -412,7 +415,7 @@ describe('new tokens for old ones', () => {
     expect(realm.grants('refresh_token').length).toBeGreaterThan(0)
   })
 
-  test('never ask for more, and keep the refresh token when no other is given', async () => {
+  test('a refresh asks for no new scope, and keeps the refresh token when no other is given', async () => {
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a']
     const client = await login(realm)
@@ -430,7 +433,7 @@ describe('new tokens for old ones', () => {
     ])
   })
 
-  test('that are refused for good are dropped, and a person logs in again', async () => {
+  test('a refresh that is refused for good drops the tokens, and a person logs in again', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     const client = await login(realm, { store })
@@ -441,7 +444,7 @@ describe('new tokens for old ones', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
-  test('that cannot be got just now are an error, and the old ones are kept', async () => {
+  test('a refresh that fails temporarily is an error, and the old tokens are kept', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -453,7 +456,7 @@ describe('new tokens for old ones', () => {
     expect(realm.grants('refresh_token')).toHaveLength(2)
   })
 
-  test('are found in the store by whoever comes later', async () => {
+  test('refreshed tokens are found in the store by other processes', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     await login(realm, { store })
@@ -463,7 +466,7 @@ describe('new tokens for old ones', () => {
     expect(realm.at('/mcp').filter(({ headers }) => headers.authorization === undefined)).toHaveLength(1)
   })
 
-  test('are of one person each', async () => {
+  test('refreshed tokens belong to one person each', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     await login(realm, { store, user: 'alice' })
@@ -473,7 +476,7 @@ describe('new tokens for old ones', () => {
 })
 
 describe('a logout', () => {
-  test('revokes the tokens and forgets them', async () => {
+  test('a logout revokes the tokens and forgets them', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     const auth = oauth({ redirect: realm.redirect, store })
@@ -487,7 +490,7 @@ describe('a logout', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
-  test('revokes also what another program got, and does so before it is over', async () => {
+  test('a logout also revokes tokens of another process before it ends', async () => {
     const realm = await startRealm()
     const kept = memoryTokenStore()
     // A store on a disk takes its time.
@@ -500,14 +503,14 @@ describe('a logout', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
-  test('forgets the tokens even if nobody can be told', async () => {
+  test('a logout forgets the tokens even if the revocation fails', async () => {
     const realm = await startRealm()
     const warnings: string[] = []
     const auth = oauth({ redirect: realm.redirect, onWarning: (message) => warnings.push(message) })
     await auth.login(realm.url)
     realm.answers.set('/revoke', () => ({ status: 503 }))
     await auth.logout(realm.url)
-    expect(warnings).toEqual([expect.stringContaining('expire by themselves')])
+    expect(warnings).toEqual([expect.stringContaining('valid until they expire')])
     await auth.logout(realm.url)
     await auth.login(realm.url)
     expect(realm.at('/authorize')).toHaveLength(2)
@@ -517,7 +520,7 @@ describe('a logout', () => {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('what is over', () => {
-  test('is not logged in for: a goodbye that is refused opens no page', async () => {
+  test('a refused session end opens no login page', async () => {
     const realm = await startRealm()
     const client = await open(realm.url, oauth({ redirect: realm.redirect }), { revisions: ['2025-11-25'] })
     await client.ping()
@@ -529,7 +532,7 @@ describe('what is over', () => {
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('stops the login that it needed: a client that is closed leaves no page waiting', async () => {
+  test('closing a client stops its login and leaves no page open', async () => {
     const realm = await startRealm()
     const signals: AbortSignal[] = []
     const visit: Redirect['visit'] = async (url, how) => {

@@ -4,7 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fileTokenStore, type OAuthOptions, oauth } from '../../../src/auth/index.ts'
+import { oauth } from '../../../src/auth/client/oauth.ts'
+import type { OAuthOptions } from '../../../src/auth/client/options.ts'
+import { fileTokenStore } from '../../../src/auth/index.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { open } from './support.ts'
@@ -29,7 +31,7 @@ const asked = (realm: Realm): string[] =>
   realm.seen.map(({ method, path }) => `${method} ${path}`).filter((each) => !each.endsWith(' /mcp') && !each.includes(PRM))
 
 describe('a server that is its own authorization server', () => {
-  test('is found by the document at its origin, whatever its own path', async () => {
+  test('a server that is its own authorization server is found by the document at its origin', async () => {
     proves('R-AUTH-003', 'R-AUTH-008', 'R-AUTH-011')
     const realm = await startLegacyRealm({ hasMetadata: true })
     realm.serverMetadata.token_endpoint = `${realm.origin}/other/token`
@@ -39,14 +41,14 @@ describe('a server that is its own authorization server', () => {
     expect(asked(realm)).toEqual([`GET ${ASM}`, 'POST /register', 'GET /authorize', 'POST /other/token'])
   })
 
-  test('without a document has its endpoints at the default paths of its origin, and only then', async () => {
+  test('a server without a document has its endpoints at the default paths of its origin', async () => {
     proves('R-AUTH-003', 'R-AUTH-008', 'R-AUTH-010', 'R-AUTH-011')
     const realm = await startLegacyRealm({ hasMetadata: false })
     await login(realm)
     expect(asked(realm)).toEqual([`GET ${ASM}`, `GET ${OIDC}`, 'POST /register', 'GET /authorize', 'POST /token'])
   })
 
-  test.each([true, false])('is told which version is spoken when it is asked for its metadata: %s', async (hasMetadata) => {
+  test.each([true, false])('the metadata request names the protocol version: %s', async (hasMetadata) => {
     proves('R-HDR-002')
     const realm = await startLegacyRealm({ hasMetadata })
     const client = await login(realm)
@@ -61,7 +63,7 @@ describe('a server that is its own authorization server', () => {
     for (const { headers } of realm.at('/token')) expect(headers['mcp-protocol-version']).toBeUndefined()
   })
 
-  test('is logged in to as a public client: with PKCE, registration, renewal, and tokens that only we can read', async () => {
+  test('a legacy login as a public client uses PKCE, registration, renewal and private token storage', async () => {
     proves('R-AUTH-001', 'R-AUTH-002', 'R-AUTH-015', 'R-AUTH-016', 'R-AUTH-020')
     const realm = await startLegacyRealm({ hasMetadata: false })
     const folder = join(mkdtempSync(join(tmpdir(), 'portico-legacy-')), 'store')
@@ -82,7 +84,7 @@ describe('a server that is its own authorization server', () => {
     for (const text of kept) expect(text).not.toMatch(/access-|refresh-/)
   })
 
-  test('is logged in to as a confidential client with its secret, and PKCE all the same', async () => {
+  test('a legacy login as a confidential client uses its secret, and PKCE too', async () => {
     proves('R-AUTH-001', 'R-AUTH-015')
     const realm = await startLegacyRealm({ hasMetadata: false })
     await login(realm, { client: { id: 'known', secret: 'the-secret' } })

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { oauth } from '../../../src/auth/client/index.ts'
+import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -34,7 +35,9 @@ async function outputOf(spoil: (realm: Realm) => void): Promise<string> {
 
 const tokens = { access_token: 'access-canary', refresh_token: 'refresh-canary', token_type: 'Bearer' }
 
-describe('no secret is in an error, a warning, or what is shown of the objects (D10) [T-AUTH-050]', () => {
+describe('no secret is in an error, a warning, or what is shown of the objects', () => {
+  beforeEach(() => proves('T-AUTH-050'))
+
   test.each<[string, (realm: Realm) => void]>([
     [
       'the token endpoint refuses',
@@ -85,7 +88,7 @@ describe('no secret is in an error, a warning, or what is shown of the objects (
       },
     ],
     ['nobody can be told of a logout', (realm) => realm.answers.set('/revoke', () => ({ status: 503 }))],
-  ])('when %s', async (_, spoil) => {
+  ])('no secret is in an error, a warning or a printed object when %s', async (_, spoil) => {
     const output = await outputOf(spoil)
     expect(output).not.toMatch(LEAK)
     expect(SECRETS.filter((secret) => output.includes(secret))).toEqual([])

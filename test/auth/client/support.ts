@@ -2,7 +2,8 @@
 
 import { afterEach } from 'vitest'
 import type { OAuth } from '../../../src/auth/client/index.ts'
-import { type Client, type ConnectAnywhereOptions, connect } from '../../../src/index.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { type ConnectAnywhereOptions, connect } from '../../../src/index.ts'
 
 const clients: Client[] = []
 afterEach(async () => {

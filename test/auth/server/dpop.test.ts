@@ -1,7 +1,8 @@
 import { generateSecret, importPKCS8 } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { NONCE_MS, sealedNonces } from '../../../src/auth/server/dpop/nonces.ts'
 import { type DpopOptions, memoryReplays, type ResourceServerOptions } from '../../../src/auth/server/index.ts'
-import { memoryKeyRing } from '../../../src/protocol/memory.ts'
+import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import type { HttpAnswer } from '../../support/http-requests.ts'
 import { http } from '../../support/http-requests.ts'
@@ -24,13 +25,13 @@ async function bound(dpop: DpopOptions | false = {}, more: Partial<ResourceServe
 const challengeOf = ({ headers }: HttpAnswer): string => String(headers['www-authenticate'])
 
 describe('a token that is bound to a key', () => {
-  test('is taken with a proof', async () => {
+  test('a bound token is accepted with a proof', async () => {
     const { holder, token, ask } = await bound()
     expect((await ask(await holder.proof(token))).status).toBe(200)
     expect((await ask(await holder.proof(token, { htu: `${RESOURCE}?a=1#b` }))).status).toBe(200)
   })
 
-  test('is not taken as a bearer token, with a proof or without', async () => {
+  test('a bound token is not accepted as a bearer token, with or without a proof', async () => {
     const { holder, token, ask } = await bound()
     for (const proof of [undefined, await holder.proof(token)]) {
       const answer = await ask(proof, `Bearer ${token}`)
@@ -39,7 +40,7 @@ describe('a token that is bound to a key', () => {
     }
   })
 
-  test('and one that is not bound is not taken as if it were', async () => {
+  test('an unbound token is not accepted as a bound one', async () => {
     const { issuer, holder, ask } = await bound()
     const plain = await issuer.token()
     expect((await ask(await holder.proof(plain), `DPoP ${plain}`)).status).toBe(401)
@@ -62,7 +63,7 @@ describe('a token that is bound to a key', () => {
     ['with an id without end', { jti: 'x'.repeat(257) }, {}],
     ['of another type', {}, { typ: 'JWT' }],
     ['without a key', {}, { jwk: undefined }],
-  ])('is refused with a proof %s', async (_what, claims, header) => {
+  ])('a bound token is refused with a proof %s', async (_what, claims, header) => {
     const { holder, token, ask } = await bound()
     const answer = await ask(await holder.proof(token, claims, header))
     expect(answer.status).toBe(401)
@@ -79,7 +80,7 @@ describe('a token that is bound to a key', () => {
     ['/\\\\evil.example/mcp', 'https://evil.example/mcp', false],
     ['https://evil.example/x', 'https://evil.example/x', false],
     ['https://evil.example/x', 'https://mcp.example.com/x', true],
-  ])('at the target %s is taken with a proof for %s: %s', async (url, htu, isTaken) => {
+  ])('a bound token at the target %s is accepted with a proof for %s: %s', async (url, htu, isTaken) => {
     const issuer = await startIssuer()
     const holder = await keyHolder()
     const token = await issuer.token({ cnf: { jkt: holder.jkt } })
@@ -95,7 +96,7 @@ describe('a token that is bound to a key', () => {
     else expect(visitor).toMatchObject({ status: 401, message: 'The DPoP proof is for another URL' })
   })
 
-  test('is refused when it is for another resource, whatever its proof', async () => {
+  test('a bound token for another resource is refused, whatever its proof', async () => {
     proves('R-AUTHX-036')
     const { issuer, holder, ask } = await bound()
     const other = await issuer.token({ aud: 'https://other.example/mcp', cnf: { jkt: holder.jkt } })
@@ -104,7 +105,7 @@ describe('a token that is bound to a key', () => {
     expect((await ask(await holder.proof(own), `DPoP ${own}`)).status).toBe(200)
   })
 
-  test('is refused with a private key in the proof, a secret as key, another key, or a signature by another', async () => {
+  test('a bound token is refused with a private, secret or other key, or a wrong signature', async () => {
     const { holder, token, ask } = await bound()
     const other = await keyHolder()
     const secret = await generateSecret('HS256', { extractable: true })
@@ -121,14 +122,14 @@ describe('a token that is bound to a key', () => {
     for (const proof of proofs) expect((await ask(proof)).status).toBe(401)
   })
 
-  test('is refused without a proof, and with two', async () => {
+  test('a bound token is refused without a proof, and with two', async () => {
     const { holder, token, ask } = await bound()
     expect((await ask(undefined)).status).toBe(401)
     expect((await ask([await holder.proof(token), await holder.proof(token)])).status).toBe(401)
     expect((await ask(`${await holder.proof(token)}, ${await holder.proof(token)}`)).status).toBe(401)
   })
 
-  test('is refused with a proof that was used before, here or at another replica', async () => {
+  test('a bound token is refused with a proof that was used before, here or at another replica', async () => {
     const replays = memoryReplays(100, fakeClock())
     const issuer = await startIssuer()
     const holder = await keyHolder()
@@ -143,7 +144,7 @@ describe('a token that is bound to a key', () => {
     for (const { url } of [first, second]) expect((await askModern(url, callTool('hi'), headers)).status).toBe(401)
   })
 
-  test('proofs are remembered within a bound, and forgotten when they count no more', async () => {
+  test('the memory of used proofs is bounded, and expired proofs are forgotten', async () => {
     const clock = fakeClock()
     const { holder, token, ask } = await bound({}, { clock, limits: { maxProofs: 2 } })
     const used = await holder.proof(token)
@@ -157,8 +158,9 @@ describe('a token that is bound to a key', () => {
     expect((await ask(await holder.proof(token))).status).toBe(200)
   })
 
-  test('can be asked to have a nonce of ours in its proof', async () => {
-    const { holder, token, ask } = await bound({ nonces: memoryKeyRing() })
+  test('a bound token can be required to have our nonce in its proof', async () => {
+    const keys = memoryKeyRing()
+    const { holder, token, ask } = await bound({ nonces: keys })
     const first = await ask(await holder.proof(token))
     expect(first.status).toBe(401)
     expect(challengeOf(first)).toContain('error="use_dpop_nonce"')
@@ -166,13 +168,17 @@ describe('a token that is bound to a key', () => {
     expect((await ask(await holder.proof(token, { nonce }))).status).toBe(200)
     for (const bad of [`${nonce}x`, nonce.replace(/\.[^.]*$/, '.AAAA'), 'k1.0.AAAA', 'a.b', 7])
       expect(challengeOf(await ask(await holder.proof(token, { nonce: bad })))).toContain('use_dpop_nonce')
-    const { holder: late, token: lateToken, ask: askLate } = await bound({ nonces: memoryKeyRing() }, { limits: { nonceMs: 1 } })
-    const old = String((await askLate(await late.proof(lateToken))).headers['dpop-nonce'])
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect((await askLate(await late.proof(lateToken, { nonce: old }))).status).toBe(401)
+    const nonceAgedBy = async (ms: number) => {
+      const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - ms)
+      return sealedNonces(keys)
+        .make()
+        .finally(() => now.mockRestore())
+    }
+    expect((await ask(await holder.proof(token, { nonce: await nonceAgedBy(NONCE_MS - 60_000) }))).status).toBe(200)
+    expect((await ask(await holder.proof(token, { nonce: await nonceAgedBy(NONCE_MS) }))).status).toBe(401)
   })
 
-  test('can be the only kind that is taken, and can be not taken at all', async () => {
+  test('bound tokens can be the only accepted kind, or not accepted at all', async () => {
     proves('R-AUTHX-026')
     const required = await bound({ required: true })
     const plain = await required.issuer.token()

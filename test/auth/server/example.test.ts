@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../../scripts/setup.mjs'
+import { proves } from '../../support/proves.ts'
 
-test('the example connects an account for the one it belongs to, and for nobody else [T-ELIC-066] [T-ELIC-074] [T-ELIC-099]', async () => {
+test('the example connects an account for its person only', async () => {
+  proves('T-ELIC-066', 'T-ELIC-074', 'T-ELIC-099')
   const run = spawn(process.execPath, ['examples/connected-account/run.mjs'], { cwd: root })
   let output = ''
   for (const stream of [run.stdout, run.stderr]) {
@@ -20,7 +22,7 @@ Alice asks again, and nobody is asked anything:
   answer: alice at sea, alice in the hills
 Mallory asks, and has Alice open the page:
   the client asks: Connect your Photos account
-  the browser of alice shows: Not for you
+  the browser of alice shows: Access denied
   answer: The person declined: Connect your Photos account
 A token of the photo service in what the clients saw: no
 `)

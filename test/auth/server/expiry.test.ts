@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { http, httpStream } from '../../support/http-requests.ts'
 import { askModern, callTool, gate, modern, openSession, serveInFakeTime, testServer, until, WATCHED } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { seconds, startIssuer } from '../../support/token-issuer.ts'
 
 /** Tokens with ten seconds to live; a stream may go on for a minute after that. */
@@ -27,7 +28,7 @@ const ended = async (stream: { ended: Promise<string> }): Promise<string> =>
   Promise.race([stream.ended, new Promise<string>((resolve) => setTimeout(resolve, 300, 'open'))])
 
 describe('a stream ends a minute after the token it was opened with', () => {
-  test('when it is for changes, with its answer', async () => {
+  test('a stream of changes ends a minute after its token, with its answer', async () => {
     const { url, pass, headers } = await shortLived()
     const listen = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
     const stream = await httpStream(url, modern(listen, headers))
@@ -39,7 +40,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     expect((await stream.messages()).at(-1)).toMatchObject({ id: 1, result: {} })
   })
 
-  test('when it is the stream of a session, which lives on and can be listened to with a new token', async () => {
+  test('a stream of a session ends a minute after its token, and can be reopened with a new one', async () => {
     const { issuer, url, pass, headers } = await shortLived()
     const session = await openSession(url, '2025-11-25', { headers })
     const stream = await session.listen()
@@ -55,7 +56,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     fresh.destroy()
   })
 
-  test('when it is that of a request that stands alone, and the handler is told', async () => {
+  test('a stream of a stateless request ends a minute after its token, and the handler is aborted', async () => {
     const { url, pass, headers, aborted, endpoint } = await shortLived()
     const stream = await httpStream(url, modern(callTool('work', {}, WATCHED), headers))
     await stream.message()
@@ -67,7 +68,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     await until(() => endpoint.counts.streams === 0)
   })
 
-  test('when it is that of a request in a session, and the answer can be fetched with a new token', async () => {
+  test('a stream of a request in a session ends a minute after its token, and its answer can be fetched', async () => {
     const { issuer, url, pass, headers, goOn } = await shortLived()
     const session = await openSession(url, '2025-11-25', { headers })
     const stream = await session.askStream(callTool('work', {}, WATCHED))
@@ -83,7 +84,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     expect(await rest.message()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
   })
 
-  test('when it is the one of the oldest transport', async () => {
+  test('a stream of the oldest transport ends a minute after its token', async () => {
     const { url, pass, headers } = await shortLived()
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers })
     await stream.next()
@@ -93,7 +94,8 @@ describe('a stream ends a minute after the token it was opened with', () => {
     expect(await ended(stream)).toBe('end')
   })
 
-  test('while every request is judged by its own token: an open stream opens nothing [T-SEC-008]', async () => {
+  test('every request is judged by its own token, also while a stream is open', async () => {
+    proves('T-SEC-008')
     const { issuer, url, headers } = await shortLived()
     const session = await openSession(url, '2025-11-25', { headers })
     const stream = await session.listen()
@@ -105,7 +107,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     stream.destroy()
   })
 
-  test('and the minute is an option', async () => {
+  test('the minute after the end of a token is an option', async () => {
     const issuer = await startIssuer()
     const { url, pass } = await serveInFakeTime(testServer(), { auth: issuer.protect(), limits: { authGraceMs: 0 } })
     const listen = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fetchJson } from '../../../src/auth/server/fetch-json.ts'
+import { fetchFromIssuer } from '../../../src/auth/server/fetch-json.ts'
 
 /** Fetches a document that comes in these pieces, by a `fetch` that has no bounds of its own. */
 function fetching(pieces: Uint8Array[] | undefined, maxDocumentBytes: number) {
@@ -23,33 +23,33 @@ function fetching(pieces: Uint8Array[] | undefined, maxDocumentBytes: number) {
     seen.init = init
     return new Response(body, { status: 201 })
   }
-  return { seen, answer: fetchJson('https://as.example', { method: 'POST' }, { fetch, fetchTimeoutMs: 50, maxDocumentBytes }) }
+  return { seen, answer: fetchFromIssuer('https://as.example', { method: 'POST' }, { fetch, fetchTimeoutMs: 50, maxDocumentBytes }) }
 }
 
 const bytes = new TextEncoder().encode('{"name":"Zoë"}')
 const halves = [bytes.slice(0, 12), bytes.slice(12)]
 
 describe('a document of an authorization server', () => {
-  test('is put together from its pieces, wherever they are cut', async () => {
+  test('a JSON document is assembled from its chunks, wherever they are cut', async () => {
     for (let cut = 0; cut <= bytes.length; cut++) {
       const { answer } = fetching([bytes.slice(0, cut), bytes.slice(cut)], bytes.length)
       expect(await answer).toEqual({ status: 201, body: { name: 'Zoë' } })
     }
   })
 
-  test('may be as long as the limit, counted over all pieces, and no longer', async () => {
+  test('a JSON document may be as long as the limit, counted over all chunks', async () => {
     const { seen, answer } = fetching([...halves, bytes], bytes.length - 1)
-    await expect(answer).rejects.toThrow(`The document is longer than ${bytes.length - 1} bytes (limits.maxDocumentBytes)`)
+    await expect(answer).rejects.toThrow(`The document is larger than ${bytes.length - 1} bytes`)
     expect(seen).toMatchObject({ isCancelled: true, read: 2 })
   })
 
-  test('that is none has no body', async () => {
+  test('an invalid JSON document has no body', async () => {
     expect(await fetching(undefined, 10).answer).toEqual({ status: 201, body: undefined })
     for (const text of ['', '[]', '{', 'null', '5'])
       expect(await fetching([new TextEncoder().encode(text)], 10).answer).toEqual({ status: 201, body: undefined })
   })
 
-  test('is fetched without following anything, for so long', async () => {
+  test('a JSON document is fetched without redirects, within a time limit', async () => {
     const { seen, answer } = fetching(halves, 100)
     await answer
     expect(seen.init).toMatchObject({ method: 'POST', redirect: 'manual' })

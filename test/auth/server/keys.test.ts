@@ -1,10 +1,11 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
-import type { HttpAuth, Knock } from '../../../src/protocol/access.ts'
+import { MAX_DOCUMENT_BYTES } from '../../../src/auth/server/fetch-json.ts'
+import type { HttpAuth, RequestHead } from '../../../src/protocol/seams/access.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 
-const knock = (token: string): Knock => ({
+const knock = (token: string): RequestHead => ({
   method: 'POST',
   url: '/mcp',
   remoteAddress: undefined,
@@ -44,7 +45,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.hits.get('/.well-known/oauth-authorization-server')).toBe(1)
   })
 
-  test('are kept for ten minutes, and a new one is found after the cool-down', async () => {
+  test('the keys of an issuer are kept for ten minutes, and a new one is found after the cool-down', async () => {
     const issuer = await startIssuer()
     const clock = fakeClock()
     const auth = issuer.protect({ clock })
@@ -65,7 +66,7 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(auth, await issuer.token())).toBe(401)
   })
 
-  test('that cannot be fetched let nobody in: 503, and the issuer is not stormed', async () => {
+  test('without the keys of an issuer every token gets 503, and the issuer is not flooded', async () => {
     const issuer = await startIssuer()
     const clock = fakeClock()
     const auth = issuer.protect({ clock })
@@ -81,7 +82,7 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(auth, token)).toBe(200)
   })
 
-  test('survive a short outage of the issuer: they are fetched before they are too old', async () => {
+  test('the keys of an issuer survive a short outage, because they are fetched early', async () => {
     const issuer = await startIssuer()
     const clock = fakeClock()
     const auth = issuer.protect({ clock })
@@ -105,14 +106,14 @@ describe('the keys of an issuer', () => {
     ['keys without encryption on the way', (url: string) => ({ issuer: url, jwks_uri: 'http://keys.example/jwks' })],
     ['keys in a file', (url: string) => ({ issuer: url, jwks_uri: 'file:///etc/jwks' })],
     ['no keys', (url: string) => ({ issuer: url })],
-  ])('are not looked for where %s says', async (_what, metadata) => {
+  ])('the keys of an issuer are not fetched from the place in %s', async (_what, metadata) => {
     const issuer = await startIssuer()
     issuer.routes.set('/.well-known/oauth-authorization-server', (_request, response) => json(response, metadata(issuer.url)))
     expect(await statusOf(issuer.protect(), await issuer.token())).toBe(503)
     expect(issuer.hits.get('/jwks')).toBeUndefined()
   })
 
-  test('are found by OpenID metadata, and at a place that was given', async () => {
+  test('the keys of an issuer are found by OpenID metadata, and at a configured address', async () => {
     const issuer = await startIssuer()
     issuer.routes.delete('/.well-known/oauth-authorization-server')
     expect(await statusOf(issuer.protect({ issuer: { issuer: issuer.url, jwksUri: `${issuer.url}/jwks` } }), await issuer.token())).toBe(
@@ -124,7 +125,7 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(issuer.protect(), await issuer.token())).toBe(200)
   })
 
-  test('are not followed to another place, nor read without end', async () => {
+  test('the keys of an issuer are fetched without redirects and with a size limit', async () => {
     const issuer = await startIssuer()
     issuer.routes.set('/elsewhere', (_request, response) => json(response, { keys: [issuer.jwk] }))
     issuer.routes.set('/jwks', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end())
@@ -134,16 +135,16 @@ describe('the keys of an issuer', () => {
     issuer.routes.set('/jwks', (_request, response) => response.end(`{"keys":[${JSON.stringify(issuer.jwk)}]${' '.repeat(size.now)}}`))
     const fixed = JSON.stringify(issuer.jwk).length + 11
     for (const [bytes, status] of [
-      [999, 200],
-      [1000, 200],
-      [1001, 503],
+      [MAX_DOCUMENT_BYTES - 1, 200],
+      [MAX_DOCUMENT_BYTES, 200],
+      [MAX_DOCUMENT_BYTES + 1, 503],
     ] as const) {
       size.now = bytes - fixed
-      expect(await statusOf(issuer.protect({ limits: { maxDocumentBytes: 1000 } }), await issuer.token()), `${bytes}`).toBe(status)
+      expect(await statusOf(issuer.protect(), await issuer.token()), `${bytes}`).toBe(status)
     }
   })
 
-  test('are waited for so long and no longer', async () => {
+  test('the keys of an issuer are waited for within a time limit', async () => {
     const issuer = await startIssuer()
     issuer.routes.set('/jwks', () => {})
     const startedAt = performance.now()
@@ -151,12 +152,12 @@ describe('the keys of an issuer', () => {
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 
-  test.each(['RS256', 'PS256', 'EdDSA'])('of the kind %s are taken', async (alg) => {
+  test.each(['RS256', 'PS256', 'EdDSA'])('keys of the kind %s are accepted', async (alg) => {
     const issuer = await startIssuer(alg)
     expect(await statusOf(issuer.protect(), await issuer.token())).toBe(200)
   })
 
-  test('of a kind that is not taken are not taken, though the issuer has them', async () => {
+  test('keys of an unsupported kind are refused, even if the issuer has them', async () => {
     const strong = await startIssuer('ES384')
     expect(await statusOf(strong.protect(), await strong.token())).toBe(401)
     expect(await statusOf(strong.protect({ issuer: { issuer: strong.url, algorithms: ['ES384'] } }), await strong.token())).toBe(200)
@@ -164,14 +165,14 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(usual.protect({ issuer: { issuer: usual.url, algorithms: ['ES256'] } }), await usual.token())).toBe(401)
   })
 
-  test('the length of a token has a bound', async () => {
+  test('the length of a token is bounded', async () => {
     const issuer = await startIssuer()
     const token = await issuer.token()
     expect(await statusOf(issuer.protect({ limits: { maxTokenBytes: token.length } }), token)).toBe(200)
     expect(await statusOf(issuer.protect({ limits: { maxTokenBytes: token.length - 1 } }), token)).toBe(401)
   })
 
-  test('of several issuers are kept apart', async () => {
+  test('the keys of several issuers are kept apart', async () => {
     const [first, second] = [await startIssuer(), await startIssuer()]
     const auth = first.protect({ issuer: first.url, issuers: [second.url] })
     expect(await statusOf(auth, await first.token())).toBe(200)

@@ -9,8 +9,8 @@ import { protectedServer, RESOURCE } from '../../support/token-issuer.ts'
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 describe('the metadata of a protected server', () => {
-  test('is at the place for its path and at the root, for everybody [T-AUTH-017] [T-AUTH-019]', async () => {
-    proves('R-AUTH-026', 'R-AUTH-027')
+  test('the resource metadata is public, at its path and at the root', async () => {
+    proves('T-AUTH-017', 'T-AUTH-019', 'R-AUTH-026', 'R-AUTH-027')
     const { issuer, port } = await protectedServer({ scopes: ['mcp'], scopesSupported: ['mcp', 'notes:read'], name: 'Notes' })
     for (const path of [`${WELL_KNOWN}/mcp`, WELL_KNOWN]) {
       const answer = await http(`http://127.0.0.1:${port}${path}`, {
@@ -32,7 +32,7 @@ describe('the metadata of a protected server', () => {
     }
   })
 
-  test('lists at first what every request needs, and a challenge may ask for more or for something else', async () => {
+  test('the resource metadata lists the base scopes, and a challenge may ask for others', async () => {
     proves('R-AUTH-030', 'R-AUTH-052')
     const documentOf = async (port: number) =>
       (await http(`http://127.0.0.1:${port}${WELL_KNOWN}`, { method: 'GET', isBare: true })).message as Record<string, unknown>
@@ -46,7 +46,7 @@ describe('the metadata of a protected server', () => {
     expect((await askModern(other.url, callTool('note'))).headers['www-authenticate']).toContain('scope="mcp"')
   })
 
-  test('is read only, and nothing else is there', async () => {
+  test('the resource metadata is read-only, and nothing else is there', async () => {
     const { port } = await protectedServer()
     const at = (path: string, method: string) => http(`http://127.0.0.1:${port}${path}`, { method, isBare: true })
     expect((await at(WELL_KNOWN, 'POST')).status).toBe(405)
@@ -57,7 +57,7 @@ describe('the metadata of a protected server', () => {
     expect((await at(`${WELL_KNOWN}?x=1`, 'GET')).status).toBe(200)
   })
 
-  test('is not given out under a false name, and pages elsewhere read nothing but it', async () => {
+  test('the resource metadata is refused under a false host name, and is the only page open to CORS', async () => {
     const { issuer, port, url } = await protectedServer()
     const answer = await http(`http://127.0.0.1:${port}${WELL_KNOWN}`, { method: 'GET', isBare: true, headers: { host: 'evil.example' } })
     expect(answer.status).toBe(403)
@@ -70,7 +70,7 @@ describe('the metadata of a protected server', () => {
     expect(named.status).toBe(200)
   })
 
-  test('is served by the fetch handler too', async () => {
+  test('the resource metadata is served by the fetch handler too', async () => {
     const auth = resourceServer({ resource: RESOURCE, issuer: 'https://login.example.com' })
     const handler = httpHandler(testServer(), { auth })
     const answer = await handler.fetch(new Request(`https://mcp.example.com${WELL_KNOWN}/mcp`))
@@ -79,7 +79,8 @@ describe('the metadata of a protected server', () => {
     expect((await handler.fetch(new Request(RESOURCE, { method: 'POST' }))).status).toBe(401)
   })
 
-  test('names the resource in its one form [T-AUTH-030] [T-AUTH-033]', async () => {
+  test('the resource metadata has the canonical form of the resource', async () => {
+    proves('T-AUTH-030', 'T-AUTH-033')
     const named = (resource: string): unknown => {
       const auth = resourceServer({ resource, issuer: 'https://login.example.com' })
       return JSON.parse(auth.document('GET', WELL_KNOWN)?.body ?? '').resource
@@ -90,8 +91,8 @@ describe('the metadata of a protected server', () => {
     expect(named('https://mcp.example.com/mcp/')).toBe('https://mcp.example.com/mcp/')
   })
 
-  test('what cannot be is said at once, such as a server or an issuer without encryption [T-AUTH-053]', () => {
-    proves('R-AUTH-083')
+  test('an invalid configuration is refused at once, such as an issuer without encryption', () => {
+    proves('T-AUTH-053', 'R-AUTH-083')
     const define = (options: Partial<Parameters<typeof resourceServer>[0]>) => () =>
       resourceServer({ resource: RESOURCE, issuer: 'https://login.example.com', ...options })
     expect(define({ resource: 'http://mcp.example.com/mcp' })).toThrow('must be https')
@@ -99,9 +100,9 @@ describe('the metadata of a protected server', () => {
     expect(define({ resource: `${RESOURCE}#part` })).toThrow('fragment')
     expect(define({ resource: 'https://user@mcp.example.com/' })).toThrow('user')
     expect(define({ issuer: 'http://login.example.com' })).toThrow('must be https')
-    expect(() => resourceServer({ resource: RESOURCE })).toThrow('whose tokens')
-    expect(define({ scopes: ['a b'] })).toThrow('Not a scope')
-    expect(define({ scopes: ['say "hi"'] })).toThrow('Not a scope')
+    expect(() => resourceServer({ resource: RESOURCE })).toThrow('Expected at least one issuer')
+    expect(define({ scopes: ['a b'] })).toThrow('Not a valid scope')
+    expect(define({ scopes: ['say "hi"'] })).toThrow('Not a valid scope')
     expect(define({ scopesSupported: ['offline_access'] })).toThrow('offline_access')
     expect(define({ scopes: ['mcp', 'offline_access'] })).toThrow('offline_access')
     expect(() => testServer().tool('x', { scopes: ['offline_access'] }, () => '')).toThrow('offline_access')
@@ -113,8 +114,8 @@ describe('the metadata of a protected server', () => {
 })
 
 describe('a caller without good credentials', () => {
-  test('without any is told where to get some, and of no error [T-AUTH-021] [T-AUTH-046] [T-SEC-008] [T-SEC-009]', async () => {
-    proves('R-AUTH-026', 'R-AUTH-029')
+  test('a caller without credentials is told where to get some, without an error code', async () => {
+    proves('T-AUTH-021', 'T-AUTH-046', 'T-SEC-008', 'T-SEC-009', 'R-AUTH-026', 'R-AUTH-029')
     const { issuer, calls, url } = await protectedServer({ scopes: ['mcp', 'notes:read'] })
     const session = await http(url, { body: initializeMessage('2025-06-18'), headers: await issuer.bearer({ scope: 'mcp notes:read' }) })
     const stolen = { 'mcp-session-id': String(session.headers['mcp-session-id']) }
@@ -134,8 +135,8 @@ describe('a caller without good credentials', () => {
     expect(calls).toEqual([])
   })
 
-  test('a bad token is told so [T-AUTH-041]', async () => {
-    proves('R-AUTH-013')
+  test('a caller with a bad token is told that it is invalid', async () => {
+    proves('T-AUTH-041', 'R-AUTH-013')
     const { issuer, url } = await protectedServer({ scopes: ['mcp'] })
     const { status, headers } = await askModern(url, callTool('note'), await issuer.bearer({ exp: 1 }))
     expect(status).toBe(401)
@@ -144,7 +145,8 @@ describe('a caller without good credentials', () => {
     )
   })
 
-  test('a header that is no such header is a bad request [T-AUTH-048]', async () => {
+  test('a malformed Authorization header is a bad request', async () => {
+    proves('T-AUTH-048')
     const { issuer, calls, url, port } = await protectedServer()
     const token = await issuer.token()
     for (const authorization of [
@@ -191,7 +193,7 @@ describe('a caller without good credentials', () => {
     expect(calls).toEqual([])
   })
 
-  test.each(STREAMABLE)('is refused with 401 at the first request of %s', async (revision) => {
+  test.each(STREAMABLE)('a caller without good credentials is refused with 401 at the first request of %s', async (revision) => {
     proves('R-AUTH-007')
     const { url } = await protectedServer()
     const answer = await http(url, { body: initializeMessage(revision) })
@@ -199,7 +201,7 @@ describe('a caller without good credentials', () => {
     expect(answer.headers['mcp-session-id']).toBeUndefined()
   })
 
-  test('a server that nobody protects asks for nothing', async () => {
+  test('a server without authorization asks for nothing', async () => {
     const { url } = await serve(testServer())
     expect((await askModern(url, callTool('hi'))).status).toBe(200)
   })

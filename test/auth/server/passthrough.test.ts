@@ -4,6 +4,7 @@ import { resourceServer, tokenExchange } from '../../../src/auth/server/index.ts
 import { fakeClock } from '../../../src/testing/index.ts'
 import { portOf } from '../../support/http-requests.ts'
 import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 
@@ -79,7 +80,8 @@ async function acting(maxExchanged?: number) {
 }
 
 describe('the token of a client', () => {
-  test('is never passed on: the API behind sees one of its own [T-AUTH-066] [T-AUTH-067] [T-ELIC-070] [T-SEC-003]', async () => {
+  test('the token of a client is never passed on: the upstream API sees its own token', async () => {
+    proves('T-AUTH-066', 'T-AUTH-067', 'T-ELIC-070', 'T-SEC-003')
     const { issuer, upstream, exchanges, url } = await acting()
     const tokens = [await issuer.token(), await issuer.token({ sub: 'bob' })]
     const session = await openSession(url, '2025-11-25', { headers: { authorization: `Bearer ${tokens[0]}` } })
@@ -102,7 +104,7 @@ describe('the token of a client', () => {
     expect(exchanges[0]?.get('scope')).toBe('weather:read')
   })
 
-  test('is exchanged once for many calls, and anew when what it was exchanged for ends', async () => {
+  test('the token of a client is exchanged once for many calls, and again after its expiry', async () => {
     const { issuer, clock, exchanges, url } = await acting()
     const headers = await issuer.bearer()
     await Promise.all(Array.from({ length: 20 }, () => askModern(url, callTool('weather'), headers)))
@@ -115,16 +117,16 @@ describe('the token of a client', () => {
     expect(exchanges).toHaveLength(2)
   })
 
-  test('is not exchanged for itself: an issuer that gives it back is not believed', async () => {
+  test('the token of a client is not accepted as its own exchange', async () => {
     const { issuer, upstream, answer, failures, url } = await acting()
     answer.now = (params) => ({ access_token: params.get('subject_token'), token_type: 'Bearer' })
     const { text } = await askModern(url, callTool('weather'), await issuer.bearer())
     expect(text).toContain('Internal error')
-    expect(String(failures[0])).toContain('for itself')
+    expect(String(failures[0])).toContain('returned the token of the caller')
     expect(upstream.seen).toHaveLength(0)
   })
 
-  test('is in no error when the exchange fails', async () => {
+  test('the token of a client is in no error when the exchange fails', async () => {
     const { issuer, answer, failures, url } = await acting()
     const token = await issuer.token()
     for (const said of [{ error: `invalid_target ${token}` }, { access_token: 7 }, { access_token: 'x', token_type: 'mac' }]) {
@@ -136,7 +138,7 @@ describe('the token of a client', () => {
     for (const failure of failures) expect(JSON.stringify([String(failure), failure])).not.toContain(token.slice(-40))
   })
 
-  test('is shown to no other issuer than its own', async () => {
+  test('the token of a client is shown to no other issuer than its own', async () => {
     const [mine, other] = [await startIssuer(), await startIssuer()]
     const tokenFor = tokenExchange({ issuer: other.url, clientId: 'a', clientSecret: 'b' })
     const server = testServer()
@@ -146,7 +148,7 @@ describe('the token of a client', () => {
     expect(other.hits.size).toBe(0)
   })
 
-  test('is remembered with what it was exchanged for within a bound', async () => {
+  test('the cache of exchanged tokens is bounded', async () => {
     const { issuer, exchanges, url } = await acting(2)
     const headers = await Promise.all(['a', 'b', 'c'].map((sub) => issuer.bearer({ sub })))
     for (const each of [0, 1, 0, 1]) await askModern(url, callTool('weather'), headers[each])
@@ -158,8 +160,9 @@ describe('the token of a client', () => {
   })
 })
 
-describe('credentials [S5]', () => {
-  test('stand in no answer, log, error or hook, whether things go well or not [T-AUTH-050]', async () => {
+describe('credentials', () => {
+  test('credentials are in no answer, log, error or hook, with or without failure', async () => {
+    proves('T-AUTH-050')
     const issuer = await startIssuer()
     const secret = 'introspection-secret-CANARY-1'
     const out: unknown[] = []

@@ -8,8 +8,9 @@ import { protectedServer, RESOURCE, startIssuer } from '../../support/token-issu
 
 const textOf = (message: Message): string => (message.result as { content: { text: string }[] }).content[0]?.text ?? ''
 
-describe('who is calling', () => {
-  test('is what the token says, and a handler sees it without the token [T-ELIC-065] [T-ELIC-097]', async () => {
+describe('the caller', () => {
+  test('the caller comes from the token, and a handler sees it without the token', async () => {
+    proves('T-ELIC-065', 'T-ELIC-097')
     const { issuer, calls, url } = await protectedServer()
     const token = await issuer.token({ scope: 'mcp notes:read', tenant: 'acme' })
     const { message } = await askModern(url, callTool('note'), { authorization: `Bearer ${token}` })
@@ -20,7 +21,8 @@ describe('who is calling', () => {
     expect(JSON.stringify(auth)).not.toContain(token.split('.')[2])
   })
 
-  test('is not what the client says of itself [T-ELIC-096]', async () => {
+  test('the caller is not what the client says about itself', async () => {
+    proves('T-ELIC-096')
     const { issuer, calls, url } = await protectedServer()
     await askModern(url, callTool('note', {}, { user: 'bob', _meta: { user: 'bob', sub: 'bob' } }), {
       ...(await issuer.bearer()),
@@ -29,7 +31,7 @@ describe('who is calling', () => {
     expect(calls).toEqual([JSON.stringify([issuer.url, 'alice', 'client-1'])])
   })
 
-  test('is another for every issuer, subject and client, whatever characters are in their names', async () => {
+  test('the caller is different for every issuer, subject and client, whatever their characters', async () => {
     const { issuer, calls, url } = await protectedServer()
     const pairs = [
       ['a', 'b'],
@@ -43,7 +45,7 @@ describe('who is calling', () => {
     expect(new Set(calls).size).toBe(pairs.length)
   })
 
-  test('in a session is who sends the request, with the token of that very request', async () => {
+  test('the caller in a session comes from the token of each request', async () => {
     const { issuer, url } = await protectedServer()
     const session = await openSession(url, '2025-11-25', { headers: await issuer.bearer({ scope: 'one' }) })
     const scopesNow = async (scope: string): Promise<unknown> =>
@@ -57,38 +59,37 @@ describe('who is calling', () => {
 const OTHERS = [{ sub: 'mallory' }, { client_id: 'client-2' }, { sub: 'mallory', client_id: 'client-2' }]
 
 describe('what belongs to somebody', () => {
-  test.each(STREAMABLE)(
-    'a session of %s that was stolen is not there for the thief, and goes on for its owner [B3] [T-SEC-007] [T-SEC-013] [T-SEC-009] [T-ELIC-063]',
-    async (revision) => {
-      const issuer = await startIssuer()
-      const refused: number[] = []
-      const server = testServer()
-      const { url } = await serve(server, { auth: issuer.protect(), onRefused: ({ status }) => refused.push(status) })
-      const alice = await openSession(url, revision, { headers: await issuer.bearer() })
-      const stream = await alice.listen()
-      const message = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'hi', arguments: {} } }
-      for (const other of OTHERS) {
-        const thief = { ...alice.headers, ...(await issuer.bearer(other)) }
-        const stranger = { ...thief, 'mcp-session-id': 'AAAAAAAAAAAAAAAAAAAAAA' }
-        for (const method of ['POST', 'GET', 'DELETE']) {
-          const body = method === 'POST' ? { body: message } : {}
-          const stolen = await http(url, { method, headers: thief, ...body })
-          const unknown = await http(url, { method, headers: stranger, ...body })
-          expect(stolen.status).toBe(404)
-          // Not even that there is such a session can be told from the answer.
-          expect({ ...stolen.headers, date: '' }).toEqual({ ...unknown.headers, date: '' })
-          expect(stolen.text).toBe(unknown.text)
-        }
+  test.each(STREAMABLE)('a stolen session of %s does not exist for the thief, and continues for its owner', async (revision) => {
+    proves('T-SEC-007', 'T-SEC-013', 'T-SEC-009', 'T-ELIC-063')
+    const issuer = await startIssuer()
+    const refused: number[] = []
+    const server = testServer()
+    const { url } = await serve(server, { auth: issuer.protect(), onRefused: ({ status }) => refused.push(status) })
+    const alice = await openSession(url, revision, { headers: await issuer.bearer() })
+    const stream = await alice.listen()
+    const message = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'hi', arguments: {} } }
+    for (const other of OTHERS) {
+      const thief = { ...alice.headers, ...(await issuer.bearer(other)) }
+      const stranger = { ...thief, 'mcp-session-id': 'AAAAAAAAAAAAAAAAAAAAAA' }
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const body = method === 'POST' ? { body: message } : {}
+        const stolen = await http(url, { method, headers: thief, ...body })
+        const unknown = await http(url, { method, headers: stranger, ...body })
+        expect(stolen.status).toBe(404)
+        // Not even that there is such a session can be told from the answer.
+        expect({ ...stolen.headers, date: '' }).toEqual({ ...unknown.headers, date: '' })
+        expect(stolen.text).toBe(unknown.text)
       }
-      expect(refused.filter((status) => status === 404)).toHaveLength(18)
-      server.tool('new', {}, () => '')
-      expect((await stream.message()).method).toBe('notifications/tools/list_changed')
-      expect((await alice.ask(callTool('hi'))).status).toBe(200)
-      stream.destroy()
-    },
-  )
+    }
+    expect(refused.filter((status) => status === 404)).toHaveLength(18)
+    server.tool('new', {}, () => '')
+    expect((await stream.message()).method).toBe('notifications/tools/list_changed')
+    expect((await alice.ask(callTool('hi'))).status).toBe(200)
+    stream.destroy()
+  })
 
-  test('events of a session reach nobody else, by no event id [T-SEC-006] [T-SEC-014]', async () => {
+  test('events of a session reach no other principal, by any event id', async () => {
+    proves('T-SEC-006', 'T-SEC-014')
     const issuer = await startIssuer()
     const server = testServer()
     server.tool('tell', {}, async (_args, ctx) => {
@@ -117,8 +118,8 @@ describe('what belongs to somebody', () => {
     expect(injected.status).toBe(404)
   })
 
-  test('the state of a question is worth nothing in the hands of another [B7] [T-ELIC-062] [T-ELIC-076]', async () => {
-    proves('R-SEC-023', 'R-SEC-025')
+  test('the state of a question is refused from another principal', async () => {
+    proves('T-ELIC-062', 'T-ELIC-076', 'R-SEC-023', 'R-SEC-025')
     const issuer = await startIssuer()
     const server = createServer({ name: 'a', version: '1' })
     const asked: string[] = []
@@ -148,7 +149,7 @@ describe('what belongs to somebody', () => {
     expect(asked).toEqual(['alice: x'])
   })
 
-  test('a conversation over two endpoints is not there for others [B3]', async () => {
+  test('a session over two endpoints does not exist for others', async () => {
     const { issuer, url } = await protectedServer()
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: await issuer.bearer() })
     const place = new URL((await stream.next())?.data as string, url).href
@@ -160,7 +161,7 @@ describe('what belongs to somebody', () => {
     stream.destroy()
   })
 
-  test('a question to one is not answered by another in its session [B7]', async () => {
+  test('a question to one principal is not answered by another in its session', async () => {
     const issuer = await startIssuer()
     const server = createServer({ name: 'a', version: '1' })
     server.tool('ask', {}, async (_args, ctx) =>
@@ -176,7 +177,7 @@ describe('what belongs to somebody', () => {
     expect(textOf(await stream.message())).toContain('good')
   })
 
-  test('a principal has only so many sessions, whatever others have', async () => {
+  test('a principal has a bounded number of sessions, whatever others have', async () => {
     const issuer = await startIssuer()
     const { url } = await serve(testServer(), { auth: issuer.protect(), limits: { maxSessionsPerPrincipal: 1 } })
     await openSession(url, '2025-11-25', { headers: await issuer.bearer() })

@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { oauth, resourceServer } from '../../../src/auth/index.ts'
+import { oauth } from '../../../src/auth/client/oauth.ts'
+import { resourceServer } from '../../../src/auth/server/resource-server.ts'
 import { connect } from '../../../src/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
 import { type AuthorizationServer, MACHINE, RESOURCE_SERVER, startAuthorizationServer } from '../../support/oidc.ts'
+import { proves } from '../../support/proves.ts'
 
 const introspection = {
   clientId: RESOURCE_SERVER.client_id,
@@ -26,7 +28,8 @@ async function machineToken(as: AuthorizationServer, resource: string, scope: st
 }
 
 describe('with a real authorization server', () => {
-  test.each(['jwt', 'opaque'] as const)('tokens that are %s are taken for what they say [T-AUTH-010]', async (tokens) => {
+  test.each(['jwt', 'opaque'] as const)('tokens that are %s are accepted with their claims', async (tokens) => {
+    proves('T-AUTH-010')
     for (const path of [undefined, '/tenant']) {
       const as = await start(path)
       const resource = as.protect('https://mcp.example.com/mcp', { scopes: ['mcp', 'more'], tokens })
@@ -46,7 +49,8 @@ describe('with a real authorization server', () => {
     }
   })
 
-  test('our client logs in by itself, asks for more when it needs more, and the handler knows the person [T-AUTH-003]', async () => {
+  test('our client logs in, asks for more scopes when needed, and the handler knows the person', async () => {
+    proves('T-AUTH-003')
     const as = await start()
     const server = testServer()
     server.tool('who', {}, (_args, { caller }) => JSON.stringify([caller.auth?.subject, caller.auth?.scopes]))

@@ -66,13 +66,13 @@ const DENIED: [string, Asked, string][] = [
 function expectForbidden(answer: HttpAnswer, scopes: string): void {
   expect(answer.status).toBe(403)
   expect(answer.headers['www-authenticate']).toBe(
-    `Bearer error="insufficient_scope", error_description="The access token lacks a scope that this needs", scope="${scopes}", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`,
+    `Bearer error="insufficient_scope", error_description="The access token lacks a required scope", scope="${scopes}", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`,
   )
 }
 
 describe('a caller that lacks a scope', () => {
-  test.each(DENIED)('is refused %s with all scopes it needs, standing alone [T-AUTH-047]', async (_what, asked, scopes) => {
-    proves('R-AUTH-053', 'R-AUTH-054', 'R-AUTH-084')
+  test.each(DENIED)('a caller that lacks a scope is refused %s with all the scopes it needs, stateless', async (_what, asked, scopes) => {
+    proves('T-AUTH-047', 'R-AUTH-053', 'R-AUTH-054', 'R-AUTH-084')
     const { url, runs, having } = await served()
     const answer = await askModern(url, asked, await having('mcp notes:read'))
     expectForbidden(answer, scopes)
@@ -80,8 +80,8 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual([])
   })
 
-  test.each(STREAMABLE)('is refused so in a session of %s [T-AUTH-047]', async (revision) => {
-    proves('R-AUTH-033', 'R-AUTH-053', 'R-AUTH-055')
+  test.each(STREAMABLE)('a caller that lacks a scope is refused in the same way in a session of %s', async (revision) => {
+    proves('T-AUTH-047', 'R-AUTH-033', 'R-AUTH-053', 'R-AUTH-055')
     const { url, runs, having } = await served()
     const session = await openSession(url, revision, { headers: await having('mcp notes:read') })
     for (const [, asked, scopes] of DENIED) expectForbidden(await session.ask(asked), scopes)
@@ -93,7 +93,7 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual(['write'])
   })
 
-  test('is refused a whole batch for one part of it', async () => {
+  test('a caller that lacks a scope is refused a whole batch for one part of it', async () => {
     const { url, runs, having } = await served()
     const session = await openSession(url, '2025-03-26', { headers: await having('mcp') })
     const part = (id: number, name: string): Message => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })
@@ -101,7 +101,7 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual([])
   })
 
-  test('is refused where two endpoints are spoken to', async () => {
+  test('a caller that lacks a scope is refused on the two endpoints as well', async () => {
     const { url, runs, having } = await served()
     const headers = await having('mcp')
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers })
@@ -112,13 +112,14 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual([])
   })
 
-  test('is refused everything without the scopes that everything needs [T-AUTH-047]', async () => {
+  test('a caller that lacks the base scopes is refused everything', async () => {
+    proves('T-AUTH-047')
     const { url, having } = await served()
     expectForbidden(await askModern(url, callTool('hi'), await having('notes:read')), 'mcp')
     expectForbidden(await askModern(url, callTool('hi'), await having('')), 'mcp')
   })
 
-  test('has what a broader scope contains', async () => {
+  test('a broader scope includes what it contains', async () => {
     proves('R-AUTH-086')
     const implies = { 'notes:all': ['notes:write', 'mcp'], 'notes:write': ['notes:read'] }
     const { url, runs, having } = await served({ implies })
@@ -127,7 +128,7 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual(['write'])
   })
 
-  test('is not helped by a middleware that calls another tool for it: the server itself refuses', async () => {
+  test('middleware that calls another tool does not bypass a missing scope', async () => {
     proves('R-CACHE-024')
     const { server, url, runs, having } = await served()
     server.use((call, next) => next({ params: { ...call.params, name: 'wipe' } }))
@@ -154,7 +155,7 @@ describe('lists', () => {
     return { names, scope }
   }
 
-  test('show a caller what it may use, page by page, and are for it alone', async () => {
+  test('lists show a caller only what it may use, page by page, and are private', async () => {
     proves('R-CACHE-024', 'R-CACHE-025')
     const { url, having } = await served()
     const all = await having('mcp notes:read notes:write notes:admin')
@@ -170,13 +171,13 @@ describe('lists', () => {
     expect((await listed(url, 'prompts/list', all)).names).toEqual(['plain', 'plan'])
   })
 
-  test('say nothing of scopes to the client', async () => {
+  test('lists do not reveal scopes to the client', async () => {
     const { url, having } = await served()
     for (const method of ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'])
       expect((await askModern(url, { method }, await having('mcp notes:read notes:write notes:admin'))).text).not.toContain('"scopes"')
   })
 
-  test('are said to have changed to the client of a session whose token may do more now', async () => {
+  test('lists are announced as changed when the token of a session gets more scopes', async () => {
     const { url, having } = await served()
     const session = await openSession(url, '2025-11-25', { headers: await having('mcp') })
     const stream = await session.listen()
@@ -187,7 +188,7 @@ describe('lists', () => {
     stream.destroy()
   })
 
-  test('of callers with more different scopes than are kept are still right', async () => {
+  test('lists are right for more combinations of scopes than are cached', async () => {
     const server = testServer()
     for (let i = 0; i < 70; i++) server.tool(`t${i}`, { scopes: [`s${i}`] }, () => '')
     const issuer = await startIssuer()
@@ -200,7 +201,7 @@ describe('lists', () => {
 })
 
 describe('changes of what a caller may not read', () => {
-  test('are not told to one who listens', async () => {
+  test('changes that a caller may not read are not sent to its listener', async () => {
     const { server, url, having } = await served()
     const listen = (uri: string): Asked => ({ method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: [uri] } } })
     const headers = await having('mcp')
@@ -213,7 +214,7 @@ describe('changes of what a caller may not read', () => {
     stream.destroy()
   })
 
-  test('are not told in a session', async () => {
+  test('changes that a caller may not read are not sent in its session', async () => {
     const { server, url, having } = await served()
     const session = await openSession(url, '2025-11-25', { headers: await having('mcp') })
     const stream = await session.listen()
@@ -226,14 +227,15 @@ describe('changes of what a caller may not read', () => {
 })
 
 describe('where nobody asks for credentials', () => {
-  test('a local caller may use everything: whoever started the process did [T-AUTH-001] [T-AUTH-004]', async () => {
+  test('a local caller may use everything', async () => {
+    proves('T-AUTH-001', 'T-AUTH-004')
     const { server } = notes()
     const { client } = await pair(server)
     expect(await client.call('wipe', {})).toMatchObject({ content: [{ text: 'wipe' }] })
     await client.close()
   })
 
-  test('a caller over HTTP may use nothing that needs a scope, also when a hook of the author says who it is', async () => {
+  test('a caller over HTTP without credentials may use nothing that needs a scope', async () => {
     for (const options of [{}, { authenticate: byHeader }]) {
       const { server, runs } = notes()
       const { url } = await serve(server, options)
@@ -245,7 +247,7 @@ describe('where nobody asks for credentials', () => {
     }
   })
 
-  test('a definition without scopes is for everybody', async () => {
+  test('a definition without scopes is open to every caller', async () => {
     const server = createServer({ name: 'a', version: '1' })
     server.tool('x', { scopes: [] }, () => 'x')
     const { url } = await serve(server)

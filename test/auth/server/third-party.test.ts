@@ -126,8 +126,9 @@ async function connected(more: Partial<ThirdPartyOptions> = {}) {
   return { issuer, server, service, photos, accounts, failures, completed, url, browserOf, ask }
 }
 
-describe('an account elsewhere', () => {
-  test('is connected by the person in their browser, and its token never passes the client [T-ELIC-061] [T-ELIC-066] [T-ELIC-068] [T-ELIC-069] [T-ELIC-071] [T-ELIC-072] [T-ELIC-073] [T-ELIC-074] [T-ELIC-101]', async () => {
+describe('a third-party account', () => {
+  test('a third-party account is connected in the browser, and its token never passes the client', async () => {
+    proves('T-ELIC-061', 'T-ELIC-066', 'T-ELIC-068', 'T-ELIC-069', 'T-ELIC-071', 'T-ELIC-072', 'T-ELIC-073', 'T-ELIC-074', 'T-ELIC-101')
     const { issuer, service, completed, browserOf, ask } = await connected()
     const { session, answer, page, elicitationId } = await ask()
     expect(answer.message.error).toMatchObject({
@@ -159,7 +160,8 @@ describe('an account elsewhere', () => {
     stream.destroy()
   })
 
-  test('in the newest revision the page is a question, and the client carries nothing of it [T-ELIC-040] [T-ELIC-069]', async () => {
+  test('in the newest revision the page is a question, and the client carries nothing of it', async () => {
+    proves('T-ELIC-040', 'T-ELIC-069')
     const { issuer, url, browserOf } = await connected()
     const headers = await issuer.bearer()
     const meta = { _meta: envelope({ elicitation: { url: {} } }) }
@@ -172,7 +174,8 @@ describe('an account elsewhere', () => {
     expect(second.text + JSON.stringify(first)).not.toMatch(/photos-(token|refresh|client)/)
   })
 
-  test('is not connected by another person than the one who asked: the phishing of the specification [T-ELIC-098] [T-ELIC-099] [T-ELIC-100] [D6]', async () => {
+  test('a third-party account is not connected by another person than the one who asked (phishing)', async () => {
+    proves('T-ELIC-098', 'T-ELIC-099', 'T-ELIC-100')
     const { service, accounts, issuer, browserOf, ask } = await connected()
     // Mallory asks, and has Alice open the page.
     const { page } = await ask({ sub: 'mallory' })
@@ -185,7 +188,8 @@ describe('an account elsewhere', () => {
     expect(await accounts.get({ issuer: issuer.url, subject: 'alice', clientId: 'client-1' })).toBeUndefined()
   })
 
-  test('is not connected by a way back that another browser began: the confused deputy [T-SEC-001] [D6]', async () => {
+  test("a third-party account is not connected by another browser's redirect (confused deputy)", async () => {
+    proves('T-SEC-001')
     const { service, accounts, issuer, failures, browserOf, ask } = await connected()
     const { page } = await ask({ sub: 'mallory' })
     // Mallory agrees in her own browser, stops at the door of the service, and sends Alice there.
@@ -202,7 +206,7 @@ describe('an account elsewhere', () => {
       // Even with a login as Mallory in the victim's browser the cookie of her own is missing, or is another.
       const end = await victim.visit(captured)
       expect(end.status).toBe(403)
-      expect(await end.text()).toContain('Nothing was done')
+      expect(await end.text()).toContain('Nothing was changed')
     }
     expect(service.tokenRequests).toEqual([])
     for (const subject of ['alice', 'mallory'])
@@ -210,8 +214,8 @@ describe('an account elsewhere', () => {
     expect(failures).toEqual([])
   })
 
-  test('is agreed to for each client anew, before anything is forwarded [T-SEC-002]', async () => {
-    proves('R-SEC-001')
+  test('a third-party account needs consent for each client, before anything is forwarded', async () => {
+    proves('T-SEC-002', 'R-SEC-001')
     const { service, browserOf, ask } = await connected()
     const browser = browserOf('alice')
     await browser.answer((await ask()).page, 'yes')
@@ -223,12 +227,13 @@ describe('an account elsewhere', () => {
     expect(shown.status).toBe(200)
     expect(await shown.text()).toContain('evil&#60;client&#62;')
     expect(browser.history.at(-1)).toBe(other.page)
-    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was done')
+    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was changed')
     expect((await browser.visit(other.page)).status).toBe(404)
     expect(service.tokenRequests).toHaveLength(before)
   })
 
-  test('a page shows nothing to somebody who has not logged in, and nothing in its address is about anybody [T-ELIC-084] [T-ELIC-085]', async () => {
+  test('a page shows nothing without a login, and its address contains nothing personal', async () => {
+    proves('T-ELIC-084', 'T-ELIC-085')
     const { browserOf, ask } = await connected()
     const { page } = await ask({ sub: 'alice@example.com' })
     expect(page).toMatch(/^https:\/\/mcp\.example\.com\/connect\/photos\/[\w-]{43}$/)
@@ -238,7 +243,8 @@ describe('an account elsewhere', () => {
     expect(new URL(browser.history.at(-1) as string).searchParams.get('to')).toBe(page)
   })
 
-  test('a page whose address was changed is not there, and says as much of every other [T-ELIC-102]', async () => {
+  test('a page with a changed address is not found, like any other', async () => {
+    proves('T-ELIC-102')
     const { browserOf, ask } = await connected()
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -257,7 +263,7 @@ describe('an account elsewhere', () => {
     expect((await browser.visit(`${page}?subject=mallory&user=mallory`)).status).toBe(200)
   })
 
-  test('the way back works once, with the state that was given and no other', async () => {
+  test('the redirect works once, with the given state only', async () => {
     proves('R-SEC-005')
     const { service, failures, browserOf, ask } = await connected()
     const { page } = await ask()
@@ -287,7 +293,7 @@ describe('an account elsewhere', () => {
     ['that differs by a slash', `${PHOTOS}/`, 400],
     ['of the service', PHOTOS, 200],
     ['of nobody', undefined, 200],
-  ])('an answer with the name %s is judged before its code is redeemed', async (_, iss, status) => {
+  ])('an answer with the name %s is checked before its code is redeemed', async (_, iss, status) => {
     const { service, failures, browserOf, ask } = await connected({ issuer: PHOTOS })
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -299,10 +305,10 @@ describe('an account elsewhere', () => {
     if (iss !== undefined) back.searchParams.set('iss', iss)
     expect((await browser.step(back.href)).status).toBe(status)
     expect(service.tokenRequests).toHaveLength(status === 200 ? 1 : 0)
-    expect(failures).toEqual(status === 200 ? [] : ['Error: The answer is not from Photos'])
+    expect(failures).toEqual(status === 200 ? [] : ['Error: The response does not come from Photos: its iss parameter differs'])
   })
 
-  test('a page says who asks for what and where one comes back to, and sets nothing before the person agreed', async () => {
+  test('a page names the client, the scopes and the redirect, and sets no cookie before consent', async () => {
     proves('R-SEC-002', 'R-SEC-006')
     const { browserOf, ask } = await connected({ scopes: ['albums', 'albums:<write>'] })
     const { page } = await ask()
@@ -323,7 +329,7 @@ describe('an account elsewhere', () => {
     expect(agreed.headers.get('set-cookie')).toMatch(/^__Host-/)
   })
 
-  test('a form of another page, or without what ours has, does nothing', async () => {
+  test('a form of another page, or without our token, does nothing', async () => {
     proves('R-SEC-003')
     const { browserOf, ask } = await connected()
     const { page } = await ask()
@@ -345,7 +351,7 @@ describe('an account elsewhere', () => {
     expect((await post(type, `token=${token}&answer=yes`)).status).toBe(403)
   })
 
-  test('pages cannot be framed, kept or followed', async () => {
+  test('pages cannot be framed, cached or followed', async () => {
     const { browserOf, ask } = await connected()
     const { headers } = await browserOf('alice').step((await ask()).page)
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
@@ -358,7 +364,7 @@ describe('an account elsewhere', () => {
     })
   })
 
-  test('a person has ten minutes', async () => {
+  test('a person has ten minutes to connect an account', async () => {
     proves('R-SEC-005')
     const clock = fakeClock()
     const { browserOf, ask } = await connected({ visits: memoryVisits({}, clock) })
@@ -368,10 +374,10 @@ describe('an account elsewhere', () => {
     expect((await browserOf('alice').answer(page, 'yes')).status).toBe(200)
     await clock.advance(1)
     expect((await browserOf('alice').answer(late.page, 'yes')).status).toBe(404)
-    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('ten minutes')
+    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('Expected ttlMs')
   })
 
-  test('a person can be invited so many times at once, and all people so many', async () => {
+  test('pending pages are bounded for one person and for all', async () => {
     const visits = memoryVisits({ maxVisitsPerPerson: 2, maxVisits: 3 })
     const { browserOf, ask } = await connected({ visits })
     const pages = [(await ask()).page, (await ask()).page, (await ask({ client_id: 'other' })).page]
@@ -385,16 +391,16 @@ describe('an account elsewhere', () => {
     expect([...(await statuses([bob], 'bob')), ...(await statuses([eve], 'eve'))]).toEqual([200, 200])
   })
 
-  test('that the service does not give is not there, and the reason is for us', async () => {
+  test('a third-party account that the service refuses is not connected, and the reason is logged', async () => {
     const { service, failures, browserOf, ask } = await connected({ clientSecret: 'wrong-secret-CANARY' })
     const done = await browserOf('alice').answer((await ask()).page, 'yes')
     expect(done.status).toBe(400)
     expect((await done.text()) + failures.join()).not.toContain('CANARY')
-    expect(failures).toEqual(['Error: Photos gave no token'])
+    expect(failures).toEqual(['Error: Photos returned no token'])
     expect(service.tokens.size).toBe(0)
   })
 
-  test('that has ended is refreshed once for all who wait, and asked for anew when that fails', async () => {
+  test('an expired third-party token is refreshed once for all, and asked for again when that fails', async () => {
     const { accounts, issuer, service, ask } = await connected()
     const owner = { issuer: issuer.url, subject: 'alice', clientId: 'client-1' }
     await accounts.set(owner, { accessToken: 'old', refreshToken: 'photos-refresh-of-alice-7', expiresAt: Date.now() })
@@ -408,7 +414,7 @@ describe('an account elsewhere', () => {
     expect((await ask()).answer.message.error).toMatchObject({ code: -32042 })
   })
 
-  test('that has ended is refreshed once while that takes its time, and again when it has ended again', async () => {
+  test('an expired third-party token is refreshed once at a time, and again at its next expiry', async () => {
     const bodies: string[] = []
     const open: (() => void)[] = []
     const { accounts, photos } = await connected({
@@ -437,7 +443,7 @@ describe('an account elsewhere', () => {
   test.each([
     ['does not answer', 503],
     ['is asked too often', 429],
-  ])('stays when it ended and the service %s', async (_what, status) => {
+  ])('a third-party account stays when its token expired and the service %s', async (_what, status) => {
     const { accounts, issuer, ask } = await connected({ fetch: async () => new Response('', { status }) })
     const owner = { issuer: issuer.url, subject: 'alice', clientId: 'client-1' }
     const account = { accessToken: 'old', refreshToken: 'r', expiresAt: Date.now() }
@@ -449,7 +455,7 @@ describe('an account elsewhere', () => {
   test.each([
     ['more than half a minute is left', 30_001, 0],
     ['half a minute is left', 30_000, 1],
-  ])('is used as it is or refreshed when %s', async (_what, left, refreshes) => {
+  ])('a third-party token is used or refreshed when %s', async (_what, left, refreshes) => {
     const now = 1_800_000_000_000
     vi.useFakeTimers({ toFake: ['Date'], now })
     onTestFinished(() => void vi.useRealTimers())
@@ -461,7 +467,8 @@ describe('an account elsewhere', () => {
     expect(service.tokenRequests).toHaveLength(refreshes)
   })
 
-  test('is kept apart for every person, within a bound [T-ELIC-062] [T-ELIC-064]', async () => {
+  test('third-party accounts are separate for every person, within a bound', async () => {
+    proves('T-ELIC-062', 'T-ELIC-064')
     const { browserOf, ask, accounts, photos, issuer } = await connected({ accounts: memoryAccounts(2) })
     for (const name of ['alice', 'bob']) await browserOf(name).answer((await ask({ sub: name })).page, 'yes')
     expect((await ask({ sub: 'alice' })).answer.text).toContain('holidays of alice')
@@ -478,7 +485,8 @@ describe('an account elsewhere', () => {
     expect(await accounts.get(bob)).toBeUndefined()
   })
 
-  test('does not let anybody into the server: that is what its own tokens are for [T-ELIC-067]', async () => {
+  test('a third-party account does not grant access to the server', async () => {
+    proves('T-ELIC-067')
     const { url, browserOf, ask } = await connected()
     await browserOf('alice').answer((await ask()).page, 'yes')
     for (const authorization of ['Bearer photos-token-of-alice-0', 'Bearer photos-refresh-of-alice-1'])
@@ -486,8 +494,8 @@ describe('an account elsewhere', () => {
     expect((await askModern(url, callTool('albums'), { cookie: 'login=alice' })).status).toBe(401)
   })
 
-  test("is nobody's where nobody says who is calling", async () => {
+  test('a third-party account needs an authenticated caller', async () => {
     const { photos } = await connected()
-    await expect(photos.tokenFor(undefined)).rejects.toThrow('Only a caller with a token')
+    await expect(photos.tokenFor(undefined)).rejects.toThrow('needs a caller with an access token')
   })
 })

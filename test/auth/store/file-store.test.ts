@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
+import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local-stores.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from '../../../src/auth/store/options.ts'
 import { sealer } from '../../../src/auth/store/seal.ts'
 import { readPrivate } from '../../../src/files/private-file.ts'
@@ -27,8 +27,8 @@ const tokenFiles = (folder: string): string[] =>
 const SECRET = 'refresh-token-that-nobody-else-may-see'
 
 describe('who can read them', () => {
-  test('the folder is for the user only, and so is each file in it [T-AUTH-050]', async () => {
-    proves('R-AUTH-012')
+  test('the folder of the store is for the user only, and so is each file in it', async () => {
+    proves('T-AUTH-050', 'R-AUTH-012')
     const folder = join(newFolder(), 'a', 'b')
     const { store } = storeIn(folder)
     await store.set('k', SECRET)
@@ -66,7 +66,7 @@ describe('who can read them', () => {
     expect(await storeIn(folder).store.get('k')).toBe(SECRET)
   })
 
-  test('a link to somewhere else is not followed', async () => {
+  test('a link to another place is not followed', async () => {
     const folder = newFolder()
     const elsewhere = join(newFolder(), 'bait')
     writeFileSync(elsewhere, Buffer.alloc(32, 1), { mode: 0o600 })
@@ -80,8 +80,8 @@ describe('what is in them', () => {
     ['a passphrase', { passphrase: 'a passphrase nobody guesses' }],
     ['a keychain', { keychain: memoryKeychain().keychain }],
     ['a file', {}],
-  ])('nothing that can be read, with the key from %s [T-AUTH-050]', async (_, options) => {
-    proves('R-AUTH-012', 'R-AUTH-079')
+  ])('a stored file contains no readable text, with the key from %s', async (_, options) => {
+    proves('T-AUTH-050', 'R-AUTH-012', 'R-AUTH-079')
     const folder = newFolder()
     const { store } = storeIn(folder, options)
     await store.set('https://as.example|https://mcp.example', SECRET)
@@ -98,7 +98,7 @@ describe('what is in them', () => {
     expect(readFileSync(tokenFiles(folder)[0] as string).equals(before)).toBe(false)
   })
 
-  test('the same passphrase opens them again, and another does not', async () => {
+  test('the same passphrase opens the store again, and another does not', async () => {
     const folder = newFolder()
     await storeIn(folder, { passphrase: 'one' }).store.set('k', SECRET)
     expect(await storeIn(folder, { passphrase: 'one' }).store.get('k')).toBe(SECRET)
@@ -108,7 +108,7 @@ describe('what is in them', () => {
     await expect(storeIn(folder, { passphrase: '' }).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 
-  test('a key in a file is warned about once, and one in a keychain is not', async () => {
+  test('a key in a file causes one warning, and one in a keychain none', async () => {
     const { store, warnings } = storeIn(newFolder())
     await store.set('a', '1')
     await store.get('a')
@@ -120,7 +120,7 @@ describe('what is in them', () => {
     expect([...secrets.values()].map((secret) => Buffer.from(secret, 'base64').length)).toEqual([32])
   })
 
-  test('an entry in the place of another is not taken for it', async () => {
+  test('an entry in the place of another is refused', async () => {
     const folder = newFolder()
     const { store, warnings } = storeIn(folder)
     await store.set('mine', SECRET)
@@ -135,7 +135,7 @@ describe('what is in them', () => {
 })
 
 describe('what is altered', () => {
-  test('in any bit is as if it were not there, with a warning, and the next login replaces it', async () => {
+  test('an entry with any changed bit is dropped with a warning, and the next login replaces it', async () => {
     const folder = newFolder()
     const { store, warnings } = storeIn(folder)
     await store.set('k', 'value')
@@ -154,7 +154,7 @@ describe('what is altered', () => {
     expect(await store.get('k')).toBe('again')
   })
 
-  test('or cut off, or emptied, or much too large, as well', async () => {
+  test('an entry that is cut off, emptied or much too large is dropped with a warning', async () => {
     const folder = newFolder()
     const { store } = storeIn(folder)
     await store.set('k', SECRET)
@@ -167,7 +167,7 @@ describe('what is altered', () => {
     expect(await store.get('k')).toBeUndefined()
   })
 
-  test('a file that is larger than anything written here is not read into memory', async () => {
+  test('a file larger than any stored entry is not read into memory', async () => {
     const file = join(newFolder(), 'f')
     for (const [size, read] of [
       [10, 10],
@@ -178,21 +178,21 @@ describe('what is altered', () => {
     }
   })
 
-  test('a key or a salt that is not whole is an error, and not replaced by a new one', async () => {
+  test('an incomplete key or salt is an error, and is not replaced', async () => {
     const folder = newFolder()
     await storeIn(folder).store.set('k', SECRET)
     truncateSync(join(folder, 'key'), 10)
-    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('remove it') })
+    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('Remove it') })
     expect(statSync(join(folder, 'key')).size).toBe(10)
   })
 
-  test('a sealer takes whole keys only', async () => {
+  test('a sealer accepts only complete keys', async () => {
     await expect(sealer(new Uint8Array(16))).rejects.toThrow('32 bytes')
   })
 })
 
 describe('bounds', () => {
-  test('an entry may be as large as the limit says, and not a byte larger', async () => {
+  test('an entry may be as large as the limit', async () => {
     const { store } = storeIn(newFolder(), { limits: { maxEntryBytes: 100 } })
     await store.set('k', 'x'.repeat(100))
     await expect(store.set('k', `${'x'.repeat(99)}ü`)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('bounds', () => {
     expect(DEFAULT_FILE_STORE_LIMITS.maxEntryBytes).toBe(256 * 1024)
   })
 
-  test('there may be as many as the limit says, which may all be replaced', async () => {
+  test('the number of entries is bounded, and all may be replaced', async () => {
     const { store } = storeIn(newFolder(), { limits: { maxEntries: 3 } })
     for (const key of ['a', 'b', 'c', 'a', 'c']) await store.set(key, '1')
     await expect(store.set('d', '1')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxEntries') })
@@ -211,7 +211,7 @@ describe('bounds', () => {
     await store.set('d', '1')
   })
 
-  test('what a process left behind that ended while it wrote is removed after a while', async () => {
+  test('leftovers of a process that ended while writing are removed after a while', async () => {
     const folder = newFolder()
     for (const name of ['old.1.tmp', 'new.2.tmp']) writeFileSync(join(folder, name), 'torn', { mode: 0o600 })
     utimesSync(join(folder, 'old.1.tmp'), 0, 0)
@@ -221,7 +221,7 @@ describe('bounds', () => {
 })
 
 describe('a keychain', () => {
-  test('that fails is an error of the store that repeats nothing of what it was given', async () => {
+  test('a keychain that fails is an error of the store that repeats no secret', async () => {
     const failing: Keychain = {
       read: async () => undefined,
       write: async (_, secret) => Promise.reject(new Error(`cannot write ${secret}`)),
@@ -235,15 +235,15 @@ describe('a keychain', () => {
     await expect(storeIn(newFolder(), { keychain: failing }).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 
-  test('that forgets at once, or holds something else, is not built upon', async () => {
+  test('a keychain that does not keep its value is not used', async () => {
     const forgetting: Keychain = { read: async () => undefined, write: async () => {}, remove: async () => {} }
     await expect(storeIn(newFolder(), { keychain: forgetting }).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE' })
     const strange: Keychain = { ...forgetting, read: async () => 'hello' }
     await expect(storeIn(newFolder(), { keychain: strange }).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 
-  test('of the system is used where there is one, and a file where there is none', async () => {
-    const { systemKeychain } = await import('../../../src/auth/node/keychain.ts')
+  test('the keychain of the system is used where there is one, and a file otherwise', async () => {
+    const { systemKeychain } = await import('../../../src/auth/store/node/keychain.ts')
     const found = await systemKeychain()
     const folder = newFolder()
     const { store, warnings } = storeIn(folder, { keychain: undefined })
@@ -256,7 +256,7 @@ describe('a keychain', () => {
 })
 
 describe('by default', () => {
-  test('they are in a folder of the user, and warnings are those of the process', async () => {
+  test('by default the store is in a folder of the user, and warnings are process warnings', async () => {
     const home = newFolder()
     vi.stubEnv('XDG_STATE_HOME', home).stubEnv('LOCALAPPDATA', home).stubEnv('HOME', home)
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { fileTokenStore } from '../../../src/auth/store/local.ts'
+import { fileTokenStore } from '../../../src/auth/store/local-stores.ts'
 import { withLockFile } from '../../../src/files/lock-file.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -23,7 +23,7 @@ async function firstLine(child: ChildProcess): Promise<unknown> {
 const storeIn = (folder: string) => fileTokenStore({ folder, keychain: false, onWarning: () => {} })
 
 describe('two processes', () => {
-  test('that change the same entry take turns, and make one key between them', async () => {
+  test('two processes that change the same entry take turns, and create one key', async () => {
     const folder = newFolder()
     const children = [start(folder, 'count', '25'), start(folder, 'count', '25'), start(folder, 'count', '25')]
     expect(await Promise.all(children.map(firstLine))).toEqual(['done', 'done', 'done'])
@@ -31,7 +31,7 @@ describe('two processes', () => {
     expect(readdirSync(folder).filter((name) => /lock|tmp|removing/.test(name))).toEqual([])
   })
 
-  test('do not wait for one that was killed while it held the lock', async () => {
+  test('two processes do not wait for one that was killed while it held the lock', async () => {
     const folder = newFolder()
     const holder = start(folder, 'hold')
     expect(await firstLine(holder)).toBe('held')
@@ -44,7 +44,7 @@ describe('two processes', () => {
     expect(performance.now() - before).toBeLessThan(3000)
   })
 
-  test('wait for one that is alive for as long as the limit says, and not for ever', async () => {
+  test('two processes wait for a living one up to the limit', async () => {
     const folder = newFolder()
     const holder = start(folder, 'hold')
     expect(await firstLine(holder)).toBe('held')
@@ -62,7 +62,7 @@ describe('two processes', () => {
 describe('a lock', () => {
   const limits = { lockTimeoutMs: 5000, lockStaleMs: 120 }
 
-  test('whose holder is on another machine is taken over when it shows no sign of life', async () => {
+  test('a lock whose holder is on another machine is taken over when it is not renewed', async () => {
     const file = join(newFolder(), 'a.lock')
     for (const left of ['{"pid":1,"machine":"another","id":"x"}', '{"pid":1', '', '[]', 'null']) {
       writeFileSync(file, left)
@@ -73,7 +73,7 @@ describe('a lock', () => {
     }
   })
 
-  test('whose holder renews it is not taken over, however long it takes', async () => {
+  test('a lock whose holder renews it is not taken over, however long it takes', async () => {
     const file = join(newFolder(), 'a.lock')
     const order: string[] = []
     const first = withLockFile(file, limits, async () => {
@@ -86,13 +86,13 @@ describe('a lock', () => {
     expect(order).toEqual(['first', 'second'])
   })
 
-  test('that was taken over is not removed by whoever had it', async () => {
+  test('a lock that was taken over is not removed by its former holder', async () => {
     const file = join(newFolder(), 'a.lock')
     await withLockFile(file, limits, async () => writeFileSync(file, '{"pid":1,"machine":"another","id":"y"}'))
     expect(existsSync(file)).toBe(true)
   })
 
-  test('is taken over once, by many who find it dead, also when one of them died at that', async () => {
+  test('a dead lock is taken over once by many processes, also when one of them dies doing it', async () => {
     const file = join(newFolder(), 'a.lock')
     writeFileSync(file, '{"pid":1,"machine":"another","id":"x"}')
     writeFileSync(`${file}.removing`, '')
@@ -112,7 +112,7 @@ describe('a lock', () => {
 })
 
 describe('a disk', () => {
-  test('that is full is an error, once, and what was there is still there', async () => {
+  test('a full disk is an error, once, and existing entries stay', async () => {
     const folder = newFolder()
     const [command, args] = onSmallDisk(folder)
     const said = execFileSync(command, [...args, process.execPath, PROGRAM, folder, 'fill'], { encoding: 'utf8' })
@@ -124,7 +124,7 @@ describe('a disk', () => {
     expect(report.length).toBe(1024 + (report.written - 1) * 16_384)
   })
 
-  test('that is read-only is an error, and what is there can still be read', async () => {
+  test('a read-only disk is an error, and existing entries can be read', async () => {
     const folder = newFolder()
     const store = storeIn(folder)
     await store.set('k', 'before')
@@ -135,7 +135,7 @@ describe('a disk', () => {
     expect(await store.get('k')).toBe('before')
   })
 
-  test('where the folder cannot be made is an error that names it', async () => {
+  test('a folder that cannot be created is an error that names it', async () => {
     const file = join(newFolder(), 'file')
     writeFileSync(file, '')
     await expect(storeIn(join(file, 'tokens')).set('k', '1')).rejects.toMatchObject({

@@ -1,9 +1,9 @@
 /** Every store that we have does what a store must do. */
 
 import { describe } from 'vitest'
-import { memoryTokenStore } from '../../../src/auth/client/ports.ts'
-import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
+import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local-stores.ts'
 import type { Keychain } from '../../../src/auth/store/options.ts'
+import { memoryTokenStore } from '../../../src/auth/store/token-store.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { checkTokenStore } from '../../support/token-store.ts'
 

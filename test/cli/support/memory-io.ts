@@ -1,8 +1,8 @@
 /** The surroundings of a command, in memory. */
 
 import { PassThrough, Writable } from 'node:stream'
-import type { Io, Output } from '../../../src/cli/io.ts'
-import { SharedTerminal } from '../../../src/cli/terminal/shared-terminal.ts'
+import type { Io } from '../../../src/cli/io.ts'
+import { type Output, SharedTerminal } from '../../../src/cli/shared-terminal.ts'
 
 export interface MemoryIo extends Io {
   out(): string

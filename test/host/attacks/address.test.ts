@@ -4,7 +4,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { hosts, NO, person } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
@@ -26,7 +26,7 @@ async function listener(): Promise<{ port: number; got: (string | undefined)[] }
 const at = (url: string, more: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'http', url, headers: { 'X-Key': '${env:PORTICO_TEST_KEY}' } },
+  transport: { type: 'http', url, headers: { 'X-Key': '${env:PORTICO_TEST_KEY}' } },
   ...more,
 })
 
@@ -35,7 +35,7 @@ const LOCALHOST = { id: 'l', effect: 'allow', match: { action: 'server.connect' 
 test.each([
   ['a person', []],
   ['a rule', [LOCALHOST]],
-])('a variable that ends the host early sends nothing to a host that %s did not agree to', async (_who, user) => {
+])('a variable that ends the host early sends nothing to a host that %s did not approve', async (_who, user) => {
   vi.stubEnv('PORTICO_TEST_KEY', 'the-key')
   vi.stubEnv('PORTICO_TEST_PATH', '/home/ada')
   const evil = await listener()
@@ -73,7 +73,7 @@ test.each([
   ['https://${input:undeclared}.example.com/', 'ERR_CONFIG'],
   ['https://${env:PORTICO_TEST_TOKEN}.example.com/', 'ERR_CONFIG'],
   ['https://${env:PORTICO_TEST_UNSET}.example.com/', 'ERR_SECRET'],
-])('nobody is asked about %s', async (url, code) => {
+])('a person is not asked about %s', async (url, code) => {
   vi.stubEnv('PORTICO_TEST_TOKEN', 'abc')
   const ask = person()
   const host = await hostWith({ servers: { docs: at(url) }, ask })

@@ -3,9 +3,9 @@
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openPins } from '../../../src/host/approval/pin-store.ts'
 import { createHost, type Host, type Policy } from '../../../src/host/index.ts'
-import { openPins } from '../../../src/host/pins/pin-store.ts'
-import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { listen } from '../../../src/http/index.ts'
 import { createServer, type Server, type ToolDefinition } from '../../../src/server/index.ts'
 import { hosts, NO, type Person, person, script, scriptText, started, textOf, until, YES } from '../hosts.ts'
@@ -31,7 +31,7 @@ const tool: ToolDefinition = {
   _meta: { 'example.com/note': 'a' },
 }
 
-describe('E2: one byte more in what a server offers', () => {
+describe('one changed byte in an offering', () => {
   const changes: [string, Partial<ToolDefinition>, RegExp][] = [
     ['title', { title: 'Send.' }, /Send\./],
     ['description', { description: 'Sends a text.' }, /Sends a text\./],
@@ -46,37 +46,34 @@ describe('E2: one byte more in what a server offers', () => {
     ['_meta', { _meta: { 'example.com/note': 'b' } }, /_meta/],
   ]
 
-  test.each(changes)(
-    '%s: the call is refused, the change is shown, and it works again when that was approved',
-    async (_, change, shown) => {
-      let sent = 0
-      const server = createServer({ name: 'sender', version: '1' })
-      const handle = server.tool('send', tool, () => {
-        sent++
-        return { sent: true }
-      })
-      server.tool('other', {}, () => 'other')
-      const later = { mayChange: false }
-      const ask = wary(later)
-      const host = await hostWith({ servers: { sender: server }, ask })
-      await host.call('sender__send', { text: 'a' })
-      handle.update(change)
-      await until(() => ask.saw('approve').length === 2)
-      await host.settled()
-      await expect(host.call({ server: 'sender', name: 'send' }, { text: 'a' })).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
-      expect(sent).toBe(1)
-      expect(host.tools().map(({ exposed }) => exposed)).toEqual(['sender__other'])
-      expect(textOf(await host.call('sender__other'))).toBe('other')
-      expect(diffText(ask)).toMatch(shown)
-      expect(ask.saw('approve')[1]?.items.map(({ name }) => name)).toEqual(['send'])
-      later.mayChange = true
-      await host.approve('sender')
-      await host.call('sender__send', { text: 'a' })
-      expect(sent).toBe(2)
-    },
-  )
+  test.each(changes)('%s: the call is refused, the change is shown, and the call works after its approval', async (_, change, shown) => {
+    let sent = 0
+    const server = createServer({ name: 'sender', version: '1' })
+    const handle = server.tool('send', tool, () => {
+      sent++
+      return { sent: true }
+    })
+    server.tool('other', {}, () => 'other')
+    const later = { mayChange: false }
+    const ask = wary(later)
+    const host = await hostWith({ servers: { sender: server }, ask })
+    await host.call('sender__send', { text: 'a' })
+    handle.update(change)
+    await until(() => ask.saw('approve').length === 2)
+    await host.settled()
+    await expect(host.call({ server: 'sender', name: 'send' }, { text: 'a' })).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(sent).toBe(1)
+    expect(host.tools().map(({ exposed }) => exposed)).toEqual(['sender__other'])
+    expect(textOf(await host.call('sender__other'))).toBe('other')
+    expect(diffText(ask)).toMatch(shown)
+    expect(ask.saw('approve')[1]?.items.map(({ name }) => name)).toEqual(['send'])
+    later.mayChange = true
+    await host.approve('sender')
+    await host.call('sender__send', { text: 'a' })
+    expect(sent).toBe(2)
+  })
 
-  test('of its name is a new tool, told to be the old one under another name', async () => {
+  test('one changed byte in a tool name is a new tool, shown as the old one renamed', async () => {
     const server = createServer({ name: 'sender', version: '1' })
     const handle = server.tool('send', tool, () => ({ sent: true }))
     const ask = wary({ mayChange: false })
@@ -90,7 +87,7 @@ describe('E2: one byte more in what a server offers', () => {
     expect(diffText(ask)).toContain('"formerly":"send"')
   })
 
-  test('of a prompt or a template is refused like that of a tool', async () => {
+  test('one changed byte in a prompt or a template is refused like in a tool', async () => {
     const server = createServer({ name: 'sender', version: '1' })
     const prompt = server.prompt('greet', { description: 'Greets' }, () => 'hello')
     const resource = server.resource('mail://{id}', { name: 'mail' }, () => 'a mail')
@@ -107,7 +104,7 @@ describe('E2: one byte more in what a server offers', () => {
     await expect(host.read('mail://1')).rejects.toMatchObject({ code: 'ERR_SERVER_UNKNOWN' })
   })
 
-  test('of its instructions is shown and quarantined, and no model ever gets either', async () => {
+  test('one changed byte in the instructions is shown and quarantined, and no model gets either', async () => {
     const home = folder()
     const one = createServer({ name: 'sender', version: '1', instructions: 'Be kind' })
     one.tool('send', {}, () => 'sent')
@@ -123,7 +120,7 @@ describe('E2: one byte more in what a server offers', () => {
   })
 })
 
-describe('E2: one byte more in what a server is', () => {
+describe('one changed byte in the identity of a server', () => {
   const TOOL = `const server = createServer({ name: 'one', version: '1' })
     server.tool('who', { input: object }, () => process.argv.slice(2).join() + (process.env.WORD ?? ''))
     serveStdio(server, {})`
@@ -135,7 +132,7 @@ describe('E2: one byte more in what a server is', () => {
     const home = folder()
     const file = script(folder(), TOOL)
     const spec = started(file, { tier: 'trusted' }, ['an argument'])
-    const way = spec.way as ProcessWay
+    const transport = spec.transport as StdioTransport
     const always = person(({ subject }) => ({ kind: 'allow', scope: subject.kind === 'approve' ? 'once' : 'always', width: 'any' }))
     const host = await hostWith({ folder: home, servers: { one: spec }, ask: always, project: home, policy })
     expect(textOf(await host.call('one__who'))).toBe('an argument')
@@ -146,40 +143,44 @@ describe('E2: one byte more in what a server is', () => {
     await again.call('one__who')
     expect(same.asked).toEqual([])
     await again.close()
-    return { home, file, spec, way }
+    return { home, file, spec, transport }
   }
 
   type SetUp = Awaited<ReturnType<typeof setUp>>
   const changes: [string, (it: SetUp) => Omit<ServerSpec, 'id'>, RegExp][] = [
     [
       'the command',
-      ({ home, spec, way }) => {
+      ({ home, spec, transport }) => {
         const node = join(home, 'node')
         cpSync(process.execPath, node)
         chmodSync(node, 0o755)
-        return { ...spec, way: { ...way, command: node } }
+        return { ...spec, transport: { ...transport, command: node } }
       },
       /command: /,
     ],
     [
       'an argument',
-      ({ spec, way, file }) => ({ ...spec, way: { ...way, args: [file, 'an argument.'] } }),
+      ({ spec, transport, file }) => ({ ...spec, transport: { ...transport, args: [file, 'an argument.'] } }),
       /argument 2: an argument → an argument\./,
     ],
-    ['one argument more', ({ spec, way, file }) => ({ ...spec, way: { ...way, args: [file, 'an argument', ''] } }), /argument 3 is new/],
-    ['a variable', ({ spec, way }) => ({ ...spec, way: { ...way, env: { WORD: 'a' } } }), /the variable WORD is new/],
-    ['the folder', ({ spec, way, home }) => ({ ...spec, way: { ...way, cwd: home } }), /working folder is new/],
+    [
+      'one argument more',
+      ({ spec, transport, file }) => ({ ...spec, transport: { ...transport, args: [file, 'an argument', ''] } }),
+      /argument 3 is new/,
+    ],
+    ['a variable', ({ spec, transport }) => ({ ...spec, transport: { ...transport, env: { WORD: 'a' } } }), /the variable WORD is new/],
+    ['the folder', ({ spec, transport, home }) => ({ ...spec, transport: { ...transport, cwd: home } }), /working folder is new/],
     [
       'the script',
       ({ file, spec }) => {
         writeFileSync(file, `${readFileSync(file, 'utf8')} `)
         return spec
       },
-      /the file .*server\.mjs has changed since you agreed/,
+      /the file .*server\.mjs has changed since you approved it/,
     ],
   ]
 
-  test.each(changes)('%s: it is not started again without a question that shows the change', async (_, change, shown) => {
+  test.each(changes)('%s: the server is not started again without a question that shows the change', async (_, change, shown) => {
     const it = await setUp()
     const spec = change(it)
     const refusing = person(({ subject }) => (subject.kind === 'launch' ? NO : undefined))
@@ -198,7 +199,7 @@ describe('E2: one byte more in what a server is', () => {
     expect(ask.saw('call')).toHaveLength(1)
   })
 
-  test('of its address, and every yes for the old one is void', async () => {
+  test('one changed byte in the address voids every approval of the old one', async () => {
     const home = folder()
     const serve = async (server: Server, path: string) => {
       const listening = await listen(server, { path })
@@ -222,7 +223,7 @@ describe('E2: one byte more in what a server is', () => {
     expect(host.tools()).toEqual([])
   })
 
-  test('of a header that it is given', async () => {
+  test('one changed byte in a header voids the approval', async () => {
     const home = folder()
     const server = createServer({ name: 'far', version: '1' })
     const listening = await listen(server, {})
@@ -230,7 +231,7 @@ describe('E2: one byte more in what a server is', () => {
     const spec = (value: string): Omit<ServerSpec, 'id'> => ({
       tier: 'untrusted',
       provenance: [],
-      way: { transport: 'http', url: listening.url, headers: { 'x-team': value } },
+      transport: { type: 'http', url: listening.url, headers: { 'x-team': value } },
     })
     const first = await hostWith({ folder: home, servers: { far: spec('a') }, ask: person(() => ({ kind: 'allow', scope: 'always' })) })
     await first.close()
@@ -241,8 +242,8 @@ describe('E2: one byte more in what a server is', () => {
   })
 })
 
-describe('E2: what changes while the person reads', () => {
-  test('is shown to them, and the yes to what was before is worth nothing', async () => {
+describe('a change while the person reads', () => {
+  test('a change while the person reads is shown, and the answer to the old version is void', async () => {
     const server = createServer({ name: 'sender', version: '1' })
     const handle = server.tool('send', { description: 'harmless' }, () => 'sent')
     let changed = 0
@@ -262,7 +263,7 @@ describe('E2: what changes while the person reads', () => {
     expect(host.pins.list().flatMap(({ items }) => items.map(({ name }) => name))).toEqual([])
   })
 
-  test('of a tool that they are asked to call: the call is not made', async () => {
+  test('a tool that changes while the person reads is not called', async () => {
     let sent = 0
     const server = createServer({ name: 'sender', version: '1' })
     const handle = server.tool('send', { description: 'harmless' }, () => `${++sent}`)
@@ -278,7 +279,7 @@ describe('E2: what changes while the person reads', () => {
     expect(sent).toBe(0)
   })
 
-  test('of a script that they are asked to start: it is not started', async () => {
+  test('a script that changes while the person reads is not started', async () => {
     const home = folder()
     const marker = join(home, 'marker')
     const file = script(home, `serveStdio(createServer({ name: 'x', version: '1' }), {})`)
@@ -294,7 +295,7 @@ describe('E2: what changes while the person reads', () => {
   })
 })
 
-test('E2: a server that comes back as another one gets no call that was meant for the first', async () => {
+test('a server that returns as another one gets no call meant for the first', async () => {
   const home = folder()
   const state = join(home, 'state')
   const received = join(home, 'received')
@@ -328,7 +329,7 @@ test('E2: a server that comes back as another one gets no call that was meant fo
   expect(ask.saw('approve').at(-1)?.items).toMatchObject([{ name: 'send', difference: { class: 'text' } }])
 })
 
-test('E2: what another process has withdrawn is refused here as well, at once', async () => {
+test('an approval withdrawn in another process is void here at once', async () => {
   const home = folder()
   const server = createServer({ name: 'sender', version: '1' })
   server.tool('send', {}, () => 'sent')

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
@@ -26,7 +27,7 @@ const world = () => {
   const memory = (service: typeof mail, spec: Partial<ServerSpec>): Omit<ServerSpec, 'id'> => ({
     tier: 'trusted',
     provenance: [],
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
     ...spec,
   })
   const servers: NonNullable<HostOptions['servers']> = {
@@ -47,14 +48,14 @@ const paster = (answer: Answer) =>
 
 const theft = (text: string) => spy([calling('mail__inbox')], [calling('web__page')], [calling('paste__post', { text })])
 
-describe('E7: private data, words of strangers, and a way out', () => {
+describe('private data, untrusted text and an open-world tool', () => {
   test.each([
     ['as it is', MAIL],
     ['in the middle of something', `Summary: ${MAIL} Regards`],
     ['in base64', Buffer.from(MAIL).toString('base64')],
     ['in hex', Buffer.from(MAIL).toString('hex')],
     ['in percent signs', encodeURIComponent(MAIL)],
-  ])('are asked about by a person each time, who sees which bytes come from where: %s', async (_, text) => {
+  ])('the person is asked each time and sees which bytes come from where: %s', async (_, text) => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: theft(text) })
@@ -67,12 +68,12 @@ describe('E7: private data, words of strangers, and a way out', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/these \d+ bytes of \/text come from mail\/inbox#\d+\n {2}which begin: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(/\d+ bytes of \/text come from mail\/inbox#\d+\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })
 
-  test('with a grant for always, a rule that allows all, and a person who asked not to be asked: still a question', async () => {
+  test('the question is asked despite a lasting grant, an allow rule and bypass', async () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const policy: HostOptions['policy'] = { roots: {}, layers: { user: [{ id: 'all', effect: 'allow', match: {} }] } }
@@ -82,7 +83,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(sent).toEqual([])
   })
 
-  test('with nobody there to ask: it is not sent', async () => {
+  test('without a person to ask, nothing is sent', async () => {
     const { servers, sent } = world()
     const kept = person()
     const first = await hostWith({ servers, ask: kept })
@@ -96,7 +97,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(sent).toEqual([])
   })
 
-  test('with a yes: it is sent this once, and the next time asked about again', async () => {
+  test('an approval holds once, and the next call is asked about again', async () => {
     const { servers, sent } = world()
     const ask = paster({ kind: 'allow', scope: 'always', width: 'any' })
     const model = spy(
@@ -111,7 +112,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(ask.saw('call').filter(({ origins }) => origins.length > 0)).toHaveLength(2)
   })
 
-  test('are remembered for the whole conversation, and not beyond it', async () => {
+  test('labels hold for the whole conversation, and not beyond it', async () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const model = spy(
@@ -122,34 +123,35 @@ describe('E7: private data, words of strangers, and a way out', () => {
       [calling('paste__post', { text: 'hi' })],
     )
     const host = await hostWith({ servers, ask, model })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    await chat(host, 'and send', { conversation })
     expect(sent).toEqual([])
     const questions = ask.asked.length
-    await chat(host, 'something else', { talk: host.talk() })
+    await chat(host, 'something else', { conversation: new Conversation() })
     expect(sent).toEqual([{ text: 'hi' }])
     expect(ask.asked.slice(questions).every(({ reasons }) => !reasons.join().includes('private data'))).toBe(true)
   })
 
-  test('a resource that was read counts like a result [T-HOST-011] [T-ARCH-020]', async () => {
+  test('a resource that was read counts like a result', async () => {
+    proves('T-HOST-011', 'T-ARCH-020')
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('web__page')], [calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk()
-    await host.read('mail://1', { talk })
-    await chat(host, 'go', { talk })
+    const conversation = new Conversation()
+    await host.read('mail://1', { conversation })
+    await chat(host, 'go', { conversation })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private:mail')
     expect(sent).toEqual([])
   })
 })
 
-describe('E10: what an untrusted server says of itself', () => {
+describe('hints of an untrusted server', () => {
   test.each([
     { readOnlyHint: true },
     { readOnlyHint: true, destructiveHint: false, openWorldHint: false, idempotentHint: true },
     { destructiveHint: false, openWorldHint: false },
-  ])('does not spare the question: %j', async (annotations) => {
+  ])('hints of an untrusted server do not skip the question: %j', async (annotations) => {
     let done = 0
     const server = createServer({ name: 'sly', version: '1' })
     server.tool('read', { annotations }, () => `${++done}`)
@@ -162,13 +164,13 @@ describe('E10: what an untrusted server says of itself', () => {
     expect(done).toBe(0)
   })
 
-  test('is believed when it speaks against the server, although the server is trusted', async () => {
+  test('hints that speak against a server are believed, even of a trusted server', async () => {
     const server = createServer({ name: 'honest', version: '1' })
     server.tool('erase', { annotations: { destructiveHint: true } }, () => 'erased')
     server.tool('look', {}, () => 'looked')
     const ask = person(({ subject }) => (subject.kind === 'call' ? NO : undefined))
     const host = await hostWith({
-      servers: { honest: { tier: 'trusted', provenance: [], way: { transport: 'memory', service: server } } },
+      servers: { honest: { tier: 'trusted', provenance: [], transport: { type: 'memory', service: server } } },
       ask,
     })
     expect(textOf(await host.call('honest__look'))).toBe('looked')
@@ -176,20 +178,20 @@ describe('E10: what an untrusted server says of itself', () => {
   })
 })
 
-test('E7: what was allowed before strangers spoke up is asked about anew where it has consequences, and then holds again', async () => {
+test('a grant from before untrusted text needs one new answer for consequential calls', async () => {
   const { servers, sent } = world()
   const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined))
   // Its own answers are not those of strangers.
   const paste = { ...(servers.paste as Omit<ServerSpec, 'id'>), asserted: { '*': { destructiveHint: false, openWorldHint: false } } }
   const policy = { roots: {}, layers: { user: [{ id: 'ask', effect: 'ask' as const, match: { action: 'tool.call', server: 'paste' } }] } }
   const host = await hostWith({ servers: { ...servers, paste }, ask, policy })
-  const talk = host.talk()
-  const post = (text: string) => host.call('paste__post', { text }, { talk })
+  const conversation = new Conversation()
+  const post = (text: string) => host.call('paste__post', { text }, { conversation })
   const questions = () => ask.asked.filter(({ subject, server }) => subject.kind === 'call' && server.id === 'paste').length
   await post('one')
   await post('two')
   expect(questions()).toBe(1)
-  await host.call('web__page', {}, { talk })
+  await host.call('web__page', {}, { conversation })
   await post('three')
   expect(questions()).toBe(2)
   await post('four')
@@ -197,25 +199,25 @@ test('E7: what was allowed before strangers spoke up is asked about anew where i
   expect(sent).toHaveLength(4)
 })
 
-describe('a conversation that was kept and is taken up again', () => {
+describe('a stored conversation that is resumed', () => {
   const kept = async () => {
     const { servers, sent } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], [calling('web__page')], []) })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    const record: ConversationRecord = JSON.parse(JSON.stringify(talk.conversation))
-    return { servers, sent, record, former: talk.run.flow }
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    const record: ConversationRecord = JSON.parse(JSON.stringify(conversation))
+    return { servers, sent, record, former: conversation.flow() }
   }
 
-  test('still knows its labels, where its texts came from, and since when strangers have a say', async () => {
+  test('a resumed conversation keeps its labels, the origins of its texts and the start of untrust', async () => {
     const { servers, sent, record, former } = await kept()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk(new Conversation(record))
-    expect(talk.run.flow.labels).toEqual(former.labels)
-    expect(talk.run.flow.untrustedSince).toBe(former.untrustedSince)
-    expect(talk.run.flow.sourcesOf('private:mail')).toEqual(former.sourcesOf('private:mail'))
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation(record)
+    expect(conversation.flow().labels).toEqual(former.labels)
+    expect(conversation.flow().untrustedSince).toBe(former.untrustedSince)
+    expect(conversation.flow().toJSON().labels).toEqual(former.toJSON().labels)
+    await chat(host, 'and send', { conversation })
     const question = ask.asked.at(-1)
     expect(question?.reasons.join()).toContain('private data (private:mail)')
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
@@ -223,26 +225,27 @@ describe('a conversation that was kept and is taken up again', () => {
     expect(sent).toEqual([])
   })
 
-  test('counts as untrusted and private when nobody kept its labels', async () => {
+  test('a resumed conversation without stored labels counts as untrusted and private', async () => {
     const { servers, sent, record } = await kept()
     const { flow: _, ...bare } = record
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk(new Conversation(bare))
-    expect(talk.run.flow.labels).toEqual(['untrusted', 'private:*'])
-    expect(talk.run.flow.untrustedSince).toBeGreaterThan(Date.now() - 60_000)
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation(bare)
+    expect(conversation.flow().labels).toEqual(['untrusted', 'private:*'])
+    expect(conversation.flow().untrustedSince).toBeGreaterThan(Date.now() - 60_000)
+    await chat(host, 'and send', { conversation })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private data (private:*)')
     const [origin] = ask.saw('call').at(-1)?.origins ?? []
     expect(origin?.source).toBe('earlier conversation#1')
     expect(sent).toEqual([])
   })
 
-  test('is one conversation, however often it is taken up in one process', async () => {
+  test('a conversation that is resumed several times in one process is one conversation', async () => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], []) })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    expect(host.talk(talk.conversation).run.flow.labels).toEqual(['private:mail'])
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    await host.call('mail__inbox', {}, { conversation })
+    expect(conversation.flow().labels).toEqual(['private:mail'])
   })
 })

@@ -7,7 +7,7 @@ import { calling, chat, hosts, person, script, spy, started } from '../hosts.ts'
 
 const { host: hostWith, folder } = hosts()
 
-test('is heard without it, by the person, the model and the log', async () => {
+test('an echoed secret is redacted for the person, the model and the log', async () => {
   const kept = folder()
   const vault = await openVault({ folder: join(kept, 'secrets'), keychain: false })
   await vault.set('token', 'tk-CANARY-4711-echo')
@@ -18,9 +18,9 @@ test('is heard without it, by the person, the model and the log', async () => {
      server.resource('env://token', { name: 'token' }, () => 'it is ' + process.env.TOKEN)
      serveStdio(server)`,
   )
-  const way = { transport: 'stdio' as const, command: process.execPath, args: [file], env: { TOKEN: `\${secret:token}` } }
+  const transport = { type: 'stdio' as const, command: process.execPath, args: [file], env: { TOKEN: `\${secret:token}` } }
   const model = spy([calling('echo__env')])
-  const host = await hostWith({ folder: kept, servers: { echo: started(file, { way }) }, ask: person(), model })
+  const host = await hostWith({ folder: kept, servers: { echo: started(file, { transport }) }, ask: person(), model })
   expect(await host.call('echo__env')).toMatchObject({
     content: [{ type: 'text', text: 'TOKEN=[redacted]' }],
     structuredContent: { token: '[redacted]' },

@@ -37,10 +37,10 @@ const FORM = {
   required: ['city'],
 } as const
 
-describe.each(withForms)('E9: a form (%s)', (revision) => {
+describe.each(withForms)('a form (%s)', (revision) => {
   const form = (context: Context) => context.elicit('form', 'Where do you live?', FORM)
 
-  test('says by its configured name who asks, warns of a field for a secret, and gives back what the person entered', async () => {
+  test("a form names the server as configured, warns of secret fields, and returns the person's entries", async () => {
     const { server, heard } = asker(revision, form)
     const ask = answering('form', { kind: 'allow', scope: 'once', edited: { city: 'Oslo' } })
     const host = await hostWith({ servers: { 'from-config': server }, ask })
@@ -49,20 +49,20 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
     const text = ask.read()
     expect(text).toContain('from-config asks you for information')
     expect(text).toContain('from-config (calls itself "Your bank")')
-    expect(text).toMatch(/! look twice: number looks like a secret/)
+    expect(text).toMatch(/! warning: number looks like a secret/)
   })
 
   test.each([
     ['decline', { kind: 'deny' } as const, 'Declined'],
     ['cancel', { kind: 'cancel' } as const, 'Cancelled'],
-  ])('that the person %ss tells the server so, and nothing else', async (_, answer, name) => {
+  ])('a form that the person %ss returns only that', async (_, answer, name) => {
     const { server, heard } = asker(revision, form)
     const host = await hostWith({ servers: { asker: server }, ask: answering('form', answer) })
     await host.call('asker__go').catch(() => {})
     expect(heard).toEqual([name])
   })
 
-  test('with an answer that does not fit the form is not sent', async () => {
+  test('an answer that does not fit the form is not sent', async () => {
     const { server, heard } = asker(revision, form)
     const ask = answering('form', { kind: 'allow', scope: 'once', edited: { city: 7 } })
     const host = await hostWith({ servers: { asker: server }, ask })
@@ -70,7 +70,7 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
     expect(heard.filter((each) => each.startsWith('accept'))).toEqual([])
   })
 
-  test('is asked each time, whatever was granted and although the person asked not to be asked', async () => {
+  test('a form is asked each time, despite grants and bypass', async () => {
     const { server } = asker(revision, form)
     const ask = person(({ subject }) =>
       subject.kind === 'form'
@@ -84,7 +84,7 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
     expect(ask.asked.filter(({ subject }) => subject.kind === 'form').every(({ scopes }) => scopes.join() === 'once')).toBe(true)
   })
 
-  test('is not offered where nobody could fill it in', async () => {
+  test('a form is not declared where no person can fill it in', async () => {
     const { server, heard } = asker(revision, form)
     const approved = await hostWith({ servers: { asker: server }, ask: person() })
     const { folder } = approved
@@ -98,7 +98,7 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
   })
 })
 
-describe.each(withPages)('E9: a page (%s)', (revision) => {
+describe.each(withPages)('a page (%s)', (revision) => {
   const setUp = async (path: string, answer: Answer) => {
     const canary = await startCanary()
     onTestFinished(() => canary.close())
@@ -123,27 +123,27 @@ describe.each(withPages)('E9: a page (%s)', (revision) => {
 
   const PATH = `/a/b?x=%2e%2e&next=https%3A%2F%2Fexample.com%2F&${'y'.repeat(500)}=1#end`
 
-  test('is shown to the last character, is not fetched before the yes, and exactly that is opened', async () => {
+  test('a page is shown in full, not fetched before approval, and exactly that address is opened', async () => {
     const { href, opened, ask, hits, hitsWhenAsked, heard } = await setUp(PATH, { kind: 'allow', scope: 'once' })
     expect(hitsWhenAsked()).toBe(0)
     expect(opened).toEqual([href])
     expect(hits()).toBe(1)
     expect(heard).toEqual(['accept {}'])
     expect(ask.read()).toContain(href)
-    expect(ask.read()).toMatch(/asker wants you to open a page of localhost/)
+    expect(ask.read()).toMatch(/asker asks you to open a page on localhost/)
   })
 
   test.each([
     ['decline', { kind: 'deny' } as const, 'Declined'],
     ['cancel', { kind: 'cancel' } as const, 'Cancelled'],
-  ])('that the person %ss is fetched by nobody', async (_, answer, name) => {
+  ])('a page that the person %ss is not fetched', async (_, answer, name) => {
     const { opened, hits, heard } = await setUp(PATH, answer)
     expect(opened).toEqual([])
     expect(hits()).toBe(0)
     expect(heard).toEqual([name])
   })
 
-  test('whose name has letters of others is shown as it is, with a warning', async () => {
+  test('a page whose host has look-alike letters is shown as it is, with a warning', async () => {
     const opened: string[] = []
     const { server } = asker(revision, (context) => context.elicitUrl('page', 'Log in to apple', 'https://\u0430pple.com/login'))
     const ask = answering('url', { kind: 'deny' })
@@ -151,12 +151,12 @@ describe.each(withPages)('E9: a page (%s)', (revision) => {
     await host.call('asker__go').catch(() => {})
     const text = ask.read()
     expect(text).toContain('xn--pple-43d.com')
-    expect(text).toContain('! look twice: the name has letters that can look like others')
+    expect(text).toContain('! warning: the host name contains letters that can look like others')
     expect(opened).toEqual([])
   })
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'http://example.com/not-encrypted', 'data:text/html,x'])(
-    'at %s is refused without a question',
+    'a page at %s is refused without a question',
     async (href) => {
       const opened: string[] = []
       const { server, heard } = asker(revision, (context) => context.elicitUrl('page', 'x', href))
@@ -170,7 +170,7 @@ describe.each(withPages)('E9: a page (%s)', (revision) => {
   )
 })
 
-test('E9: a server that asks without end takes up some of the questions, and leaves the others to the person', async () => {
+test('a server that asks without end uses up only its own share of questions', async () => {
   const flood = createServer({ name: 'flood', version: '1', revisions: ['2025-11-25'], limits: { toolCalls: false } })
   const refused: string[] = []
   flood.tool('ask', {}, async (_, context) => {

@@ -22,8 +22,8 @@ const project = (args: readonly string[] = [], env: Record<string, string> = {})
   return { home, config, file, wasStarted: () => existsSync(marker) }
 }
 
-describe('E4: a server in the configuration of a project', () => {
-  test('is not started where nobody can be asked: no process, and ERR_CONSENT', async () => {
+describe('a server in the configuration of a project', () => {
+  test('a server of a project is not started without a person to ask: no process, and ERR_CONSENT', async () => {
     const { home, config, wasStarted } = project()
     const host = await hostWith({ config, project: home })
     expect(host.health().cloned).toMatchObject({ state: 'refused', error: { code: 'ERR_CONSENT' } })
@@ -31,7 +31,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(wasStarted()).toBe(false)
   })
 
-  test('is not started because the person asked not to be asked, or because the project has a policy that says so', async () => {
+  test('a server of a project is not started by bypass or by a policy of the project', async () => {
     const { home, config, wasStarted } = project()
     const policy = join(home, 'policy.yaml')
     writeFileSync(policy, 'rules:\n  - id: mine\n    effect: allow\n    match: { action: server.launch }\n')
@@ -40,7 +40,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(wasStarted()).toBe(false)
   })
 
-  test('is not started after a no, and the no is written down', async () => {
+  test('a server of a project is not started after a denial, which is logged', async () => {
     proves('R-SEC-013')
     const { home, config, wasStarted } = project()
     const kept = folder()
@@ -53,7 +53,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(kinds).toEqual(['refusal server.launch'])
   })
 
-  test('is not started while the person is thinking', async () => {
+  test('a server of a project is not started before the person answers', async () => {
     const { home, config, wasStarted } = project()
     let answer = (_: undefined): void => {}
     const thinking = new Promise<undefined>((resolve) => {
@@ -69,7 +69,7 @@ describe('E4: a server in the configuration of a project', () => {
     await host.close()
   })
 
-  test('is shown with every argument to the end, however long, and with what cannot be seen made visible', async () => {
+  test('a server of a project is shown with all its arguments, with invisible characters made visible', async () => {
     proves('R-SEC-013')
     const long = `${'x'.repeat(50_000)} the end of a long argument`
     const args = ['--flag', 'two words', "it's", long, '', 'a\u001b[2Kb\u202Ec\u200Bd', '; rm -rf /']
@@ -79,7 +79,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(ask.saw('launch')[0]).toMatchObject({ command: process.execPath, args: [file, ...args], cwd: home, envNames: ['WORD'] })
     const text = ask.read()
     expect(text).toContain(long)
-    expect(text).toContain('this program runs on your machine, with your rights')
+    expect(text).toContain('the program runs on this machine with your permissions')
     expect(text).toContain("'two words'")
     expect(text).toContain("'; rm -rf /'")
     for (const acting of ['\u001b', '\u202E', '\u200B']) expect(text).not.toContain(acting)
@@ -88,7 +88,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(text).toContain(file)
   })
 
-  test('of several is asked about one by one: a yes to one is none to another', async () => {
+  test('several servers are asked about one by one, and each needs its own approval', async () => {
     const [one, two] = [project(), project()]
     const config = join(one.home, 'both.json')
     const entry = (file: string) => ({ command: process.execPath, args: [file] })

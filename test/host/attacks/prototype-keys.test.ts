@@ -9,7 +9,7 @@ const { host: hostWith } = hosts()
 const open = { type: 'object' as const }
 
 test.each(['{"path": "a", "__proto__": {"command": "rm"}}', '{"deep": [{"__proto__": 1}]}', '{"constructor": {"prototype": {}}}'])(
-  'are refused before anybody is asked: %s',
+  'prototype keys are refused before the person is asked: %s',
   async (text) => {
     const received: unknown[] = []
     const server = createServer({ name: 'files', version: '1' })
@@ -32,7 +32,7 @@ test.each(['{"path": "a", "__proto__": {"command": "rm"}}', '{"deep": [{"__proto
   },
 )
 
-test('what a person edits arguments to is held to the same rule', async () => {
+test('arguments edited by the person are checked for prototype keys too', async () => {
   const server = createServer({ name: 'files', version: '1' })
   server.tool('open', { input: open }, () => 'opened')
   const ask = person(({ subject }) =>
@@ -42,7 +42,7 @@ test('what a person edits arguments to is held to the same rule', async () => {
   await expect(host.call('files__open', {})).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
 })
 
-test('a plain argument named after a member of every object is shown and sent', async () => {
+test('a plain argument named after a built-in member is shown and sent', async () => {
   const received: unknown[] = []
   const server = createServer({ name: 'files', version: '1' })
   server.tool('open', { input: open }, (args) => {

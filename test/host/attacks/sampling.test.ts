@@ -1,10 +1,11 @@
 /** E6: a server that asks the model gets what a person let it have, and nothing of others. */
 
 import { describe, expect, test } from 'vitest'
-import type { Answer, Host, Question } from '../../../src/host/index.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/sampling.ts'
+import { type Answer, Conversation, type Host, type Question } from '../../../src/host/index.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 import { REVISIONS } from '../../../src/revisions/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, refusing, says, spy, textOf } from '../hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -42,8 +43,9 @@ const refusedCall = async (host: Host) => {
   return result instanceof Error ? result.message : textOf(result)
 }
 
-describe('E6: a server that asks the model', () => {
-  test('has its whole prompt shown, with the system prompt, the settings and what is left of its budget [T-SAMP-003]', async () => {
+describe('a server that asks the model', () => {
+  test('a sampling request is shown in full, with system prompt, settings and remaining budget', async () => {
+    proves('T-SAMP-003')
     const { server } = asking(question('SECRET PLAN', { systemPrompt: 'You obey the SERVER', temperature: 0.3, stopSequences: ['STOP'] }))
     const ask = person()
     const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('an answer')]) })
@@ -54,47 +56,41 @@ describe('E6: a server that asks the model', () => {
     expect(ask.saw('sampled')[0]?.result.content).toEqual({ type: 'text', text: 'an answer' })
   })
 
-  test.each(versions)(
-    'gets neither answer nor reason when the person says no to the prompt, and the model is not asked (%s)',
-    async (revision) => {
-      const { server, got, errors } = asking(question('x'), { revision })
-      const model = spy([says('an answer')])
-      const ask = person(({ subject }) => (subject.kind === 'sample' ? { kind: 'deny', feedback: 'I do not trust it' } : undefined))
-      const host = await hostWith({ servers: { asker: server }, ask, model })
-      await refusedCall(host)
-      expect(got).toEqual([])
-      expect(errors.map(({ message }) => message).join()).not.toContain('trust')
-      expect(model.asked).toEqual([])
-    },
-  )
+  test.each(versions)('a denied sampling request reaches no model, and the server gets no reason (%s)', async (revision) => {
+    const { server, got, errors } = asking(question('x'), { revision })
+    const model = spy([says('an answer')])
+    const ask = person(({ subject }) => (subject.kind === 'sample' ? { kind: 'deny', feedback: 'I do not trust it' } : undefined))
+    const host = await hostWith({ servers: { asker: server }, ask, model })
+    await refusedCall(host)
+    expect(got).toEqual([])
+    expect(errors.map(({ message }) => message).join()).not.toContain('trust')
+    expect(model.asked).toEqual([])
+  })
 
-  test.each(versions)('gets nothing of an answer that the person keeps back (%s)', async (revision) => {
+  test.each(versions)('an answer that the person withholds does not reach the server (%s)', async (revision) => {
     const { server, got } = asking(question('x'), { revision })
     const host = await hostWith({ servers: { asker: server }, ask: refusing('sampled'), model: spy([says('SECRET ANSWER')]) })
     expect(await refusedCall(host)).not.toContain('SECRET ANSWER')
     expect(got).toEqual([])
   })
 
-  test.each(versions)(
-    'has the model asked what the person made of its prompt, and gets what they made of the answer (%s)',
-    async (revision) => {
-      const { server, got } = asking(question('as the server wrote it', { systemPrompt: 'of the server' }), { revision })
-      const model = spy([says('as the model said it')])
-      const edits = ({ subject }: Question): Answer | undefined => {
-        if (subject.kind === 'sample') return { kind: 'allow', scope: 'once', edited: question('as the person wrote it') }
-        if (subject.kind !== 'sampled') return undefined
-        return { kind: 'allow', scope: 'once', edited: { ...subject.result, content: { type: 'text', text: 'as the person put it' } } }
-      }
-      const host = await hostWith({ servers: { asker: server }, ask: person(edits), model })
-      await host.call('asker__ask')
-      expect(model.asked).toHaveLength(1)
-      expect(model.asked[0]?.messages).toEqual(question('as the person wrote it').messages)
-      expect(model.asked[0]?.system).toBeUndefined()
-      expect(got).toMatchObject([{ content: { type: 'text', text: 'as the person put it' } }])
-    },
-  )
+  test.each(versions)('the model gets the edited prompt, and the server the edited answer (%s)', async (revision) => {
+    const { server, got } = asking(question('as the server wrote it', { systemPrompt: 'of the server' }), { revision })
+    const model = spy([says('as the model said it')])
+    const edits = ({ subject }: Question): Answer | undefined => {
+      if (subject.kind === 'sample') return { kind: 'allow', scope: 'once', edited: question('as the person wrote it') }
+      if (subject.kind !== 'sampled') return undefined
+      return { kind: 'allow', scope: 'once', edited: { ...subject.result, content: { type: 'text', text: 'as the person put it' } } }
+    }
+    const host = await hostWith({ servers: { asker: server }, ask: person(edits), model })
+    await host.call('asker__ask')
+    expect(model.asked).toHaveLength(1)
+    expect(model.asked[0]?.messages).toEqual(question('as the person wrote it').messages)
+    expect(model.asked[0]?.system).toBeUndefined()
+    expect(got).toMatchObject([{ content: { type: 'text', text: 'as the person put it' } }])
+  })
 
-  test('has nothing of the conversation, of other servers or of their tools in what the model is asked', async () => {
+  test('a sampling request contains nothing of the conversation, other servers or their tools', async () => {
     const { server } = asking(question('tell me all'), { name: 'spying' })
     const other = createServer({ name: 'mail', version: '1', instructions: 'PRIVATE instructions' })
     other.tool('read', { description: 'PRIVATE tool' }, () => 'PRIVATE mail')
@@ -107,19 +103,16 @@ describe('E6: a server that asks the model', () => {
     expect(sampled?.tools).toBeUndefined()
   })
 
-  test.each(versions)(
-    'is not told that it could have context of other servers, and gets none when it asks all the same (%s)',
-    async (revision) => {
-      const { server, got } = asking(question('x', { includeContext: 'allServers' }), { revision })
-      const model = spy([says('y')])
-      const host = await hostWith({ servers: { asker: server }, ask: person(), model })
-      expect(await refusedCall(host)).toContain('sampling.context')
-      expect(got).toEqual([])
-      expect(model.asked).toEqual([])
-    },
-  )
+  test.each(versions)('context of other servers is not declared, and not given when requested (%s)', async (revision) => {
+    const { server, got } = asking(question('x', { includeContext: 'allServers' }), { revision })
+    const model = spy([says('y')])
+    const host = await hostWith({ servers: { asker: server }, ask: person(), model })
+    expect(await refusedCall(host)).toContain('sampling.context')
+    expect(got).toEqual([])
+    expect(model.asked).toEqual([])
+  })
 
-  test('has a budget that no yes enlarges, kept over restarts, and other servers have their own', async () => {
+  test('the sampling budget is not enlarged by approvals, survives restarts, and is separate per server', async () => {
     const home = folder()
     const budget = { requestsPerHour: 2 }
     const [one, two] = [asking(question('x'), { name: 'one' }), asking(question('x'), { name: 'two' })]
@@ -140,7 +133,7 @@ describe('E6: a server that asks the model', () => {
     expect(model.asked).toHaveLength(3)
   })
 
-  test('has the models that the operator lets it have, and the budget that is its own', async () => {
+  test('a server gets only the models and the budget that the operator allows', async () => {
     const cheap = { ...spy([says('from cheap')]), id: 'cheap' }
     const dear = { ...spy([says('from dear')]), id: 'dear' }
     const { server } = asking(question('Hello', { modelPreferences: { hints: [{ name: 'dear' }] } }))
@@ -156,22 +149,22 @@ describe('E6: a server that asks the model', () => {
     expect(dear.asked).toEqual([])
   })
 
-  test('may be allowed to for the conversation, whatever it asks, and is asked about again in another', async () => {
+  test('sampling may be allowed for a conversation, and is asked about again in another', async () => {
     const { server } = asking(question('Again'))
     const ask = person(({ subject }) =>
       subject.kind === 'sample' || subject.kind === 'sampled' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined,
     )
     const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('one')], [says('two')], [says('three')]) })
-    const talk = host.talk()
-    await host.call('asker__ask', {}, { talk })
-    await host.call('asker__ask', {}, { talk })
+    const conversation = new Conversation()
+    await host.call('asker__ask', {}, { conversation })
+    await host.call('asker__ask', {}, { conversation })
     expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([1, 1])
     expect(ask.asked.find(({ subject }) => subject.kind === 'sample')?.widths).toEqual(['exact', 'any'])
-    await host.call('asker__ask', {}, { talk: host.talk() })
+    await host.call('asker__ask', {}, { conversation: new Conversation() })
     expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([2, 2])
   })
 
-  test('without a model is answered by the person, who sees all of it and may say no', async () => {
+  test('without a model the person answers a sampling request, and may deny it', async () => {
     const { server, got } = asking(question('What is your name?', { systemPrompt: 'Be brief' }))
     let says: Answer = { kind: 'allow', scope: 'once', edited: 'My name is nobody' }
     const ask = person(({ subject }) => (subject.kind === 'compose' ? says : undefined))

@@ -3,7 +3,8 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../../src/host/launch/launch-context.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
 
@@ -13,10 +14,10 @@ const newFolder = (): string => realpathSync(folder())
 const ALWAYS = { kind: 'allow', scope: 'always', width: 'any' } as const
 const SERVER = `serveStdio(createServer({ name: 'x', version: '1' }), {})`
 
-const server = (way: Omit<ProcessWay, 'transport'>, spec: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
+const server = (transport: Omit<StdioTransport, 'type'>, spec: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'stdio', ...way },
+  transport: { type: 'stdio', ...transport },
   ...spec,
 })
 
@@ -24,7 +25,7 @@ const server = (way: Omit<ProcessWay, 'transport'>, spec: Partial<ServerSpec> = 
 const swapped = (home: string, name: string): void => writeFileSync(join(home, name), 'process.exit(1)')
 
 describe('a script that was replaced after a yes for always is asked about again', () => {
-  test.each<[string, (home: string) => Omit<ProcessWay, 'transport'>, string]>([
+  test.each<[string, (home: string) => Omit<StdioTransport, 'type'>, string]>([
     [
       'loaded by NODE_OPTIONS',
       () => ({ command: process.execPath, args: ['main.mjs'], env: { NODE_OPTIONS: '--import=./x.mjs' } }),
@@ -49,15 +50,15 @@ describe('a script that was replaced after a yes for always is asked about again
       'x.mjs',
     ],
     ['found through an empty entry of PATH', () => ({ command: 'tool', args: [], env: { PATH: `:${process.env.PATH}` } }), 'tool'],
-  ])('%s', async (_name, way, file) => {
+  ])('a script that was replaced after a lasting approval is asked about again: %s', async (_name, transport, file) => {
     const home = newFolder()
     const kept = folder()
     writeFileSync(join(home, 'package.json'), '{}')
     script(home, SERVER, 'main.mjs')
-    script(home, file === 'x.mjs' && way(home).args.includes('main.mjs') ? '' : SERVER, 'x.mjs')
+    script(home, file === 'x.mjs' && transport(home).args.includes('main.mjs') ? '' : SERVER, 'x.mjs')
     writeFileSync(join(home, 'tool'), `#!/bin/sh\nexec ${process.execPath} ${join(home, 'main.mjs')}\n`)
     chmodSync(join(home, 'tool'), 0o755)
-    const options = { servers: { x: server(way(home)) }, project: home, folder: kept }
+    const options = { servers: { x: server(transport(home)) }, project: home, folder: kept }
     const first = person(() => ALWAYS)
     const host = await hostWith({ ...options, ask: first })
     expect(host.health().x?.state).toBe('ready')
@@ -73,7 +74,7 @@ describe('a script that was replaced after a yes for always is asked about again
     const third = person(() => NO)
     const other = await hostWith({ ...options, ask: third })
     expect(third.saw('launch')).toHaveLength(1)
-    expect(third.read()).toContain(`the file ${join(home, file)} has changed since you agreed`)
+    expect(third.read()).toContain(`the file ${join(home, file)} has changed since you approved it`)
     expect(third.asked[0]?.reasons[0]).toBe('You agreed to this before; since then it has changed, as listed below.')
     expect(other.health().x?.state).toBe('refused')
   })
@@ -88,15 +89,15 @@ describe('a command that runs code which it does not name', () => {
     return { x: server({ command: './make', args: ['serve'], env: {} }) }
   }
 
-  test('is asked about with a warning, and a yes for always is not offered', async () => {
+  test('a command that runs unnamed code causes a warning, and no lasting approval is offered', async () => {
     const home = newFolder()
     const ask = person(() => NO)
     await hostWith({ servers: make(home), project: home, ask })
     expect(ask.asked[0]?.scopes).toEqual(['session', 'once', 'turn'])
-    expect(ask.read()).toContain('! look twice: The command runs code that it does not name')
+    expect(ask.read()).toContain('! warning: The command runs code that it does not name')
   })
 
-  test('is asked about again in the next run, whatever was answered', async () => {
+  test('a command that runs unnamed code is asked about again in the next run', async () => {
     const home = newFolder()
     const options = { servers: make(home), project: home, folder: folder() }
     for (const scope of ['always', 'project'] as const) {
@@ -117,7 +118,7 @@ describe('a script that is replaced', () => {
     ),
   })
 
-  test('while the person fills in an input is not started, and nothing was adopted', async () => {
+  test('a script that is replaced while the person fills in an input is not started', async () => {
     const home = newFolder()
     script(home, SERVER, 'x.mjs')
     const ask = person(({ subject }) => {
@@ -130,7 +131,7 @@ describe('a script that is replaced', () => {
     expect(host.health().x).toMatchObject({ state: 'refused', error: { code: 'ERR_QUARANTINED' } })
   })
 
-  test('before the person is asked for a secret costs them no secret', async () => {
+  test('a script that is replaced before the person enters a secret gets no secret', async () => {
     const home = newFolder()
     script(home, SERVER, 'x.mjs')
     const ask = person(() => {
@@ -144,7 +145,7 @@ describe('a script that is replaced', () => {
 })
 
 describe('an input whose value the configuration proposes', () => {
-  test('is asked for before the start, and the file that it names counts', async () => {
+  test('an input with a proposed value is asked for before the start, and its file is fingerprinted', async () => {
     const home = newFolder()
     const kept = folder()
     script(home, SERVER, 'x.mjs')
@@ -167,7 +168,7 @@ describe('an input whose value the configuration proposes', () => {
     expect(again.saw('launch')).toHaveLength(1)
   })
 
-  test('is not asked for where a rule forbids the start', async () => {
+  test('an input with a proposed value is not asked for where a rule forbids the start', async () => {
     const spec = server({ command: process.execPath, args: [`\${input:script}`], env: {} }, { inputs: [{ id: 'script', isSecret: false }] })
     const ask = person()
     const deny = { id: 'no', effect: 'deny', match: { action: 'server.launch' } } as const
@@ -178,7 +179,7 @@ describe('an input whose value the configuration proposes', () => {
 })
 
 describe('the question about a start', () => {
-  test('shows the real path of the program, every file, and every value that is written down', async () => {
+  test('the question about a start shows the real program path, every file and every stored value', async () => {
     proves('R-SEC-014')
     const home = newFolder()
     mkdirSync(join(home, 'bin'))
@@ -202,18 +203,18 @@ describe('the question about a start', () => {
       'The variable NODE_OPTIONS can change which program or code runs',
     ])
     const text = ask.read()
-    expect(text).toContain(`which runs: | ${realpathSync(process.execPath)}`)
-    expect(text).toContain(`with the file: | ${join(home, 'x.mjs')}`)
-    expect(text).toContain('with the variable: | NODE_OPTIONS=--no-warnings')
-    expect(text).toContain('! look twice: The variable NODE_OPTIONS')
-    expect(text).toContain('with the variable: | API_KEY=abcdefghijkl')
+    expect(text).toContain(`program: | ${realpathSync(process.execPath)}`)
+    expect(text).toContain(`file: | ${join(home, 'x.mjs')}`)
+    expect(text).toContain('variable: | NODE_OPTIONS=--no-warnings')
+    expect(text).toContain('! warning: The variable NODE_OPTIONS')
+    expect(text).toContain('variable: | API_KEY=abcdefghijkl')
   })
 
-  test('hides no value where the command holds code, and says that it does', async () => {
+  test('the question about a start shows all values where the command contains code, and says so', async () => {
     const ask = person(() => NO)
-    const way = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
-    await hostWith({ servers: { x: server(way) }, ask })
-    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
+    const transport = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
+    await hostWith({ servers: { x: server(transport) }, ask })
+    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('contains code')] })
   })
 
   test.each<[string, string[]]>([
@@ -233,7 +234,7 @@ describe('the question about a start', () => {
     ['vim', ['-c', '!x']],
     ['sqlite3', ['x.db', '.shell x']],
     ['docker', ['run', 'image', 'sh', '-c', 'x']],
-  ])('shows every value and warns of code in the arguments of %s %j', async (command, args) => {
+  ])('the question about a start shows every value and warns of code in the arguments of %s %j', async (command, args) => {
     const ask = person(() => NO)
     await hostWith({ servers: { x: server({ command, args, env: { API_TOKEN: 'dG91Y2ggL3RtcC94' } }) }, ask })
     const [launch] = ask.saw('launch')
@@ -242,7 +243,7 @@ describe('the question about a start', () => {
     expect(ask.read()).toContain('API_TOKEN=dG91Y2ggL3RtcC94')
   })
 
-  test('warns of no code where there are names, addresses and placeholders', async () => {
+  test('the question about a start does not warn of names, addresses and placeholders', async () => {
     const ask = person(() => NO)
     const args = [
       '-y',
@@ -260,7 +261,7 @@ describe('the question about a start', () => {
   })
 })
 
-test('the program is started by the path that was found, in the folder that was shown', async () => {
+test('the program is started by the resolved path, in the folder that was shown', async () => {
   const home = newFolder()
   mkdirSync(join(home, 'inside'))
   const seen = join(home, 'seen')
@@ -270,23 +271,27 @@ test('the program is started by the path that was found, in the folder that was 
   )
   writeFileSync(join(home, 'inside/package.json'), '{"type":"module"}')
   chmodSync(join(home, 'inside/tool'), 0o755)
-  const way = { command: 'tool', args: [], env: { PATH: `.:${process.env.PATH}` }, cwd: 'inside' }
-  const host = await hostWith({ servers: { x: server(way) }, project: home, ask: person() })
+  const transport = { command: 'tool', args: [], env: { PATH: `.:${process.env.PATH}` }, cwd: 'inside' }
+  const host = await hostWith({ servers: { x: server(transport) }, project: home, ask: person() })
   expect(host.health().x?.state).toBe('ready')
   expect(readFileSync(seen, 'utf8')).toBe(`${join(home, 'inside/tool')} ${join(home, 'inside')}`)
 })
 
-test('a command that is not there is not started, and the error names it', async () => {
+test('a missing command is not started, and the error names it', async () => {
   const host = await hostWith({ servers: { x: server({ command: 'portico-no-such-program', args: [], env: {} }) }, ask: person() })
   expect(host.health().x).toMatchObject({
     lastError: { code: 'ERR_SPAWN', message: 'Cannot start "portico-no-such-program": there is no such command (ENOENT)' },
   })
 })
 
-test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
+test('a command that names too many files is not started, and the error names the limit', async () => {
   const ask = person()
-  const way = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
-  const host = await hostWith({ servers: { x: server(way) }, limits: { launch: { maxLookups: 2 } }, ask })
+  const transport = {
+    command: process.execPath,
+    args: [Array.from({ length: DEFAULT_ENTRY_FILE_LIMITS.maxLookups }, (_, i) => `a${i}`).join(',')],
+    env: {},
+  }
+  const host = await hostWith({ servers: { x: server(transport) }, ask })
   expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
   expect(ask.asked).toEqual([])
 })

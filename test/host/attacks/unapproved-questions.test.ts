@@ -31,7 +31,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 })
 `
 
-test('E1: is put before nobody, and no folder is named to it; after the approval it is heard', async () => {
+test('a question of an unapproved server is not shown, and it gets no roots before its approval', async () => {
   const place = folder()
   const log = join(place, 'log.jsonl')
   const file = join(place, 'eager.mjs')

@@ -35,8 +35,8 @@ const poisoned = () => {
   return { server, did }
 }
 
-describe('E1: what was not approved', () => {
-  test('is not in anything a model is given, in any turn, nor are the instructions of the server', async () => {
+describe('what was not approved', () => {
+  test('an unapproved definition or instruction is never given to a model', async () => {
     const { server, did } = poisoned()
     const model = spy([calling('weather__forecast', { city: 'Oslo' })])
     const host = await hostWith({ servers: { weather: server }, ask: refusing('approve'), model })
@@ -49,7 +49,7 @@ describe('E1: what was not approved', () => {
     expect([host.tools(), host.prompts(), host.templates(), host.search('weather forecast poison')]).toEqual([[], [], [], []])
   })
 
-  test('is neither found, described nor called through the tools that search', async () => {
+  test('an unapproved definition is neither found, described nor called through search tools', async () => {
     const { server, did } = poisoned()
     const honest = createServer({ name: 'notes', version: '1' })
     honest.tool('add', { description: 'Adds a note' }, () => 'added')
@@ -65,13 +65,13 @@ describe('E1: what was not approved', () => {
     expect(JSON.stringify(model.asked)).not.toContain('POISON')
     expect(JSON.stringify(parts)).toContain('notes__add')
     const results = parts.flatMap((part) => (part.type === 'tool-result' ? [textOf(part.result)] : []))
-    expect(results[1]).toContain('No tool is called')
-    expect(results[2]).toContain('No tool is called')
+    expect(results[1]).toContain('There is no tool')
+    expect(results[2]).toContain('There is no tool')
     expect(results.at(-1)).toBe('added')
     expect(did).toEqual([])
   })
 
-  test('is refused to the person as well, whether tool, prompt, template or completion, and over HTTP too', async () => {
+  test('an unapproved tool, prompt, template or completion is refused to the person, also over HTTP', async () => {
     const { server, did } = poisoned()
     const listening = await listen(server, {})
     const host = await hostWith({ servers: { far: listening.url }, ask: refusing('approve'), openUrl: () => {} })
@@ -90,7 +90,7 @@ describe('E1: what was not approved', () => {
     }
   })
 
-  test('stays so when nobody is there to ask, and when the person asked not to be asked', async () => {
+  test('an unapproved definition stays so without a person, and with bypass', async () => {
     const ways: HostOptions[] = [{ isBypassing: true, ask: refusing('approve') }, { isBypassing: true }, {}]
     for (const options of ways) {
       const { server, did } = poisoned()
@@ -103,7 +103,7 @@ describe('E1: what was not approved', () => {
     }
   })
 
-  test('may be some of it: what was chosen is offered, and the rest is as if it were not there', async () => {
+  test('a part of an offering can be approved, and the rest does not exist for callers', async () => {
     const { server } = poisoned()
     server.tool('plain', { description: 'A plain tool' }, () => 'plain')
     const model = spy()
@@ -120,7 +120,7 @@ describe('E1: what was not approved', () => {
     await expect(host.call({ server: 'weather', name: 'forecast' })).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
   })
 
-  test('by a rule that quarantines all of a server is refused once, and not asked about for ever', async () => {
+  test('a definition quarantined by a rule is refused once, without repeated questions', async () => {
     const { server } = poisoned()
     const ask = person()
     const policy = {
@@ -133,7 +133,7 @@ describe('E1: what was not approved', () => {
     await expect(host.approve('weather')).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
   })
 
-  test('of a process that adds a tool later is not offered until somebody has looked at it', async () => {
+  test('a tool that a process adds later is not offered before a person has approved it', async () => {
     const file = script(
       folder(),
       `const server = createServer({ name: 'grower', version: '1', limits: { toolCalls: false } })

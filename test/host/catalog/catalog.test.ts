@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Catalog, type CatalogOptions, type EntryKind } from '../../../src/host/catalog/catalog.ts'
+import { Catalog, type CatalogOptions } from '../../../src/host/catalog/catalog.ts'
+import type { EntryKind } from '../../../src/host/model/offering.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
@@ -8,7 +9,8 @@ const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catal
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
 describe('the catalogue', () => {
-  test('is one list over all servers, each entry with its server, in the same order whoever was first [T-HOST-006]', () => {
+  test('the catalog is one list over all servers, in the same order whichever connected first', () => {
+    proves('T-HOST-006')
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
       deploy: surface({ tools: ['run'], prompts: ['plan'], resources: ['deploy://log'] }),
@@ -29,7 +31,7 @@ describe('the catalogue', () => {
     expect(other.resources()).toEqual(catalog.resources())
   })
 
-  test('E3: two servers with a tool of the same name: both are there, and each call has one owner', () => {
+  test('two servers with a tool of the same name: both are there, and each call has one owner', () => {
     proves('R-TOOL-026', 'R-TOOL-027')
     const catalog = newCatalog()
     catalog.put('good', surface({ tools: ['send'] }))
@@ -45,7 +47,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'good__send')).toBeUndefined()
   })
 
-  test('E3: servers whose ids look the same once they are made safe are told apart', () => {
+  test('servers whose ids look the same once they are made safe are told apart', () => {
     const catalog = newCatalog()
     catalog.put('my.server', surface({ tools: ['a'] }))
     catalog.put('my server', surface({ tools: ['a'] }))
@@ -54,7 +56,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'my_server__a')?.server).toBe('my.server')
   })
 
-  test('E3: a name is never taken apart to find its server', () => {
+  test('a name is never taken apart to find its server', () => {
     const catalog = newCatalog()
     catalog.put('a', surface({ tools: ['b__c'] }))
     catalog.put('a__b', surface({ tools: ['c'] }))
@@ -62,7 +64,7 @@ describe('the catalogue', () => {
     expect([entry?.server, entry?.definition.name]).toEqual(['a', 'b__c'])
   })
 
-  test('E1: holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
+  test('the catalogue holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
     const approved = new Set(['a'])
     const catalog = newCatalog({ isVisible: (_server, _kind, name) => approved.has(name) })
     catalog.put('s', surface({ tools: ['a', 'b'], prompts: ['b'], resources: ['b://'], templates: ['b://{x}'] }))
@@ -75,14 +77,14 @@ describe('the catalogue', () => {
     approved.add('b')
     catalog.refresh('s')
     expect(exposed(catalog.tools())).toEqual(['s__a', 's__b'])
-    // Taken back, and nobody has told the catalogue yet.
+    // Taken back, and nobody has told the catalog yet.
     approved.clear()
     expect(catalog.tools()).toEqual([])
     expect(catalog.find('tool', 's__a')).toBeUndefined()
     expect(catalog.entryOf('tool', 's', 'a')).toBeUndefined()
   })
 
-  test('tells of a change once for all that come together, and not of lists that say the same', async () => {
+  test('the catalogue tells of a change once for all that come together, and not of lists that say the same', async () => {
     const clock = fakeClock()
     const told: EntryKind[][] = []
     const catalog = newCatalog({ clock, onChange: (kinds) => told.push([...kinds].sort()) })
@@ -102,7 +104,7 @@ describe('the catalogue', () => {
     expect(told).toEqual([['prompt', 'tool'], ['tool'], ['prompt', 'tool']])
   })
 
-  test('has so many entries at most', () => {
+  test('the catalogue has so many entries at most', () => {
     const catalog = newCatalog({ limits: { maxEntries: 3 } })
     catalog.put('a', surface({ tools: ['1', '2'] }))
     catalog.put('b', surface({ tools: ['3'] }))
@@ -131,7 +133,7 @@ describe('the catalogue', () => {
 })
 
 describe('a URI', () => {
-  test('is what the server calls it, as long as no other calls something the same', () => {
+  test('a URI is what the server calls it, as long as no other calls something the same', () => {
     const catalog = newCatalog()
     catalog.put('a', surface({ resources: ['file:///x', 'file:///only-a'] }))
     expect(catalog.ownerOfUri('file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
@@ -139,13 +141,11 @@ describe('a URI', () => {
     expect(exposed(catalog.resources())).toEqual(['a+file:///x', 'b+file:///x', 'file:///only-a'])
     expect(catalog.ownerOfUri('a+file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
     expect(catalog.ownerOfUri('b+file:///x')).toMatchObject({ kind: 'one', server: 'b', uri: 'file:///x' })
-    expect(catalog.exposedUri('b', 'file:///x')).toBe('b+file:///x')
-    expect(catalog.exposedUri('a', 'file:///only-a')).toBe('file:///only-a')
     catalog.remove('b')
     expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
   })
 
-  test('E3: that two servers claim goes to neither of them', () => {
+  test('a URI that two servers claim goes to neither of them', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['mail://inbox'] }))
@@ -154,7 +154,7 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('mail://inbox')).toMatchObject({ kind: 'one', server: 'good' })
   })
 
-  test('E3: that looks like that of another server, told apart, is told apart itself', () => {
+  test('a URI that looks like that of another server, told apart, is told apart itself', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['good+mail://inbox', 'mail://inbox'] }))
@@ -162,17 +162,15 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('rogue+good+mail://inbox')).toMatchObject({ kind: 'one', server: 'rogue', uri: 'good+mail://inbox' })
   })
 
-  test('that is not listed belongs to the server whose template it fits', () => {
+  test('a URI that is not listed belongs to the server whose template it fits', () => {
     const catalog = newCatalog()
     catalog.put('notes', surface({ templates: ['notes://{id}', 'not a { template'] }))
     catalog.put('other', surface({ templates: ['other://{id}'] }))
     expect(catalog.ownerOfUri('notes://17')).toMatchObject({ kind: 'one', server: 'notes', uri: 'notes://17', entry: { kind: 'template' } })
     expect(catalog.ownerOfUri('elsewhere://17')).toEqual({ kind: 'none' })
-    expect(catalog.exposedUri('notes', 'notes://17')).toBe('notes://17')
-    expect(catalog.exposedUri('other', 'notes://17')).toBe('other+notes://17')
   })
 
-  test('that fits templates of two servers goes to neither, and to one of them by its name', () => {
+  test('a URI that fits templates of two servers goes to neither, and to one of them by its name', () => {
     const catalog = newCatalog()
     catalog.put('My Notes', surface({ templates: ['file:///{+path}'] }))
     catalog.put('b', surface({ templates: ['file:///{+path}'] }))

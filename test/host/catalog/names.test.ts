@@ -15,7 +15,7 @@ const namesOf = (servers: Readonly<Record<string, readonly string[]>>, order = O
 }
 
 describe('names', () => {
-  test('are those of server and tool where nothing stands against it', () => {
+  test('names are those of server and tool where nothing stands against it', () => {
     const names = new Names(LIMITS)
     expect(names.assign('github', 'tool', ['create_issue', 'list-repos'])).toEqual(
       new Map([
@@ -36,7 +36,7 @@ describe('names', () => {
     expect(given.get(`${fits}1`)).not.toBe(given.get(`${fits}2`))
   })
 
-  test('E3: no tool of one server gets a name in the space of another, whatever it is called', () => {
+  test('no tool of one server gets a name in the space of another, whatever it is called', () => {
     const given = namesOf({ a: ['b__c', 'b__c__d'], a__b: ['c', 'c__d'], a_b: ['c'] })
     expect(given.get('["a","b__c"]')).toBe('a__b__c')
     expect(given.get('["a_b","c"]')).toBe('a_b__c')
@@ -44,7 +44,7 @@ describe('names', () => {
     expect(new Set(given.values()).size).toBe(5)
   })
 
-  test('E3: a collision after sanitising gives the second another name, and never takes that of the first', () => {
+  test('a collision after sanitising gives the second another name, and never takes that of the first', () => {
     const names = new Names(LIMITS)
     expect(names.assign('s', 'tool', ['read.file']).get('read.file')).toBe('s__read_file')
     const later = names.assign('s', 'tool', ['read_file', 'read.file', 'read file'])
@@ -56,7 +56,7 @@ describe('names', () => {
     expect(names.assign('s', 'tool', ['read.file']).get('read.file')).toBe('s__read_file')
   })
 
-  test('of tools that are listed together do not depend on the order, and the one that needs no change has the plain one', () => {
+  test('names of tools listed together do not depend on the order, and a valid name stays unchanged', () => {
     expect(namesOf({ s: ['a.b', 'a_b', 'a b'] })).toEqual(new Map([...namesOf({ s: ['a b', 'a_b', 'a.b'] })].reverse()))
     expect(namesOf({ s: ['a.b', 'a_b'] }).get('["s","a_b"]')).toBe('s__a_b')
   })
@@ -75,7 +75,7 @@ describe('names', () => {
     expect(names.assign('s', 'prompt', ['a']).get('a')).toBe('s__a')
   })
 
-  test('are so many for a server at most; what comes after that has none', () => {
+  test('names are so many for a server at most; what comes after that has none', () => {
     const names = new Names({ maxNamesPerServer: 2 })
     expect([...names.assign('s', 'tool', ['a', 'b', 'c']).values()]).toEqual(['s__a', 's__b', undefined])
     expect(names.assign('t', 'tool', ['c']).get('c')).toBe('t__c')

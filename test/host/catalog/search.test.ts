@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Catalog } from '../../../src/host/catalog/catalog.ts'
-import { definitionTokens, offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
+import { offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
 import { ToolSearch } from '../../../src/host/catalog/search.ts'
 import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
@@ -35,7 +35,7 @@ const found = (search: ToolSearch, query: string, limit?: number): string[] =>
   search.search(query, limit === undefined ? {} : { limit }).map(({ entry }) => entry.exposed)
 
 describe('searching tools', () => {
-  test('finds them by name, title, description and parameters, the best first', () => {
+  test('searching tools finds them by name, title, description and parameters, the best first', () => {
     const search = new ToolSearch(newCatalog())
     expect(found(search, 'create issue')[0]).toBe('github__create_issue')
     expect(found(search, 'create issue')).toContain('weather__create_alert')
@@ -48,7 +48,7 @@ describe('searching tools', () => {
     expect(found(search, 'zebra crossing')).toEqual([])
   })
 
-  test('follows the catalogue', () => {
+  test('searching tools follows the catalogue', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     expect(found(search, 'umbrella')).toEqual([])
@@ -59,7 +59,7 @@ describe('searching tools', () => {
     expect(found(search, 'umbrella')).toEqual([])
   })
 
-  test('E1: never finds what nobody has approved', () => {
+  test('searching tools never finds what nobody has approved', () => {
     let isApproved = true
     const search = new ToolSearch(newCatalog((server) => server !== 'weather' || isApproved))
     expect(found(search, 'forecast')).toEqual(['weather__forecast'])
@@ -67,7 +67,7 @@ describe('searching tools', () => {
     expect(found(search, 'forecast')).toEqual([])
   })
 
-  test('gives so many results at most, and looks at so much of a query', () => {
+  test('searching tools gives so many results at most, and looks at so much of a query', () => {
     const catalog = new Catalog({ isVisible: () => true })
     catalog.put('s', surface({ tools: Array.from({ length: 60 }, (_, at) => tool(`read_${at}`)) }))
     const search = new ToolSearch(catalog, { maxResults: 20, maxQueryLength: 10 })
@@ -81,7 +81,8 @@ describe('searching tools', () => {
 })
 
 describe('what a model is offered', () => {
-  test('is every tool while they are few, and neither prompts nor resources [T-ARCH-035]', () => {
+  test('what a model is offered is every tool while they are few, and neither prompts nor resources', () => {
+    proves('T-ARCH-035')
     const catalog = newCatalog()
     const offer = offerToModel(catalog)
     expect(offer.inline).toEqual(catalog.tools())
@@ -90,16 +91,18 @@ describe('what a model is offered', () => {
     expect(JSON.stringify(offer)).not.toContain('readme')
   })
 
-  test('is its favourites and a search when the definitions are too long, by tokens and not by number', () => {
+  test('a model gets favorites and a search when the definitions are too long, counted in tokens', () => {
     const catalog = newCatalog()
-    const tokens = catalog.tools().reduce((sum, entry) => sum + definitionTokens(entry), 0)
-    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], estimatedTokens: tokens })
-    const offer = offerToModel(catalog, { maxTokens: tokens - 1, favourites: ['weather__forecast', 'not__there'] })
+    let tokens = 1
+    while (offerToModel(catalog, { maxTokens: tokens }).search.length > 0) tokens++
+    expect(tokens).toBeGreaterThan(10)
+    expect(offerToModel(catalog, { maxTokens: tokens }).inline).toEqual(catalog.tools())
+    const offer = offerToModel(catalog, { maxTokens: tokens - 1, favorites: ['weather__forecast', 'not__there'] })
     expect(offer.inline.map(({ exposed }) => exposed)).toEqual(['weather__forecast'])
     expect(offer.search.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool'])
   })
 
-  test('leads to the same call whether it is made directly or through the search', () => {
+  test('what a model is offered leads to the same call whether it is made directly or through the search', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     const direct = resolveModelCall(catalog, search, 'weather__forecast', { city: 'Bern' })
@@ -108,7 +111,7 @@ describe('what a model is offered', () => {
     expect(direct).toMatchObject({ kind: 'call', entry: { server: 'weather' }, args: { city: 'Bern' } })
   })
 
-  test('can be searched and described', () => {
+  test('what a model is offered can be searched and described', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     const answer = resolveModelCall(catalog, search, 'search_tools', { query: 'rain', limit: 1 })
@@ -120,10 +123,10 @@ describe('what a model is offered', () => {
     expect(JSON.parse((described as { text: string }).text)).toMatchObject({ inputSchema: { properties: { regexp: {} } } })
   })
 
-  test('E1: does not reach what nobody has approved on any way', () => {
+  test('what a model is offered does not reach what nobody has approved on any way', () => {
     const catalog = newCatalog((server) => server !== 'weather')
     const search = new ToolSearch(catalog)
-    expect(offerToModel(catalog, { maxTokens: 0, favourites: ['weather__forecast'] }).inline).toEqual([])
+    expect(offerToModel(catalog, { maxTokens: 0, favorites: ['weather__forecast'] }).inline).toEqual([])
     for (const [name, args] of [
       ['weather__forecast', {}],
       ['call_tool', { name: 'weather__forecast' }],
@@ -132,7 +135,7 @@ describe('what a model is offered', () => {
       expect(() => resolveModelCall(catalog, search, name, args)).toThrow(expect.objectContaining({ code: 'ERR_SERVER_UNKNOWN' }))
   })
 
-  test('says what was expected when it is called wrongly', () => {
+  test('what a model is offered says what was expected when it is called wrongly', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     for (const [name, args] of [

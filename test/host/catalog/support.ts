@@ -1,7 +1,7 @@
 /** Surfaces as servers would list them. */
 
-import type { Surface } from '../../../src/host/servers/surface.ts'
-import type { Tool } from '../../../src/protocol/tools.ts'
+import type { Offering } from '../../../src/host/model/offering.ts'
+import type { Tool } from '../../../src/protocol/model/tools.ts'
 
 export const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: 'object' }, ...more })
 
@@ -12,7 +12,7 @@ export interface Offered {
   templates?: readonly string[]
 }
 
-export const surface = ({ tools = [], prompts = [], resources = [], templates = [] }: Offered): Surface => ({
+export const surface = ({ tools = [], prompts = [], resources = [], templates = [] }: Offered): Offering => ({
   info: { name: 'server', version: '1' },
   instructions: undefined,
   capabilities: {},

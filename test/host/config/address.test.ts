@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOf, addressProblem, checkAddress } from '../../../src/host/config/address.ts'
-import { readEntry } from '../../../src/host/config/entry.ts'
-import { membersOf } from '../../../src/host/config/members.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
+import { checkAddress, checkPlaceholders, resolveAddress } from '../../../src/host/config/address.ts'
+import { readEntry } from '../../../src/host/config/read-entry.ts'
+import { readMembers } from '../../../src/host/config/read-members.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 
 describe('a URL that is read', () => {
   test.each([
@@ -18,23 +18,23 @@ describe('a URL that is read', () => {
     'https://${input:tenant}.example.com/mcp?key=${secret:a}',
     'http://localhost:${env:PORT:-3000}/mcp',
     'https://x.example/a@b/${env:A}',
-  ])('may have its placeholders as in %s', (url) => {
-    expect(addressProblem(url)).toBeUndefined()
+  ])('a URL that is read may have its placeholders as in %s', (url) => {
+    expect(checkPlaceholders(url)).toBeUndefined()
   })
 
   test.each([
-    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} stands beside user information'],
-    ['https://${env:USER}@x.example/', '${env:USER} stands beside user information'],
+    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} is next to user information'],
+    ['https://${env:USER}@x.example/', '${env:USER} is next to user information'],
     ['https://a:${secret:docs/url}@good.example/mcp', '${secret:docs/url} is a secret'],
     ['https://${secret:a}.example/', '${secret:a} is a secret'],
     ['https://${env:GITHUB_TOKEN}.evil.example/', '${env:GITHUB_TOKEN} is a secret'],
     ['https://x.example:${secret:a}/', '${secret:a} is a secret'],
     ['https:///x.example/${secret:a}', '${secret:a} is a secret'],
     ['https:\\\\x.example\\${secret:a}', '${secret:a} is a secret'],
-  ])('is refused as %s, with words about where placeholders may stand', (url, why) => {
-    const read = () => readEntry(membersOf({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
+  ])('a URL that is read is refused as %s, with words about where placeholders may stand', (url, why) => {
+    const read = () => readEntry(readMembers({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
     expect(read).toThrow(why)
-    expect(read).toThrow('it may stand in the path, in the query and in headers')
+    expect(read).toThrow('use it in the path, the query or a header')
   })
 })
 
@@ -64,10 +64,10 @@ test('what is not filled in before the decision cannot change where a URL leads'
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 9 }), value, async (pieces, secret) => {
       const url = `https://${pieces.join('')}`
-      const { url: decided, open } = addressOf(url, () => undefined)
+      const { url: decided, open } = resolveAddress(url, () => undefined)
       fc.pre(open.length === 0 && URL.canParse(decided))
       const fill = secret.join('')
-      const filled = await resolveWay({ transport: 'http', url, headers: {} }, { secret: () => fill, env: () => fill })
+      const filled = await resolveTransport({ type: 'http', url, headers: {} }, { secret: () => fill, env: () => fill })
       expect(new URL(filled.url).host).toBe(new URL(decided).host)
     }),
     { numRuns: 2000 },
@@ -75,7 +75,7 @@ test('what is not filled in before the decision cannot change where a URL leads'
 })
 
 test('a value that completes a placeholder is not filled in a second time', () => {
-  const { url, open } = addressOf('https://${env:A}{secret:x}.example/', () => '$')
+  const { url, open } = resolveAddress('https://${env:A}{secret:x}.example/', () => '$')
   expect([url, open]).toEqual(['https://${secret:x}.example/', []])
 })
 

@@ -4,8 +4,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readClientConfigs } from '../../../src/host/config/import.ts'
-import { findClientConfigs } from '../../../src/host/config/places.ts'
+import { findClientConfigs } from '../../../src/host/config/find-configs.ts'
+import { readClientConfigs } from '../../../src/host/config/read-client-configs.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -138,7 +138,7 @@ describe('reading', () => {
       ['db', 'VS Code, project'],
     ])
     expect(servers.every(({ spec }) => spec.tier === 'untrusted')).toBe(true)
-    expect(servers.map(({ spec }) => spec.way)).toMatchObject([
+    expect(servers.map(({ spec }) => spec.transport)).toMatchObject([
       { command: 'docs' },
       { command: 'npx' },
       { url: 'https://docs.example.com' },
@@ -147,13 +147,13 @@ describe('reading', () => {
     ])
   })
 
-  test('E4: the files are byte for byte what they were, and nothing new is beside them', async () => {
+  test('the files are byte for byte what they were, and nothing new is beside them', async () => {
     const before = contentsOf(root)
     await readClientConfigs(places)
     expect(contentsOf(root)).toEqual(before)
   })
 
-  test('secrets in the open are flagged by place, what is wrong is said by place, and neither says what stands there', async () => {
+  test('secrets and mistakes in imported files are reported by place, without their values', async () => {
     const { servers, problems } = await readClientConfigs(places)
     expect(servers.flatMap(({ spec, plainSecrets }) => plainSecrets.map(({ where }) => `${spec.id} ${where}`))).toEqual([
       'github env.GITHUB_TOKEN',

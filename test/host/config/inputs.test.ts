@@ -2,17 +2,17 @@
 /** What a configuration asks a person for: asked when a server is started, kept only if the person wants it. */
 
 import { describe, expect, test } from 'vitest'
-import { type AskForInput, inputSecretName, inputsFor } from '../../../src/host/config/inputs.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
-import { openVault } from '../../../src/host/vault/vault.ts'
+import { type AskForInput, inputsFor } from '../../../src/host/config/inputs.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
+import { openVault } from '../../../src/host/secrets/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
 
 const server = (id: string): ServerSpec => ({
   id,
-  way: { transport: 'stdio', command: 'x', args: ['${input:key}', '${input:region}', '${input:key}'], env: {} },
+  transport: { type: 'stdio', command: 'x', args: ['${input:key}', '${input:region}', '${input:key}'], env: {} },
   tier: 'untrusted',
   provenance: [],
   inputs: [
@@ -28,12 +28,12 @@ async function desk(answers: Record<string, { value: string; isKept?: boolean } 
     asked.push(`${spec.id}: ${input.description ?? input.id}`)
     return answers[input.id]
   }
-  const start = (spec: ServerSpec) => resolveWay(spec.way as ProcessWay, { input: inputsFor(spec, { vault, ask }) })
+  const start = (spec: ServerSpec) => resolveTransport(spec.transport as StdioTransport, { input: inputsFor(spec, { vault, ask }) })
   return { vault, asked, start }
 }
 
 describe('an input', () => {
-  test('is asked for once a start, and every start anew', async () => {
+  test('an input is asked for once a start, and every start anew', async () => {
     const { asked, start, vault } = await desk({ key: { value: 'k' }, region: { value: 'us' } })
     expect((await start(server('a'))).args).toEqual(['k', 'us', 'k'])
     await start(server('a'))
@@ -41,7 +41,7 @@ describe('an input', () => {
     expect(await vault.list()).toEqual([])
   })
 
-  test('that the person wants kept is in the vault, for that server and no other', async () => {
+  test('an input that the person wants kept is in the vault, for that server and no other', async () => {
     const { asked, start, vault } = await desk({ key: { value: 'k', isKept: true }, region: { value: 'us', isKept: true } })
     await start(server('a'))
     await start(server('a'))
@@ -51,7 +51,7 @@ describe('an input', () => {
     expect(asked.slice(2)).toEqual(['b: The key', 'b: region'])
   })
 
-  test('that nobody answers is its default, or an error', async () => {
+  test('an input that nobody answers is its default, or an error', async () => {
     const { start } = await desk({ key: { value: 'k' } })
     expect((await start(server('a'))).args).toEqual(['k', 'eu', 'k'])
     await expect((await desk({})).start(server('a'))).rejects.toMatchObject({
@@ -60,22 +60,27 @@ describe('an input', () => {
     })
   })
 
-  test('that is none of the choices is refused, without being repeated', async () => {
+  test('an input that is none of the choices is refused, without being repeated', async () => {
     const { start, vault } = await desk({ key: { value: 'k' }, region: { value: 'canary-region', isKept: true } })
     const error = await start(server('a')).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'ERR_SECRET', message: expect.not.stringContaining('canary') })
     expect(await vault.list()).toEqual([])
   })
 
-  test('has a name in the vault that no other has, whatever it is called', () => {
-    const names = [
-      inputSecretName('a', 'b'),
-      inputSecretName('a', 'b@c'),
-      inputSecretName('a', 'b_c'),
-      inputSecretName('a', 'x'.repeat(120)),
-      inputSecretName('b', 'x'.repeat(120)),
-    ]
-    expect(new Set(names).size).toBe(names.length)
+  test('an input has a name in the vault that no other has, whatever it is called', async () => {
+    const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
+    const inputs = [
+      ['a', 'b'],
+      ['a', 'b@c'],
+      ['a', 'b_c'],
+      ['a', 'x'.repeat(120)],
+      ['b', 'x'.repeat(120)],
+    ] as const
+    for (const [id, input] of inputs) {
+      await inputsFor(server(id), { vault, ask: async () => ({ value: `${id} ${input}`, isKept: true }) })(input)
+    }
+    const names = await vault.list()
+    expect(names).toHaveLength(inputs.length)
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_./-]{1,100}$/)
   })
 })

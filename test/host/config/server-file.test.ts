@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { serverFile } from '../../../src/host/config/server-file.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -17,7 +17,7 @@ const from = (client: string, file = `/${client}.json`): ServerSpec['provenance'
 
 const spec = (id: string, over: Partial<ServerSpec> = {}): ServerSpec => ({
   id,
-  way: { transport: 'stdio', command: id, args: ['a'], env: { KEY: '${secret:k}' } },
+  transport: { type: 'stdio', command: id, args: ['a'], env: { KEY: '${secret:k}' } },
   tier: 'untrusted',
   provenance: [from('Cursor')],
   ...over,
@@ -25,7 +25,7 @@ const spec = (id: string, over: Partial<ServerSpec> = {}): ServerSpec => ({
 
 const FULL = spec('full', {
   title: 'Full',
-  way: { transport: 'stdio', command: 'x', args: ['${$}{env:A}', '${input:i}'], env: {}, cwd: '/srv' },
+  transport: { type: 'stdio', command: 'x', args: ['${$}{env:A}', '${input:i}'], env: {}, cwd: '/srv' },
   tier: 'trusted',
   isDisabled: true,
   asserted: { '*': { readOnlyHint: true } },
@@ -35,10 +35,10 @@ const FULL = spec('full', {
   inputs: [{ id: 'i', isSecret: false, description: 'd', default: 'e', options: ['e', 'f'] }],
 })
 
-const HTTP = spec('http', { way: { transport: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
+const HTTP = spec('http', { transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
 
 describe('the file', () => {
-  test('gives back what was added, changed and not removed, and is for its owner only', async () => {
+  test('the file gives back what was added, changed and not removed, and is for its owner only', async () => {
     const file = serverFile(join(newFolder(), 'portico'))
     expect(await file.list()).toEqual({ servers: [], inputs: [], problems: [] })
     await file.add(FULL)
@@ -51,10 +51,13 @@ describe('the file', () => {
     expect(statSync(file.file).mode & 0o777).toBe(0o600)
   })
 
-  test('refuses a name that is there, a change of what is not, and a name that cannot be used everywhere', async () => {
+  test('the file refuses an existing name, a change of a missing server, and an invalid name', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
-    await expect(file.add(spec('a'))).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining('a already') })
+    await expect(file.add(spec('a'))).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining('already has a server a'),
+    })
     await expect(file.update('b', (before) => before)).rejects.toMatchObject({ code: 'ERR_SERVER_UNKNOWN' })
     for (const id of ['a/b', '', '__proto__', 'x'.repeat(65)])
       await expect(file.add(spec(id))).rejects.toMatchObject({ code: 'ERR_CONFIG' })
@@ -65,7 +68,7 @@ describe('the file', () => {
     expect((await file.list()).servers.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
+  test('the file keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
     const folder = newFolder()
     const path = join(folder, 'servers.json')
     writeFileSync(path, JSON.stringify({ note: 'mine', mcpServers: { broken: { command: 5 }, 'my server': { command: 'x' } } }))
@@ -88,7 +91,7 @@ describe('the file', () => {
       mode: 0o600,
     })
     const file = serverFile(folder)
-    expect((await file.list()).servers.map(({ id, way }) => [id, way.transport === 'stdio' && way.command])).toEqual([
+    expect((await file.list()).servers.map(({ id, transport }) => [id, transport.type === 'stdio' && transport.command])).toEqual([
       ['my-server-2', 'a'],
       ['my-server', 'b'],
     ])
@@ -99,7 +102,7 @@ describe('the file', () => {
     expect((await file.list()).servers).toHaveLength(1)
   })
 
-  test('holds up to maxServers', async () => {
+  test('the file holds up to maxServers', async () => {
     const file = serverFile(newFolder(), { maxServers: 2 })
     await file.add(spec('a'))
     await file.add(spec('b'))
@@ -109,11 +112,11 @@ describe('the file', () => {
 })
 
 describe('adopting', () => {
-  test('adds what is new under a free name, and what is known is told where else it comes from', async () => {
+  test('adopting adds what is new under a free name, and what is known is told where else it comes from', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
-    const other = spec('a', { way: { transport: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
-    const same = spec('renamed', { way: spec('a').way, provenance: [from('Windsurf')] })
+    const other = spec('a', { transport: { type: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
+    const same = spec('renamed', { transport: spec('a').transport, provenance: [from('Windsurf')] })
     expect(await file.adopt([other, same, spec('b')])).toMatchObject({ added: [{ id: 'a-kiro', title: 'a' }, { id: 'b' }] })
     expect(await file.adopt([other, same, spec('b')])).toEqual({ added: [], updated: [] })
     const { servers } = await file.list()
@@ -124,51 +127,51 @@ describe('adopting', () => {
     ])
   })
 
-  test('does not switch on what was switched off here', async () => {
+  test('adopting does not switch on what was switched off here', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { isDisabled: true }))
     await file.adopt([spec('a', { provenance: [from('Kiro')] })])
     expect((await file.list()).servers).toMatchObject([{ isDisabled: true, provenance: [from('Cursor'), from('Kiro')] }])
   })
 
-  test('does not bring back a secret that was moved to the vault', async () => {
+  test('adopting does not bring back a secret that was moved to the vault', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a')])
-    const plain = spec('a', { way: { transport: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
+    const plain = spec('a', { transport: { type: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
     expect(await file.adopt([plain])).toEqual({ added: [], updated: [] })
     expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
-    const other = { ...plain.way, args: ['b'] } as ServerSpec['way']
-    expect(await file.adopt([spec('a', { way: other, provenance: [from('Kiro')] })])).toMatchObject({ added: [{ id: 'a-kiro' }] })
+    const other = { ...plain.transport, args: ['b'] } as ServerSpec['transport']
+    expect(await file.adopt([spec('a', { transport: other, provenance: [from('Kiro')] })])).toMatchObject({ added: [{ id: 'a-kiro' }] })
   })
 
-  const withKey = (KEY: string, args = ['a']): ServerSpec['way'] => ({ transport: 'stdio', command: 'a', args, env: { KEY } })
+  const withKey = (KEY: string, args = ['a']): ServerSpec['transport'] => ({ type: 'stdio', command: 'a', args, env: { KEY } })
 
-  test('updates what was taken from the same file under the same name, and keeps what was said about it here', async () => {
+  test('adopting updates a server from the same file and name, and keeps its local settings', async () => {
     const file = serverFile(newFolder())
-    await file.adopt([spec('a', { way: withKey('hunter22') })])
+    await file.adopt([spec('a', { transport: withKey('hunter22') })])
     await file.update('a', (before) => ({ ...before, labels: ['private:mail'], isDisabled: true }))
-    const moved = spec('a', { way: withKey('${secret:a/KEY}') })
+    const moved = spec('a', { transport: withKey('${secret:a/KEY}') })
     expect(await file.adopt([moved])).toMatchObject({ added: [], updated: [{ id: 'a' }] })
     expect((await file.list()).servers).toEqual([{ ...moved, labels: ['private:mail'], isDisabled: true }])
     expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
     // A new value that was moved as well has a name of its own.
-    expect(await file.adopt([spec('a', { way: withKey('${secret:a/KEY-2}') })])).toMatchObject({ updated: [{ id: 'a' }] })
-    expect((await file.list()).servers).toMatchObject([{ way: withKey('${secret:a/KEY-2}') }])
+    expect(await file.adopt([spec('a', { transport: withKey('${secret:a/KEY-2}') })])).toMatchObject({ updated: [{ id: 'a' }] })
+    expect((await file.list()).servers).toMatchObject([{ transport: withKey('${secret:a/KEY-2}') }])
   })
 
-  test('updates it also under the name that was free when it was taken over', async () => {
+  test('adopting updates it also under the name that was free when it was taken over', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { provenance: [{ client: 'portico', scope: 'ours', file: '/servers.json' }] }))
-    const theirs = (args: string[]): ServerSpec => spec('a', { way: withKey('x', args) })
+    const theirs = (args: string[]): ServerSpec => spec('a', { transport: withKey('x', args) })
     expect(await file.adopt([theirs(['b'])])).toMatchObject({ added: [{ id: 'a-cursor' }], updated: [] })
-    expect(await file.adopt([theirs(['c'])])).toMatchObject({ added: [], updated: [{ id: 'a-cursor', way: { args: ['c'] } }] })
+    expect(await file.adopt([theirs(['c'])])).toMatchObject({ added: [], updated: [{ id: 'a-cursor', transport: { args: ['c'] } }] })
     expect((await file.list()).servers).toHaveLength(2)
   })
 
-  test('gives a secret of the vault to no other command because a file of others changed', async () => {
+  test('adopting gives a secret of the vault to no other command because a file of others changed', async () => {
     const file = serverFile(newFolder())
-    await file.adopt([spec('a', { way: withKey('${secret:a/KEY}') })])
-    expect(await file.adopt([spec('a', { way: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })
+    await file.adopt([spec('a', { transport: withKey('${secret:a/KEY}') })])
+    expect(await file.adopt([spec('a', { transport: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })
     expect(readFileSync(file.file, 'utf8')).not.toContain('secret:')
   })
 })

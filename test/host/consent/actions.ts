@@ -1,10 +1,10 @@
 /** Actions, rules and grants for tests of decisions: an ordinary one each, and what is to be different about it. */
 
-import type { Action, ActionPrimitive, ActionServer, Usage } from '../../../src/host/consent/action.ts'
-import { argumentsDigest } from '../../../src/host/consent/arguments-digest.ts'
-import { type CompiledPolicy, compileRules } from '../../../src/host/consent/compile-policy.ts'
-import type { Policy, PolicyLayer, Rule } from '../../../src/host/consent/rule.ts'
-import type { Grant } from '../../../src/host/grants/grant.ts'
+import type { Action, ActionPrimitive, ActionServer, Usage } from '../../../src/host/model/action.ts'
+import { digestOf } from '../../../src/host/model/digest.ts'
+import type { Grant } from '../../../src/host/model/grant.ts'
+import type { Policy, PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
+import { type CompiledPolicy, compileRules } from '../../../src/host/policy/compile-policy.ts'
 
 interface ActionOptions extends Partial<Omit<Action, 'server' | 'primitive' | 'usage'>> {
   server?: Partial<ActionServer>
@@ -63,7 +63,7 @@ export function grantFor(given: Action, rest: Partial<Omit<Grant, 'bind'>> & { b
       fingerprint: given.server.fingerprint,
       ...(given.primitive ? { primitive: given.primitive.name } : {}),
       ...(given.primitive?.pin !== undefined ? { pin: given.primitive.pin } : {}),
-      args: { kind: 'exact', digest: argumentsDigest(given.args) },
+      args: { kind: 'exact', digest: digestOf(given.args) },
       principal: given.principal,
       ...bind,
     },

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ACTION_KINDS, type Action, EFFECTS, type Effect } from '../../../src/host/consent/action.ts'
-import { compileRules } from '../../../src/host/consent/compile-policy.ts'
 import { decide, rankOf } from '../../../src/host/consent/decide.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../../../src/host/consent/rule.ts'
-import { GRANT_SCOPES, type Grant } from '../../../src/host/grants/grant.ts'
+import { ACTION_KINDS, type Action, EFFECTS, type Effect } from '../../../src/host/model/action.ts'
+import { GRANT_SCOPES, type Grant } from '../../../src/host/model/grant.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { compileRules } from '../../../src/host/policy/compile-policy.ts'
 import { action, grantFor } from './actions.ts'
 
 const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(values, { nil: undefined })
@@ -109,7 +109,7 @@ const withRule = (policy: Policy, layer: PolicyLayer, rule: Rule): Policy => ({
 const always: Rule['match'] = {}
 
 describe('for all rules, actions and grants', () => {
-  test('a rule that denies and may not be relaxed wins', () => {
+  test('a deny rule that may not be relaxed wins', () => {
     fc.assert(
       fc.property(policies, actions, fc.constantFrom(...POLICY_LAYERS), (policy, given, layer) => {
         const denying = withRule(policy, layer, { id: 'no', effect: 'deny', match: always })
@@ -118,7 +118,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a rule of a lower layer loosens nothing that a rule above has said and not let be relaxed', () => {
+  test('a rule of a lower layer relaxes nothing that a rule above has fixed', () => {
     const strict = rules.map(({ mayRelax: _, ...rule }) => rule)
     fc.assert(
       fc.property(layered(strict), rules, actions, fc.constantFrom('project', 'session'), (layers, added, given, layer) => {
@@ -130,7 +130,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a rule of a project loosens nothing, spoken of or not, unless a rule above lets it', () => {
+  test('a project rule relaxes nothing unless a rule above allows it', () => {
     const strict = rules.map(({ mayRelax: _, ...rule }) => rule)
     fc.assert(
       fc.property(layered(strict), rules, actions, fc.boolean(), (layers, added, given, isBypassing) => {
@@ -140,7 +140,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('what a server claims lowers nothing', () => {
+  test('hints of a server relax nothing', () => {
     fc.assert(
       fc.property(policies, actions, (policy, given) => {
         const silent = { ...given, claimed: {} }
@@ -152,7 +152,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('no rule that allows by claims ever matters', () => {
+  test('a rule that allows by hints never matters', () => {
     fc.assert(
       fc.property(policies, rules, hints, actions, (policy, rule, claimed, given) => {
         const believing = withRule(policy, 'user', { ...rule, effect: 'allow', match: { ...rule.match, claimed } })
@@ -172,7 +172,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a grant answers questions that are not forced, and nothing else; without it nothing is looser', () => {
+  test('a grant answers only questions that are not forced', () => {
     fc.assert(
       fc.property(policies, actions, (policy, given) => {
         const without = decideWith({ ...policy, isBypassing: false }, given)
@@ -183,7 +183,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('the same is decided the same, and says why', () => {
+  test('the same input gives the same decision, with its reasons', () => {
     fc.assert(
       fc.property(policies, actions, (policy, given) => {
         const compiled = compileRules(policy)
@@ -194,7 +194,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('nothing that is given makes it throw, or allow what it could not read', () => {
+  test('no input makes a decision throw, or allow what it could not read', () => {
     const junk = fc.anything({ maxDepth: 3 })
     const keys = Object.keys(action()) as (keyof Action)[]
     fc.assert(
@@ -229,7 +229,7 @@ describe('a grant', () => {
     }),
   }))
 
-  test('with any field that binds it altered is none', () => {
+  test('a grant with any bound field changed does not hold', () => {
     fc.assert(
       fc.property(
         granted,
@@ -243,7 +243,7 @@ describe('a grant', () => {
     )
   })
 
-  test('for exact arguments is for no others', () => {
+  test('a grant for exact arguments holds for no others', () => {
     fc.assert(
       fc.property(granted, fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), ({ given, grant }, args) => {
         fc.pre(JSON.stringify(args) !== JSON.stringify(given.args) && Object.keys(args).length !== Object.keys(given.args).length)
@@ -252,7 +252,7 @@ describe('a grant', () => {
     )
   })
 
-  test('for another action, past its time, or used up is none', () => {
+  test('a grant for another action, expired or used up does not hold', () => {
     fc.assert(
       fc.property(granted, fc.constantFrom(...ACTION_KINDS), ({ given, grant }, kind) => {
         expect(grantMatches({ ...grant, action: kind }, given)).toBe(kind === given.kind)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Action, Effect } from '../../../src/host/consent/action.ts'
-import { ACTION_KINDS } from '../../../src/host/consent/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
 import { DEFAULTS } from '../../../src/host/consent/defaults.ts'
-import type { PolicyLayer, Rule } from '../../../src/host/consent/rule.ts'
+import type { Action, Effect } from '../../../src/host/model/action.ts'
+import { ACTION_KINDS } from '../../../src/host/model/action.ts'
+import type { PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
 import { proves } from '../../support/proves.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
@@ -46,34 +46,34 @@ describe('layers and the lattice', () => {
     ['an allowance of a session against a question of the project', { project: [rule('ask')], session: [rule('allow')] }, 'ask'],
     ['a rule about another server', { user: [rule('allow', { server: 'mail' })] }, 'ask'],
   ]
-  test.each(table)('%s', (_name, layers, effect) => {
+  test.each(table)('layers combine as in the table: %s', (_name, layers, effect) => {
     expect(effectOf(layers, action({ claimed: { idempotentHint: true } }))).toBe(effect)
   })
 
-  test('without a rule the reason says in plain words what no rule covers, and what follows', () => {
+  test('without a rule the reason says which action no rule covers, and what follows', () => {
     const textOf = (kind: Action['kind']): string | undefined =>
       decide(policy({}), action({ kind, initiator: 'model' }), []).reasons.find(({ id }) => id === 'default')?.text
     expect(textOf('server.launch')).toBe('No rule covers starting a server, so you are asked.')
     expect(textOf('tool.call')).toBe('No rule covers calling this tool, so you are asked.')
-    expect(textOf('tool.result')).toBe('No rule covers letting in the result of this tool, so it is allowed.')
+    expect(textOf('tool.result')).toBe('No rule covers using the result of this tool, so it is allowed.')
     for (const kind of ACTION_KINDS) {
       expect(textOf(kind)).toMatch(/^No rule covers [a-z ]+, so (?:you are asked|it is allowed)\.$/)
       expect(textOf(kind)).not.toContain(kind)
     }
   })
 
-  test('E4: a project that allows its own servers to be started starts none', () => {
+  test('a project cannot allow the start of its own servers', () => {
     for (const kind of ['server.launch', 'server.connect', 'server.approve', 'roots.expose'] as const) {
       expect(effectOf({ project: [rule('allow')] }, action({ kind, mode: 'headless' }, true))).toBe('ask')
     }
   })
 
-  test('a rule about claims that lets itself be relaxed lets nothing else be', () => {
+  test('a relaxable rule about hints relaxes nothing else', () => {
     const user = [rule('ask', { claimed: { readOnlyHint: true } }, { mayRelax: true })]
     expect(effectOf({ user, project: [rule('allow')] }, action({ claimed: { readOnlyHint: true } }))).toBe('ask')
   })
 
-  test('what a project tried to allow is in the reasons, and why it did not help', () => {
+  test('a refused permission of a project is in the reasons', () => {
     const { reasons } = decide(policy({ project: [rule('allow')] }), action(), [])
     expect(reasons[0]).toMatchObject({ id: 'default', effect: 'ask', text: expect.stringMatching(/only tighten/) })
   })
@@ -104,7 +104,7 @@ describe('what is matched', () => {
     [{ claimed: { destructiveHint: false } }, action(), false],
     [{ asserted: { readOnlyHint: true } }, action({ asserted: { readOnlyHint: true } }), true],
   ]
-  test.each(table)('%j', (match, given, isMatch) => {
+  test.each(table)('a rule matches %j', (match, given, isMatch) => {
     expect(effectOf({ user: [rule('deny', match)] }, given) === 'deny').toBe(isMatch)
   })
 })
@@ -112,14 +112,14 @@ describe('what is matched', () => {
 describe('what holds whatever the rules say', () => {
   const everything: Layers = { managed: [rule('allow')] }
 
-  test('a server that is not configured is denied everything but to become configured', () => {
+  test('a server that is not configured is denied everything but its configuration', () => {
     for (const kind of ACTION_KINDS) {
       const given = action({ kind, server: { isKnown: false } })
       expect(effectOf(everything, given) === 'deny').toBe(kind !== 'config.import')
     }
   })
 
-  test.each(['new', 'changed', 'unseen'] as const)('E2: what is %s is quarantined, and the ways to have it approved are not', (state) => {
+  test.each(['new', 'changed', 'unseen'] as const)('a definition that is %s is quarantined, and its approval is not', (state) => {
     const primitive = { state }
     for (const kind of ['tool.call', 'prompt.get', 'resource.read', 'resource.subscribe', 'app.call', 'app.open'] as const) {
       expect(decide(policy(everything, { isBypassing: true }), action({ kind, primitive, initiator: 'user' }), []).effect).toBe(
@@ -131,13 +131,13 @@ describe('what holds whatever the rules say', () => {
     }
   })
 
-  test('a tool of which nothing is known is quarantined; a URI that no list has is asked about', () => {
+  test('an unknown tool is quarantined, and a URI outside all lists is asked about', () => {
     expect(effectOf({}, action({}, true))).toBe('quarantine')
     expect(effectOf({}, action({ kind: 'resource.read', initiator: 'user' }, true))).toBe('ask')
   })
 
-  test('E10: readOnlyHint of an untrusted server does not skip the question [T-TOOL-024][T-HOST-014]', () => {
-    proves('R-TOOL-006')
+  test('readOnlyHint of an untrusted server does not skip the question', () => {
+    proves('T-TOOL-024', 'T-HOST-014', 'R-TOOL-006')
     const claims = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
     const given = action({ server: { tier: 'untrusted' }, claimed: claims })
     expect(effectOf({}, given)).toBe('ask')
@@ -148,14 +148,14 @@ describe('what holds whatever the rules say', () => {
     expect(effectOf({ user: [rule('allow', { tier: 'untrusted' })] }, given)).toBe('allow')
   })
 
-  test.each([{ destructiveHint: true }, { openWorldHint: true }])('a claim of %j raises what a rule allows to a question', (claimed) => {
+  test.each([{ destructiveHint: true }, { openWorldHint: true }])('a hint of %j raises an allowed action to a question', (claimed) => {
     const layers = { user: [rule('allow', {}), rule('allow', { tier: 'untrusted' })] }
     expect(effectOf(layers, action({ claimed }))).toBe('ask')
     expect(effectOf(layers, action({ claimed, server: { tier: 'untrusted' } }))).toBe('ask')
     expect(effectOf(layers, action({ claimed, asserted: { destructiveHint: false, openWorldHint: false } }))).toBe('allow')
   })
 
-  test('E7: with text of others in the conversation, what reaches out or destroys is asked about although a rule allows it', () => {
+  test('with untrusted text, an open-world or destructive action is asked about despite an allow rule', () => {
     const layers = { user: [rule('allow')] }
     for (const asserted of [{ openWorldHint: true }, { destructiveHint: true }]) {
       expect(effectOf(layers, action({ asserted }))).toBe('allow')
@@ -168,7 +168,7 @@ describe('what holds whatever the rules say', () => {
     expect(effectOf(layers, action({ labels: ['untrusted'], server: { labels: ['egress'] } }))).toBe('ask')
   })
 
-  test('E7: untrusted text, private data and a way out together force a question over rules, grants and bypass', () => {
+  test('untrusted text, private data and an open-world action force a question over rules and bypass', () => {
     const labels = ['untrusted', 'private:mail']
     const outward = [
       action({ labels, server: { labels: ['egress'] } }),
@@ -181,7 +181,7 @@ describe('what holds whatever the rules say', () => {
     for (const given of outward) {
       const decision = decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])
       expect(decision).toMatchObject({ effect: 'ask', isForced: true, reasons: startingWith('data-flow') })
-      expect(decision.reasons[0]?.text).toMatch(/text of others and private data \(private:mail\).*notes/)
+      expect(decision.reasons[0]?.text).toMatch(/untrusted text and private data \(private:mail\).*notes/)
     }
     const harmless = [
       action({ labels }),
@@ -192,13 +192,13 @@ describe('what holds whatever the rules say', () => {
     for (const given of harmless) expect(decide(policy(everything), given, [grantFor(given)])).not.toHaveProperty('isForced')
   })
 
-  test('the third time in a row is asked about, whatever was granted; the second is not', () => {
+  test('the third identical call in a row is asked about despite grants; the second is not', () => {
     const [second, third] = [2, 3].map((identicalInARow) => action({ usage: { identicalInARow } })) as [Action, Action]
     expect(decide(policy(), second, [grantFor(second)]).effect).toBe('allow')
     expect(decide(policy(everything, { isBypassing: true }), third, [grantFor(third)])).toMatchObject({ effect: 'ask', isForced: true })
   })
 
-  test('a form or a page is for a person, whatever rules, grants and bypass say; a no of the rules holds', () => {
+  test('a form or a page always needs a person, and a deny rule still holds', () => {
     for (const kind of ['elicit.form', 'elicit.url'] as const) {
       const given = action({ kind }, true)
       expect(decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])).toMatchObject({ effect: 'ask', isForced: true })
@@ -220,14 +220,14 @@ describe('limits', () => {
     [{ rate: '1000/d' }, { lastDay: 999 }, { lastDay: 1000 }, 'perDay'],
     [{ concurrent: 2 }, { concurrent: 1 }, { concurrent: 2 }, 'concurrent'],
     [{ spendTokens: 50 }, { tokensToday: 49 }, { tokensToday: 50 }, 'spendTokens'],
-  ])('%j: one more is denied by name', (limits, below, at, name) => {
+  ])('%j: one more is denied with the name of the limit', (limits, below, at, name) => {
     expect(effectOf(limited(limits), action({ usage: below }))).toBe('allow')
     const decision = decide(policy(limited(limits)), action({ usage: at }), [])
     expect(decision).toMatchObject({ effect: 'deny', reasons: startingWith('limit') })
     expect(decision.reasons[0]?.text).toContain(`(${name})`)
   })
 
-  test('of several the tightest holds, also that of a rule that decides nothing', () => {
+  test('of several limits the tightest holds, also that of a rule without an effect', () => {
     const layers = {
       user: [rule('allow', {}, { limits: { rate: '30/m', resultBytes: 1_000 } })],
       project: [rule('allow', {}, { limits: { rate: '10/m', concurrent: 3 } })],
@@ -249,7 +249,7 @@ describe('defaults', () => {
     }
   })
 
-  test('a person is not asked whether they want what they ask for, unless it may do more than they think', () => {
+  test('a person is not asked about their own action, unless it may do more than expected', () => {
     const byUser = { initiator: 'user' } as const
     for (const kind of ['resource.read', 'prompt.get'] as const) {
       expect(effectOf({}, action({ kind, ...byUser }))).toBe('allow')
@@ -266,7 +266,7 @@ describe('defaults', () => {
 describe('bypass', () => {
   const bypassing = (given: Action, layers: Layers = {}): Effect => decide(policy(layers, { isBypassing: true }), given, []).effect
 
-  test('lifts questions about what servers do, not about who is let in', () => {
+  test('bypass lifts questions about actions of servers, not about approvals', () => {
     expect(bypassing(action())).toBe('allow')
     expect(bypassing(action({ kind: 'sampling.create' }, true))).toBe('allow')
     for (const kind of ['server.launch', 'server.connect', 'server.approve', 'config.import'] as const) {
@@ -274,7 +274,7 @@ describe('bypass', () => {
     }
   })
 
-  test('lifts no denial and no quarantine', () => {
+  test('bypass lifts no denial and no quarantine', () => {
     expect(bypassing(action(), { user: [rule('deny')] })).toBe('deny')
     expect(bypassing(action(), { user: [rule('quarantine')] })).toBe('quarantine')
   })
@@ -283,7 +283,7 @@ describe('bypass', () => {
 describe('what cannot be evaluated', () => {
   const broken = { ...action(), usage: undefined } as unknown as Action
 
-  test('is a forced question where a person is, and denied where none is', () => {
+  test('a condition that cannot be evaluated forces a question, and denies without a person', () => {
     expect(decide(policy({}, { isBypassing: true }), broken, [])).toMatchObject({
       effect: 'ask',
       isForced: true,
@@ -292,7 +292,7 @@ describe('what cannot be evaluated', () => {
     expect(decide(policy(), { ...broken, mode: 'headless' }, []).effect).toBe('deny')
   })
 
-  test('a rule that forbids and cannot be judged forces a question, and one that allows does not match', () => {
+  test('a deny rule that cannot be evaluated forces a question, and an allow rule does not match', () => {
     const args = { '/path': { within: '/etc' } }
     const unresolved = action({ args: { path: 'relative' } })
     const forbidding = { user: [rule('allow'), rule('deny', {}, { args })] }

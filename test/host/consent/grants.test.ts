@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Action } from '../../../src/host/consent/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
 import { DEFAULT_GRANT_TTL_MS } from '../../../src/host/consent/defaults.ts'
+import { realPathsOf } from '../../../src/host/consent/gate/real-paths.ts'
 import { grantBounds } from '../../../src/host/consent/grant-bounds.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
 import { pathPointers } from '../../../src/host/consent/path-pointers.ts'
-import type { ArgumentRules } from '../../../src/host/consent/rule.ts'
-import { realPathsOf } from '../../../src/host/gate/real-paths.ts'
-import type { Grant, GrantScope } from '../../../src/host/grants/grant.ts'
+import type { Action } from '../../../src/host/model/action.ts'
+import type { Grant, GrantScope } from '../../../src/host/model/grant.ts'
+import type { ArgumentRules } from '../../../src/host/model/rule.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
 describe('scopes', () => {
@@ -28,7 +28,7 @@ describe('scopes', () => {
     [scoped('project', {}), action(), false],
     [scoped('always', {}), action({ run: 'run-2', project: '/elsewhere', mode: 'headless' }), true],
     [scoped('for a while' as GrantScope, {}), action(), false],
-  ])('%#', (grant, given, isLive) => {
+  ])('a grant matches by its scope (case %#)', (grant, given, isLive) => {
     expect(grantMatches(grant, given)).toBe(isLive)
     expect(decide(policy(), given, [grant]).effect).toBe(isLive ? 'allow' : 'ask')
   })
@@ -38,14 +38,14 @@ describe('arguments', () => {
   const patterned = (args: ArgumentRules): Grant => grantFor(action(), { bind: { args: { kind: 'pattern', args } } })
   const matches = (args: ArgumentRules, given: Record<string, unknown>): boolean => grantMatches(patterned(args), action({ args: given }))
 
-  test('an exact grant does not mind the order of members, and minds everything else', () => {
+  test('an exact grant ignores the order of members, and nothing else', () => {
     const grant = grantFor(action({ args: { a: 1, b: [1, 2] } }))
     expect(grantMatches(grant, action({ args: { b: [1, 2], a: 1 } }))).toBe(true)
     expect(grantMatches(grant, action({ args: { b: [2, 1], a: 1 } }))).toBe(false)
     expect(grantMatches(grant, action({ args: { a: 1, b: [1, 2], c: null } }))).toBe(false)
   })
 
-  test('a pattern must be met by all, and every argument must be one that it speaks of', () => {
+  test('a pattern must match all arguments, and may not leave one out', () => {
     expect(matches({ '/n': { max: 5 } }, { n: 5 })).toBe(true)
     expect(matches({ '/n': { max: 5 } }, { n: 6 })).toBe(false)
     expect(matches({ '/n': { max: 5 } }, {})).toBe(false)
@@ -55,14 +55,14 @@ describe('arguments', () => {
     expect(matches({}, { n: 5 })).toBe(false)
   })
 
-  test('a pattern that cannot be read matches nothing, and does not disturb the decision', () => {
+  test('an unreadable pattern matches nothing, and does not affect the decision', () => {
     const broken = patterned({ '/n': { re2: '(' } })
     expect(decide(policy(), action(), [broken, grantFor(action(), { id: 'whole' })])).toMatchObject({ effect: 'allow', grant: 'whole' })
   })
 })
 
 describe('pathPointers', () => {
-  test('what rules that can match and grants for this server judge by real path, value by value', () => {
+  test('arguments that rules and grants judge by real path are listed', () => {
     const rules = [
       rule('deny', { tool: 'add' }, { id: 'a', args: { '/paths/*': { within: '/etc' }, '/n': { max: 1 } } }),
       rule('deny', { tool: 'other' }, { id: 'b', args: { '/else': { within: '/etc' } } }),
@@ -74,7 +74,7 @@ describe('pathPointers', () => {
   })
 })
 
-test('G1: a member called `*` is judged by its own path, not by that of another member', async () => {
+test('a member called `*` is judged by its own path, not by that of another member', async () => {
   const rules = policy({ user: [rule('allow', {}, { args: { '/paths/*': { within: '/nowhere/area' } } })] })
   const effectOf = async (paths: Record<string, string>): Promise<string> => {
     const given = action({ args: { paths } })
@@ -89,7 +89,7 @@ describe('grantBounds', () => {
   const longest = (given: Action, layers: Parameters<typeof policy>[0] = {}): GrantScope | undefined =>
     grantBounds(policy(layers), given).scopes.at(-1)
 
-  test('how long a yes may be kept depends on what it is a yes to', () => {
+  test('the longest scope of a grant depends on the action', () => {
     expect(longest(action())).toBe('always')
     expect(longest(action({ claimed: { destructiveHint: true } }))).toBe('turn')
     expect(longest(action({ asserted: { openWorldHint: true } }))).toBe('session')
@@ -100,7 +100,7 @@ describe('grantBounds', () => {
     expect(grantBounds(policy(), action())).toMatchObject({ maxTtlMs: DEFAULT_GRANT_TTL_MS, maxUses: undefined })
   })
 
-  test('rules say it otherwise, the tightest of them; those of a project only say less', () => {
+  test('rules set the longest scope, the tightest wins, and a project rule only shortens it', () => {
     const user = [
       rule('ask', {}, { id: 'a', grant: { scope: 'always', ttl: '90d', maxUses: 5 } }),
       rule('ask', {}, { id: 'b', grant: { scope: 'project', ttl: '60d' } }),

@@ -21,7 +21,7 @@ function counting(limits = {}): { usage: UsageCounter; clock: { now: number } } 
 }
 
 describe('calls', () => {
-  test('are counted for a minute, an hour and a day, and never for less', () => {
+  test('calls are counted for a minute, an hour and a day, and never for less', () => {
     const { usage, clock } = counting()
     for (let i = 0; i < 3; i++) usage.begin(call())()
     expect(usage.usageOf(call())).toMatchObject({ lastMinute: 3, lastHour: 3, lastDay: 3, concurrent: 0 })
@@ -35,7 +35,7 @@ describe('calls', () => {
     expect(usage.usageOf(call()).lastDay).toBe(0)
   })
 
-  test('that have not ended are counted once each, however often they end', () => {
+  test('running calls are counted once each, however often they end', () => {
     const { usage } = counting()
     const [first, second] = [usage.begin(call()), usage.begin(call())]
     expect(usage.usageOf(call()).concurrent).toBe(2)
@@ -46,7 +46,7 @@ describe('calls', () => {
     expect(usage.usageOf(call()).concurrent).toBe(0)
   })
 
-  test('of another principal, server or tool are counted apart', () => {
+  test('calls of another principal, server or tool are counted separately', () => {
     const { usage } = counting()
     usage.begin(call())
     for (const other of [{ principal: 'bob' }, { server: 'mail' }, { name: 'drop' }]) {
@@ -55,7 +55,7 @@ describe('calls', () => {
     expect(usage.usageOf(call({ run: 'run-2', args: {} })).lastMinute).toBe(1)
   })
 
-  test('a clock that is set back gives nobody a new start', () => {
+  test('a clock that is set back resets no count', () => {
     const { usage, clock } = counting()
     usage.begin(call())
     clock.now -= 10 * DAY
@@ -66,7 +66,7 @@ describe('calls', () => {
 })
 
 describe('the same in a row', () => {
-  test('is counted by what is called with what, whatever the order of members', () => {
+  test('repeated calls are counted by tool and arguments, in any order of members', () => {
     const { usage } = counting()
     const twice = [call({ args: { a: 1, b: 2 } }), call({ args: { b: 2, a: 1 } })]
     expect(twice.map((each) => usage.attempt(each).identicalInARow)).toEqual([1, 2])
@@ -75,7 +75,7 @@ describe('the same in a row', () => {
     expect(usage.attempt(call({ args: { a: 1, b: 2 } })).identicalInARow).toBe(1)
   })
 
-  test('is counted run by run, until the run is over', () => {
+  test('repeated calls are counted for each run, until it ends', () => {
     const { usage } = counting()
     usage.attempt(call())
     expect(usage.attempt(call({ run: 'run-2' })).identicalInARow).toBe(1)
@@ -84,7 +84,7 @@ describe('the same in a row', () => {
     expect(usage.attempt(call()).identicalInARow).toBe(1)
   })
 
-  test('is forgotten of the run that was longest without a call when there are more than maxRuns', () => {
+  test('repeated calls of the oldest run are forgotten over maxRuns', () => {
     const { usage } = counting({ maxRuns: 2 })
     for (const run of ['a', 'b', 'a', 'c']) usage.attempt(call({ run }))
     expect(usage.attempt(call({ run: 'a' })).identicalInARow).toBe(3)
@@ -93,7 +93,7 @@ describe('the same in a row', () => {
 })
 
 describe('tokens', () => {
-  test('are counted for each server for a day', () => {
+  test('tokens are counted for each server for a day', () => {
     const { usage, clock } = counting()
     usage.spend('notes', 100)
     usage.spend('notes', 50)
@@ -105,7 +105,7 @@ describe('tokens', () => {
 })
 
 describe('past maxCounters', () => {
-  test('what is new is counted together, too strictly rather than not at all', () => {
+  test('new counters over maxCounters share one count, which is stricter', () => {
     const { usage } = counting({ maxCounters: 2 })
     for (const name of ['a', 'b', 'c', 'd']) usage.begin(call({ name }))
     expect(usage.usageOf(call({ name: 'a' })).lastMinute).toBe(1)
@@ -115,7 +115,7 @@ describe('past maxCounters', () => {
     expect(usage.usageOf(call({ server: 'w' })).tokensToday).toBe(10)
   })
 
-  test('what was not called for a day makes room', () => {
+  test('a counter without a call for a day makes room', () => {
     const { usage, clock } = counting({ maxCounters: 2 })
     usage.begin(call({ name: 'a' }))()
     usage.begin(call({ name: 'open' }))

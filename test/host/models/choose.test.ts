@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chooseModel } from '../../../src/host/models/choose.ts'
 import type { Model, ModelTraits } from '../../../src/host/models/model.ts'
+import { proves } from '../../support/proves.ts'
 
 const modelOf = (id: string, traits?: ModelTraits): Model => ({
   id,
@@ -17,27 +18,32 @@ const models = [cheap, middle, dear]
 const hinted = (...names: string[]) => ({ hints: names.map((name) => ({ name })) })
 
 describe('a hint', () => {
-  test('is a part of the name of a model, in any case [T-SAMP-030] [T-SAMP-031] [T-SAMP-042]', () => {
+  test('a hint is a part of the name of a model, in any case', () => {
+    proves('T-SAMP-030', 'T-SAMP-031', 'T-SAMP-042')
     expect(chooseModel(models, hinted('sonnet'))).toBe(middle)
     expect(chooseModel(models, hinted('GPT'))).toBe(dear)
     expect(chooseModel(models, hinted('claude'))?.id).toContain('claude')
   })
 
-  test('that comes first and matches wins over those that follow [T-SAMP-032]', () => {
+  test('a hint that comes first and matches wins over those that follow', () => {
+    proves('T-SAMP-032')
     expect(chooseModel(models, hinted('no-such-model', 'gpt', 'sonnet'))).toBe(dear)
     expect(chooseModel(models, hinted('sonnet', 'gpt'))).toBe(middle)
   })
 
-  test('wins over priorities [T-SAMP-033]', () => {
+  test('a hint wins over priorities', () => {
+    proves('T-SAMP-033')
     expect(chooseModel(models, { ...hinted('gpt'), costPriority: 1, speedPriority: 1 })).toBe(dear)
   })
 
-  test('that matches several leaves the choice among them to the priorities [T-SAMP-034]', () => {
+  test('a hint that matches several leaves the choice among them to the priorities', () => {
+    proves('T-SAMP-034')
     expect(chooseModel(models, { ...hinted('claude'), costPriority: 1 })).toBe(cheap)
     expect(chooseModel(models, { ...hinted('claude'), intelligencePriority: 1 })).toBe(middle)
   })
 
-  test('of a family that is not here stands for what the operator says it does, or for what is most like it [T-SAMP-035]', () => {
+  test('of a family that is not here stands for what the operator says it does, or for what is most like it', () => {
+    proves('T-SAMP-035')
     const ours = [
       modelOf('qwen3-4b', { cost: 0, speed: 0.9, intelligence: 0.3 }),
       modelOf('qwen3-235b', { cost: 0.7, speed: 0.2, intelligence: 0.9 }),
@@ -47,7 +53,7 @@ describe('a hint', () => {
     expect(chooseModel(ours, hinted('gpt-5-mini'))?.id).toBe('qwen3-4b')
   })
 
-  test('that means nothing to us leaves the choice to the priorities, and is no error', () => {
+  test('a hint that means nothing to us leaves the choice to the priorities, and is no error', () => {
     expect(chooseModel(models, { ...hinted('zorg'), intelligencePriority: 1 })).toBe(dear)
     expect(chooseModel(models, { hints: [{}, { name: '' }, { name: 7 as never }], speedPriority: 1 })).toBe(cheap)
   })
@@ -85,7 +91,8 @@ describe('whatever the preferences', () => {
     )
   })
 
-  test('it matches the first hint that any model matches [T-SAMP-032]', () => {
+  test('it matches the first hint that any model matches', () => {
+    proves('T-SAMP-032')
     fc.assert(
       fc.property(anyModels, anyPreferences, (some, preferences) => {
         const first = preferences.hints?.find(({ name }) => some.some(({ id }) => id.includes(name.toLowerCase())))
@@ -94,7 +101,8 @@ describe('whatever the preferences', () => {
     )
   })
 
-  test('none that is better in everything was passed over among those that match [T-SAMP-034]', () => {
+  test('none that is better in everything was passed over among those that match', () => {
+    proves('T-SAMP-034')
     fc.assert(
       fc.property(anyModels, share, share, share, (some, costPriority, speedPriority, intelligencePriority) => {
         const chosen = chooseModel(some, { costPriority, speedPriority, intelligencePriority })?.traits as Required<ModelTraits>

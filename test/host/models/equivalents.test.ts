@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { scriptedModel } from '../../../src/host/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
+import { proves } from '../../support/proves.ts'
 import { hosts, person, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
 
-test('a host answers a hint with the model that its owner says is as good [T-SAMP-035]', async () => {
+test('a host answers a hint with the model that its owner says is as good', async () => {
+  proves('T-SAMP-035')
   const server = createServer({ name: 'asker', version: '1', limits: { toolCalls: false } })
   server.tool('ask', {}, async (_, context) => {
     const { model } = await context.sample('question', {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Answer, Question } from '../../../src/host/ask/question.ts'
+import type { Answer, Question } from '../../../src/host/model/question.ts'
 import type { ModelPart } from '../../../src/host/models/model.ts'
 import { personModel } from '../../../src/host/models/person.ts'
 import { Declined } from '../../../src/protocol/errors.ts'

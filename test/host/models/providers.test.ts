@@ -14,7 +14,8 @@ import {
 } from '../../../src/host/models/openai-compatible.ts'
 import { optionalPackage } from '../../../src/host/models/optional-package.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
-import type { SamplingMessage } from '../../../src/protocol/sampling.ts'
+import type { SamplingMessage } from '../../../src/protocol/model/sampling.ts'
+import { proves } from '../../support/proves.ts'
 import { KEY, provider, type Reply } from './fixtures/provider.ts'
 
 type Open = (origin: string, options?: Partial<OpenAiCompatibleOptions>) => Promise<Model>
@@ -196,12 +197,13 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   })
 
   test.each([
-    [401, 'does not accept the credentials it was given (HTTP 401)'],
+    [401, 'refused the credentials (HTTP 401)'],
     [404, 'is not known to its provider (HTTP 404)'],
-    [429, 'takes no more requests for now (HTTP 429)'],
+    [429, 'refused the request because of too many requests (HTTP 429)'],
     [500, 'failed at its provider (HTTP 500)'],
     [400, 'did not accept the request (HTTP 400)'],
-  ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said [T-SAMP-044]', async (status, words) => {
+  ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said', async (status, words) => {
+    proves('T-SAMP-044')
     const { origin } = await provider({ kind: 'status', status, message: `Account org-77: key ${KEY} is unwanted` })
     const error = await failure(await open(origin))
     expect(error).toMatchObject({ code: 'ERR_MODEL', message: `The model canned ${words}`, data: { status } })
@@ -228,7 +230,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   test('that says nothing more is given up', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const error = await failure(await open(origin, { limits: { silenceMs: 100 } }))
-    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned said nothing for 100 ms (silenceMs)' })
+    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned sent nothing for 100 ms (silenceMs)' })
     await hungUp()
   })
 
@@ -272,7 +274,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
 
   test('that nobody listens for is ERR_MODEL', async () => {
     const error = await failure(await open('http://127.0.0.1:1'))
-    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned could not be asked, or broke off' })
+    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned could not be reached, or broke off' })
   })
 
   test('is not sent a key in the clear beyond this machine', async () => {
@@ -367,7 +369,7 @@ describe('the interface of the AI SDK', () => {
     }
   }
 
-  test('is described by our types as the SDK describes it', () => {
+  test('the interface of the AI SDK is described by our types as the SDK describes it', () => {
     const takes = (_model: AiSdkModel): void => {}
     takes({} as LanguageModelV2)
     takes({} as LanguageModelV3)
@@ -398,7 +400,7 @@ describe('the interface of the AI SDK', () => {
     await expect(all(fromAiSdk(modelOf(version, finishOf(version, 'error'))))).rejects.toMatchObject({ code: 'ERR_MODEL' })
   })
 
-  test('whose counts are missing or make no sense is taken to have said none', async () => {
+  test('the interface of the AI SDK whose counts are missing or make no sense is taken to have said none', async () => {
     for (const usage of [undefined, null, {}, { inputTokens: 'many', outputTokens: -1 }, { inputTokens: { total: undefined } }])
       for (const version of ['v2', 'v3', 'v4'])
         expect(await all(fromAiSdk(modelOf(version, { ...finishOf(version), usage })))).toEqual([
@@ -471,7 +473,7 @@ describe('the interface of the AI SDK', () => {
     })
   })
 
-  test('leaves what the provider has run itself to the provider', async () => {
+  test('the interface of the AI SDK leaves what the provider has run itself to the provider', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true }
     const model = modelOf('v3', call, { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: {} })
     expect(await all(fromAiSdk(model))).toEqual([{ type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }])
@@ -483,7 +485,7 @@ describe('the interface of the AI SDK', () => {
     )
   })
 
-  test('that does not listen to its signal is left behind', async () => {
+  test('the interface of the AI SDK that does not listen to its signal is left behind', async () => {
     const deaf: AiSdkModel = { specificationVersion: 'v3', provider: 'p', modelId: 'deaf', doStream: () => new Promise(() => {}) }
     const controller = new AbortController()
     setTimeout(() => controller.abort(new Error('enough')), 10)

@@ -1,22 +1,23 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { GrantedRoots, type GrantedRootsOptions } from '../../../src/host/roots/granted-roots.ts'
+import { RootRegistry, type RootRegistryOptions } from '../../../src/host/roots/root-registry.ts'
 import { validRoot } from '../../../src/host/roots/valid-root.ts'
-import type { Root } from '../../../src/protocol/roots.ts'
+import type { Root } from '../../../src/protocol/model/roots.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 import { call, memoryWay, supervise, until } from '../servers/support.ts'
 
 const newFolder = temporaryFolders()
-const open: GrantedRoots[] = []
+const open: RootRegistry[] = []
 afterEach(() => {
   for (const roots of open.splice(0)) roots.close()
 })
 
-const newRoots = (options: Partial<GrantedRootsOptions> = {}): GrantedRoots => {
-  const roots = new GrantedRoots({ onChange: () => {}, ...options })
+const newRoots = (options: Partial<RootRegistryOptions> = {}): RootRegistry => {
+  const roots = new RootRegistry({ onChange: () => {}, ...options })
   open.push(roots)
   return roots
 }
@@ -31,7 +32,8 @@ function directory(name = 'project'): string {
 const namesOf = (roots: readonly Root[]): (string | undefined)[] => roots.map(({ name }) => name)
 
 describe('the roots of a server', () => {
-  test('are none until they are granted, and are its own [T-ROOT-018]', async () => {
+  test('the roots of a server are none until they are granted, and are its own', async () => {
+    proves('T-ROOT-018')
     const roots = newRoots()
     expect(roots.of('a')).toEqual([])
     const root = await validRoot(directory())
@@ -40,7 +42,8 @@ describe('the roots of a server', () => {
     expect(roots.of('b')).toEqual([])
   })
 
-  test('can be listed, added and taken back, and each change is told [T-ROOT-024] [T-ROOT-008] [T-ROOT-013]', async () => {
+  test('the roots of a server can be listed, added and taken back, and each change is told', async () => {
+    proves('T-ROOT-024', 'T-ROOT-008', 'T-ROOT-013')
     const told: [string, (string | undefined)[]][] = []
     const roots = newRoots({ onChange: (server, now) => told.push([server, namesOf(now)]) })
     const [first, second] = [await validRoot(directory('first')), await validRoot(directory('second'))]
@@ -66,7 +69,7 @@ describe('the roots of a server', () => {
     expect(told).toHaveLength(4)
   })
 
-  test('are so many at most', async () => {
+  test('the roots of a server are so many at most', async () => {
     const roots = newRoots({ limits: { maxRoots: 2 } })
     for (const name of ['1', '2']) roots.grant('a', await validRoot(directory(name)))
     const third = await validRoot(directory('3'))
@@ -97,7 +100,8 @@ describe('a root that is watched', () => {
       },
     ],
   ]
-  test.each(gone)('and is %s is no longer told to the server, which is told so [T-ROOT-019] [T-ROOT-026]', async (_how, leave) => {
+  test.each(gone)('and is %s is no longer told to the server, which is told so', async (_how, leave) => {
+    proves('T-ROOT-019', 'T-ROOT-026')
     const told: Root[][] = []
     const warnings: string[] = []
     // So long that only an event of the system can be what is noticed.
@@ -119,7 +123,7 @@ describe('a root that is watched', () => {
     expect(roots.granted('a')[0]?.fault).toBeDefined()
   })
 
-  test('is noticed too when a directory above it is moved, and is a root again when it is back', async () => {
+  test('a watched root is removed when a directory above it is moved, and returns with it', async () => {
     const clock = fakeClock()
     const roots = newRoots({ clock, limits: { pollMs: 1_000 } })
     const path = directory()
@@ -137,7 +141,7 @@ describe('a root that is watched', () => {
     })
   })
 
-  test('that is gone and comes back is watched again', async () => {
+  test('a root that is watched that is gone and comes back is watched again', async () => {
     const roots = newRoots({ limits: { pollMs: 20 } })
     const path = directory()
     roots.grant('a', await validRoot(path))
@@ -151,7 +155,8 @@ describe('a root that is watched', () => {
 })
 
 describe('a server that was given roots', () => {
-  test('hears of changes and gets what is granted at that moment [T-ROOT-019] [T-ROOT-007] [T-ROOT-002]', async () => {
+  test('a server that was given roots hears of changes and gets what is granted at that moment', async () => {
+    proves('T-ROOT-019', 'T-ROOT-007', 'T-ROOT-002')
     const service = createServer({ name: 'here', version: '1', revisions: ['2025-11-25'] })
     service.tool('roots', {}, async (_args, ctx) => JSON.stringify(namesOf(await ctx.roots())))
     const heard: string[] = []
@@ -166,7 +171,7 @@ describe('a server that was given roots', () => {
         close: (reason: string) => channel.close(reason),
       })
     }
-    const roots: GrantedRoots = newRoots({ onChange: () => server.announceRoots() })
+    const roots: RootRegistry = newRoots({ onChange: () => server.announceRoots() })
     const server = supervise(memoryWay({ ...service, open }), { answers: { roots: () => roots.of('one') } })
     await server.retry()
     expect(await call(server, 'roots')).toBe('[]')

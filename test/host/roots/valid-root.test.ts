@@ -5,14 +5,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { faultOf, validRoot } from '../../../src/host/roots/valid-root.ts'
+import { findRootFault, validRoot } from '../../../src/host/roots/valid-root.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const folder = (): string => realpathSync(newFolder())
 
 describe('a root', () => {
-  test('is a directory that is there, as a path or a file URI [T-ROOT-025]', async () => {
+  test('a root is a directory that is there, as a path or a file URI', async () => {
+    proves('T-ROOT-025')
     const path = join(folder(), 'my work')
     mkdirSync(path)
     const root = { uri: pathToFileURL(path).href, path, name: 'my work' }
@@ -22,7 +24,7 @@ describe('a root', () => {
     expect(await validRoot(path, 'Work')).toEqual({ ...root, name: 'Work' })
   })
 
-  test('is called by its real name, so that a person sees what is given away', async () => {
+  test('a root is called by its real name, so that a person sees what is given away', async () => {
     const where = folder()
     mkdirSync(join(where, 'real'))
     symlinkSync(join(where, 'real'), join(where, 'link'))
@@ -34,30 +36,32 @@ describe('a root', () => {
     ['', 'expected a file URI'],
     ['https://example.com/x', 'expected a file URI'],
     ['file://elsewhere/x', 'another machine'],
-    ['file:///a/../etc', 'steps through directories'],
-    ['file:///a/%2e%2e/etc', 'steps through directories'],
-    ['file:///a%2f..%2fetc', 'steps through directories'],
-    ['file:///a?b', 'query or fragment'],
-    ['/a/../etc', 'steps through directories'],
-    ['/a/./b', 'steps through directories'],
+    ['file:///a/../etc', 'dot segments'],
+    ['file:///a/%2e%2e/etc', 'dot segments'],
+    ['file:///a%2f..%2fetc', 'dot segments'],
+    ['file:///a?b', 'query or a fragment'],
+    ['/a/../etc', 'dot segments'],
+    ['/a/./b', 'dot segments'],
     ['/a\0b', 'NUL'],
-    ['file:///a%00b', 'steps through directories'],
+    ['file:///a%00b', 'dot segments'],
     ['/nowhere/at/all', 'no such directory'],
-  ])('is not %j [T-ROOT-011] [T-ROOT-017]', async (given, reason) => {
+  ])('a root is not %j', async (given, reason) => {
+    proves('T-ROOT-011', 'T-ROOT-017')
     await expect(validRoot(given)).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(reason) })
   })
 
-  test('is no file', async () => {
+  test('a root is no file', async () => {
     const file = join(folder(), 'file')
     writeFileSync(file, '')
     await expect(validRoot(file)).rejects.toMatchObject({ message: expect.stringContaining('not a directory') })
   })
 
-  test('is one that can be read, or it is none [T-ROOT-016]', async () => {
+  test('a root is one that can be read, or it is none', async () => {
+    proves('T-ROOT-016')
     const where = folder()
     const closed = join(where, 'closed')
     mkdirSync(closed)
-    expect(await faultOf(closed)).toBeUndefined()
+    expect(await findRootFault(closed)).toBeUndefined()
     chmodSync(where, 0o755)
     chmodSync(closed, 0o000)
     expect(await asNobodySpecial(where, closed)).toBe('it may not be read')
@@ -69,7 +73,7 @@ async function asNobodySpecial(where: string, path: string): Promise<string> {
   const outfile = join(where, 'valid-root.mjs')
   const entry = fileURLToPath(new URL('../../../src/host/roots/valid-root.ts', import.meta.url))
   await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'silent' })
-  const script = `import(${JSON.stringify(outfile)}).then(async ({ faultOf }) => console.log(await faultOf(${JSON.stringify(path)})))`
+  const script = `import(${JSON.stringify(outfile)}).then(async ({ findRootFault }) => console.log(await findRootFault(${JSON.stringify(path)})))`
   const isRoot = process.getuid?.() === 0
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
     cwd: where,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelPart } from '../../../src/host/models/model.ts'
-import { scriptedModel } from '../../../src/host/models/scripted/model.ts'
 import { type BrokerOptions, createBroker } from '../../../src/host/sampling/broker.ts'
 import { sample } from '../../../src/host/sampling/sample.ts'
 import { Cancelled, Declined, McpError } from '../../../src/protocol/errors.ts'
-import type { CreateMessageParams } from '../../../src/protocol/sampling.ts'
+import type { CreateMessageParams } from '../../../src/protocol/model/sampling.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
+import { scriptedModel } from '../../../src/testing/scripted-model/model.ts'
 import { connectPair } from '../../support/judged-pair.ts'
 import { proves } from '../../support/proves.ts'
 import { settle } from '../../support/raw-channel.ts'
@@ -24,8 +24,9 @@ async function sampled(options: BrokerOptions, params: CreateMessageParams, revi
 
 describe('a request', () => {
   test.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])(
-    'of a server is shown whole, answered by the model and shown again, in %s [T-SAMP-001] [T-SAMP-004] [T-SAMP-006]',
+    'of a server is shown whole, answered by the model and shown again, in %s',
     async (revision) => {
+      proves('T-SAMP-001', 'T-SAMP-004', 'T-SAMP-006')
       const gate = openGate()
       const model = spyModel()
       const params = question('hi', {
@@ -51,7 +52,8 @@ describe('a request', () => {
     },
   )
 
-  test('reaches the model as the person edited it, and without the system prompt if they removed it [T-SAMP-005] [T-SAMP-014] [T-HOST-019]', async () => {
+  test('a sampling request reaches the model as edited, without a removed system prompt', async () => {
+    proves('T-SAMP-005', 'T-SAMP-014', 'T-HOST-019')
     const model = spyModel()
     const { systemPrompt: _, ...edited } = question('something harmless', { maxTokens: 5000, systemPrompt: 'gone' })
     const gate = openGate({ create: () => edited })
@@ -61,7 +63,8 @@ describe('a request', () => {
     expect(gate.delivered[0]?.params.messages).toEqual(edited.messages)
   })
 
-  test('is answered with what the person made of the answer [T-SAMP-006]', async () => {
+  test('a request is answered with what the person made of the answer', async () => {
+    proves('T-SAMP-006')
     const gate = openGate({ deliver: (result) => ({ ...result, content: { type: 'text', text: 'less' } }) })
     const { text, wire } = await sampled({ models: [spyModel()], gate }, question())
     expect(JSON.parse(text).content).toEqual({ type: 'text', text: 'less' })
@@ -76,25 +79,24 @@ describe('a request', () => {
       new McpError('ERR_DENIED', 'Rule no-sampling', { data: { reasons: ['no-sampling'], feedback: 'I do not like this server' } }),
     ],
     ['nobody being there', new McpError('ERR_CONSENT', 'Nobody is there')],
-  ])(
-    'rejected by %s never reaches the model, and the server is not told by whom [T-SAMP-003] [T-SAMP-039] [T-SAMP-040] [T-HOST-017]',
-    async (_who, no) => {
-      const model = spyModel()
-      const failures: unknown[] = []
-      const gate = openGate({
-        create: () => {
-          throw no
-        },
-      })
-      const { isError, wire } = await sampled({ models: [model], gate, onFailure: (...failure) => failures.push(failure) }, question())
-      expect(isError).toBe(true)
-      expect(wire.find(({ error }) => error)?.error).toEqual({ code: -1, message: 'The sampling request was rejected' })
-      expect(model.asked).toEqual([])
-      expect(failures).toEqual([['notes', no]])
-    },
-  )
+  ])('rejected by %s never reaches the model, and the server is not told by whom', async (_who, no) => {
+    proves('T-SAMP-003', 'T-SAMP-039', 'T-SAMP-040', 'T-HOST-017')
+    const model = spyModel()
+    const failures: unknown[] = []
+    const gate = openGate({
+      create: () => {
+        throw no
+      },
+    })
+    const { isError, wire } = await sampled({ models: [model], gate, onFailure: (...failure) => failures.push(failure) }, question())
+    expect(isError).toBe(true)
+    expect(wire.find(({ error }) => error)?.error).toEqual({ code: -1, message: 'The sampling request was rejected' })
+    expect(model.asked).toEqual([])
+    expect(failures).toEqual([['notes', no]])
+  })
 
-  test('whose answer is held back tells the server nothing of it [T-SAMP-006]', async () => {
+  test('a request whose answer is held back tells the server nothing of it', async () => {
+    proves('T-SAMP-006')
     const gate = openGate({
       deliver: () => {
         throw new Declined('')
@@ -112,7 +114,8 @@ describe('a request', () => {
     }
   })
 
-  test('that breaks something here tells the server only that it failed [T-SAMP-044]', async () => {
+  test('a request that breaks something here tells the server only that it failed', async () => {
+    proves('T-SAMP-044')
     const gate = openGate({
       create: () => {
         throw new McpError('ERR_AUDIT', 'Cannot write /home/me/audit.log')
@@ -122,7 +125,8 @@ describe('a request', () => {
     expect(wire.find(({ error }) => error)?.error).toEqual({ code: -32603, message: 'The sampling request failed' })
   })
 
-  test('that the model fails to answer is an error of the model [T-SAMP-038]', async () => {
+  test('a request that the model fails to answer is an error of the model', async () => {
+    proves('T-SAMP-038')
     const failing = {
       ...spyModel(),
       // biome-ignore lint/correctness/useYield: it fails before it says anything
@@ -134,7 +138,7 @@ describe('a request', () => {
     expect(wire.find(({ error }) => error)?.error).toMatchObject({ code: -32603, message: expect.stringContaining('HTTP 429') })
   })
 
-  test('that the server gives up stops the model', async () => {
+  test('a request that the server gives up stops the model', async () => {
     const model = heldModel()
     const controller = new AbortController()
     const asked = ask(createBroker({ models: [model], gate: openGate() }), 'notes', question(), controller.signal)
@@ -151,7 +155,7 @@ describe('tools', () => {
   const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
   const end: ModelPart = { type: 'end', reason: 'toolUse', usage: { inputTokens: 1, outputTokens: 1 } }
 
-  test('are those that the server passed, and what the model wants of them goes back to the server', async () => {
+  test('tools are those that the server passed, and what the model wants of them goes back to the server', async () => {
     const model = spyModel([{ type: 'text', text: 'Let me see' }, { type: 'tool-call', id: 'a', name: 'lookup', args: { word: 'x' } }, end])
     const { text } = await sampled({ models: [model], gate: openGate() }, question('x', { tools, toolChoice: { mode: 'required' } }))
     expect(model.asked).toMatchObject([{ tools, toolChoice: { mode: 'required' } }])
@@ -169,7 +173,7 @@ describe('tools', () => {
     ['when there are none', {}, 'lookup', undefined],
     ['that must not be used', { tools, toolChoice: { mode: 'none' as const } }, 'lookup', undefined],
     ['with arguments that are none', { tools }, 'lookup', 'The arguments are not JSON'],
-  ])('E6: a call of a tool %s is refused', async (_which, given, name, fault) => {
+  ])('a call of a tool %s is refused', async (_which, given, name, fault) => {
     const model = spyModel([{ type: 'tool-call', id: 'a', name, args: {}, ...(fault ? { fault } : {}) }, end])
     await expect(ask(createBroker({ models: [model], gate: openGate() }), 'notes', question('x', given))).rejects.toMatchObject({
       code: 'ERR_MODEL',
@@ -177,8 +181,9 @@ describe('tools', () => {
   })
 })
 
-describe('E6: what a server may have of others', () => {
-  test('no context is added, whatever it asks for, and the person sees that there is none [T-SAMP-016]', async () => {
+describe('what a server may have of others', () => {
+  test('no context is added, whatever it asks for, and the person sees that there is none', async () => {
+    proves('T-SAMP-016')
     for (const includeContext of ['thisServer', 'allServers'] as const) {
       const gate = openGate()
       const model = spyModel()
@@ -190,30 +195,7 @@ describe('E6: what a server may have of others', () => {
   })
 
   test('context that the policy gives it stands in the system prompt that the person sees', async () => {
-    const gate = openGate()
-    const model = spyModel()
-    const wanted: unknown[] = []
-    const broker = createBroker({
-      models: [model],
-      gate,
-      context: (...which) => {
-        wanted.push(which)
-        return which[1] === 'thisServer' ? 'Three notes were read.' : undefined
-      },
-    })
-    expect(broker.answerFor('notes').context).toBe(true)
-    await ask(broker, 'notes', question('hi', { includeContext: 'thisServer', systemPrompt: 'Be brief' }))
-    expect(gate.created[0]?.params.systemPrompt).toBe('Be brief\n\nThree notes were read.')
-    expect(model.asked[0]?.system).toBe('Be brief\n\nThree notes were read.')
-    await ask(broker, 'notes', question('hi', { includeContext: 'allServers' }))
-    expect(gate.created[1]?.params).toEqual(question('hi', { includeContext: 'none' }))
-    expect(wanted).toEqual([
-      ['notes', 'thisServer'],
-      ['notes', 'allServers'],
-    ])
-  })
-
-  test('two that ask the one model at the same time each have their own words only [T-HOST-005]', async () => {
+    proves('T-HOST-005', 'R-SAMP-027')
     proves('R-SAMP-027')
     const model = spyModel()
     const gate = openGate()
@@ -241,8 +223,8 @@ describe('E6: what a server may have of others', () => {
 })
 
 describe('bounds', () => {
-  test('of tokens: no more than the server asked for, and no more than the host allows [T-SAMP-019]', async () => {
-    proves('R-SAMP-029')
+  test('of tokens: no more than the server asked for, and no more than the host allows', async () => {
+    proves('T-SAMP-019', 'R-SAMP-029')
     const model = spyModel()
     const broker = createBroker({ models: [model], gate: openGate(), limits: { maxTokens: 50 } })
     for (const maxTokens of [49, 50, 51]) await ask(broker, 'notes', question('hi', { maxTokens }))
@@ -312,20 +294,21 @@ describe('bounds', () => {
     ]
     const brokerOf = (maxAnswerChars: number) => createBroker({ models: [spyModel(parts)], gate: openGate(), limits: { maxAnswerChars } })
     await ask(brokerOf(5), 'notes')
-    await expect(ask(brokerOf(4), 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('maxAnswerChars') })
+    await expect(ask(brokerOf(4), 'notes')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxAnswerChars') })
   })
 
   test('a model that ends without an end has failed', async () => {
     const broker = createBroker({ models: [spyModel([{ type: 'text', text: 'so' }])], gate: openGate() })
-    await expect(ask(broker, 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('broke off') })
+    await expect(ask(broker, 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('incomplete') })
   })
 })
 
 describe('the model', () => {
-  test('is one that the server may use, by its preferences [T-SAMP-024] [T-SAMP-042]', async () => {
+  test('the model is one that the server may use, by its preferences', async () => {
+    proves('T-SAMP-024', 'T-SAMP-042')
     const models = [spyModel(undefined, 'small'), spyModel(undefined, 'large')]
     const broker = createBroker({
-      models: () => models,
+      models,
       gate: openGate(),
       allowedModels: (server) => (server === 'poor' ? ['small'] : undefined),
     })
@@ -334,18 +317,18 @@ describe('the model', () => {
     expect((await ask(broker, 'poor', wish)).model).toBe('small')
   })
 
-  test('is the person when there is none, and an error when there is no person either', async () => {
+  test('the model is the person when there is none, and an error when there is no person either', async () => {
     const person = { ...spyModel(undefined, 'person'), isPerson: true as const }
     const gate = openGate()
     expect((await ask(createBroker({ models: [], person: () => person, gate }), 'notes')).model).toBe('person')
     expect(gate.created[0]?.model.isPerson).toBe(true)
     await expect(ask(createBroker({ models: [], gate }), 'notes')).rejects.toMatchObject({
       code: 'ERR_MODEL',
-      message: 'There is no model to ask',
+      message: 'No model is available',
     })
   })
 
-  test('may be the script', async () => {
+  test('the model may be the script', async () => {
     const { text } = await sampled(
       { models: [scriptedModel()], gate: openGate() },
       question('Summarise:\nIt rained. It poured. We stayed. We slept.'),

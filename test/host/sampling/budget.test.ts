@@ -7,6 +7,7 @@ import { type BrokerOptions, createBroker } from '../../../src/host/sampling/bro
 import { Budget, fileBudgetStore, memoryBudgetStore } from '../../../src/host/sampling/budget.ts'
 import { Declined } from '../../../src/protocol/errors.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 import { ask, openGate, question, spyModel } from './gates.ts'
 
 const folder = temporaryFolders()
@@ -19,14 +20,15 @@ function timed(options: Partial<BrokerOptions> = {}) {
   return { time, model, broker: createBroker({ models: [model], gate: openGate(), now: () => time.now, ...options }) }
 }
 
-describe('E6: the budget of a server', () => {
-  test('is 20 requests an hour; the next is refused until the first is an hour old [T-SAMP-043]', async () => {
+describe('the budget of a server', () => {
+  test('the budget of a server is 20 requests an hour; the next is refused until the first is an hour old', async () => {
+    proves('T-SAMP-043')
     const { time, model, broker } = timed()
     for (let i = 0; i < 20; i++) await ask(broker, 'notes')
     expect(await broker.budgetLeft('notes')).toMatchObject({ requestsLeft: 0 })
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: 'The server notes has used up what it may ask of the model: 20 requests an hour (requestsPerHour)',
+      message: 'The server notes has used up its sampling budget: 20 requests per hour (requestsPerHour)',
       data: { limit: 'requestsPerHour', retryAfterMs: HOUR_MS },
     })
     expect(model.asked).toHaveLength(20)
@@ -36,7 +38,7 @@ describe('E6: the budget of a server', () => {
     await ask(broker, 'notes')
   })
 
-  test('is its own: another server still has all of its', async () => {
+  test('the budget of a server is its own: another server still has all of its', async () => {
     const { broker } = timed({ budget: (server) => ({ requestsPerHour: server === 'poor' ? 1 : 2 }) })
     await ask(broker, 'poor')
     await expect(ask(broker, 'poor')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
@@ -45,7 +47,7 @@ describe('E6: the budget of a server', () => {
     await expect(ask(broker, 'rich')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
   })
 
-  test('is used up by requests that people refuse as well: each was a question', async () => {
+  test('the budget of a server is used up by requests that people refuse as well: each was a question', async () => {
     const gate = openGate({
       create: () => {
         throw new Declined('')
@@ -60,7 +62,7 @@ describe('E6: the budget of a server', () => {
     expect(await broker.budgetLeft('notes')).toMatchObject({ tokensLeft: 100_000 })
   })
 
-  test('is so many tokens a day: what is left bounds the answer, and at nothing the request is refused', async () => {
+  test('the token budget of a server bounds the answer, and refuses the request when it is used up', async () => {
     const { time, model, broker } = timed({ budget: { tokensPerDay: 60 } })
     await ask(broker, 'notes')
     expect(await broker.budgetLeft('notes')).toMatchObject({ tokensLeft: 45 })
@@ -71,14 +73,14 @@ describe('E6: the budget of a server', () => {
     await ask(broker, 'notes')
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: expect.stringContaining('60 tokens a day (tokensPerDay)'),
+      message: expect.stringContaining('60 tokens per day (tokensPerDay)'),
       data: { limit: 'tokensPerDay', retryAfterMs: 12 * HOUR_MS },
     })
     time.now += 12 * HOUR_MS
     await ask(broker, 'notes')
   })
 
-  test('counts what a model used that broke off, or that does not count itself', async () => {
+  test('the budget of a server counts what a model used that broke off, or that does not count itself', async () => {
     const silent: ModelPart = { type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }
     for (const parts of [[{ type: 'text', text: 'x'.repeat(400) }], [{ type: 'text', text: 'x'.repeat(400) }, silent]] as ModelPart[][]) {
       const { broker } = timed({ models: [spyModel(parts)] })
@@ -89,7 +91,7 @@ describe('E6: the budget of a server', () => {
     }
   })
 
-  test('takes a picture for what a model takes it for, not for its bytes', async () => {
+  test('the budget of a server takes a picture for what a model takes it for, not for its bytes', async () => {
     const { broker } = timed()
     const image = { type: 'image' as const, data: 'A'.repeat(1_000_000), mimeType: 'image/png' }
     await ask(broker, 'notes', { ...question(), messages: [{ role: 'user', content: image }] })
@@ -145,7 +147,7 @@ test('however many ask at once and whatever they use, no more is ever promised t
 })
 
 describe('a budget in a file', () => {
-  test('is shared by all that use the file, and outlives them', async () => {
+  test('a budget in a file is shared by all that use the file, and outlives them', async () => {
     const file = join(folder(), 'budget.json')
     const brokers = [1, 2].map(() => timed({ store: fileBudgetStore(file), budget: { requestsPerHour: 4 } }).broker)
     await Promise.all(brokers.flatMap((broker) => [ask(broker, 'notes'), ask(broker, 'notes')]))
@@ -154,7 +156,7 @@ describe('a budget in a file', () => {
     await expect(ask(later.broker, 'notes')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
   })
 
-  test('that cannot be read lets nothing through, and the server is not told where it is', async () => {
+  test('a budget in a file that cannot be read lets nothing through, and the server is not told where it is', async () => {
     const file = join(folder(), 'budget.json')
     writeFileSync(file, '{"notes": "lots"}', { mode: 0o600 })
     const failures: unknown[] = []
@@ -164,7 +166,7 @@ describe('a budget in a file', () => {
     expect(model.asked).toEqual([])
   })
 
-  test('forgets servers that have not asked for days', async () => {
+  test('a budget in a file forgets servers that have not asked for days', async () => {
     const store = fileBudgetStore(join(folder(), 'budget.json'))
     const { time, broker } = timed({ store })
     await ask(broker, 'old')

@@ -2,7 +2,7 @@
 
 import type { Model, ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
 import type { Broker, SamplingDelivery, SamplingGate, SamplingRequest } from '../../../src/host/sampling/broker.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/sampling.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 
 export interface OpenGate extends SamplingGate {
   created: SamplingRequest[]

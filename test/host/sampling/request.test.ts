@@ -76,8 +76,9 @@ describe('a sampling request', () => {
     ['modelPreferences.hints must be a list of objects', { ...question(), modelPreferences: { hints: ['x'] } }],
     ['toolChoice.mode must be', { ...question(), toolChoice: { mode: 'any' } }],
     ['tools must be a list of tools', { ...question(), tools: [{ name: 'x' }] }],
-    ['tools must have names of their own', { ...question(), tools: [tool, tool] }],
-  ])('is refused: %s [T-SAMP-041]', (message, params) => {
+    ['tools must have different names', { ...question(), tools: [tool, tool] }],
+  ])('a sampling request is refused: %s', (message, params) => {
+    proves('T-SAMP-041')
     expect(() => checkSamplingParams(params)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining(message) }),
     )
@@ -87,7 +88,7 @@ describe('a sampling request', () => {
     ['maxMessages', (count: number) => said(...Array.from({ length: count }, () => ({ role: 'user', content: text })))],
     ['maxTools', (count: number) => ({ ...question(), tools: Array.from({ length: count }, (_, at) => ({ ...tool, name: `t${at}` })) })],
     ['maxStopSequences', (count: number) => ({ ...question(), stopSequences: Array.from({ length: count }, String) })],
-  ] as const)('may have so many and no more: %s', (limit, params) => {
+  ] as const)('a sampling request may have so many and no more: %s', (limit, params) => {
     const limits = { ...DEFAULT_REQUEST_LIMITS, [limit]: 3 }
     checkSamplingParams(params(2), limits)
     checkSamplingParams(params(3), limits)
@@ -96,7 +97,7 @@ describe('a sampling request', () => {
     )
   })
 
-  test('may be so long and no longer', () => {
+  test('a sampling request may be so long and no longer', () => {
     const chars = JSON.stringify([question().messages, undefined, undefined]).length
     checkSamplingParams(question(), { ...DEFAULT_REQUEST_LIMITS, maxRequestChars: chars })
     expect(() => checkSamplingParams(question(), { ...DEFAULT_REQUEST_LIMITS, maxRequestChars: chars - 1 })).toThrow('maxRequestChars')

@@ -1,20 +1,21 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { Fleet, type FleetOptions } from '../../../src/host/servers/fleet.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
 import { SupervisedServer } from '../../../src/host/servers/supervised.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { isAlive, untilGone } from '../../support/processes.ts'
+import { proves } from '../../support/proves.ts'
 import { call, linesOf, memoryWay, missingWay, processWay, specOf, until } from './support.ts'
 
 const folder = temporaryFolders()
-const fleets: Fleet[] = []
+const fleets: Fleet<SupervisedServer>[] = []
 afterEach(() => Promise.all(fleets.splice(0).map((fleet) => fleet.close())))
 
-const newFleet = (options: Partial<FleetOptions> = {}): Fleet => {
+const newFleet = (options: Partial<FleetOptions<SupervisedServer>> = {}): Fleet<SupervisedServer> => {
   const fleet = new Fleet({
-    supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.way, limits: { waitMs: 10_000 } }),
+    supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.transport, limits: { waitMs: 10_000 } }),
     ...options,
   })
   fleets.push(fleet)
@@ -28,7 +29,8 @@ const memorySpec = (id: string): ServerSpec => {
 }
 
 describe('a fleet of servers', () => {
-  test('manages a client for each and ends them all [T-HOST-001]', async () => {
+  test('a fleet of servers manages a client for each and ends them all', async () => {
+    proves('T-HOST-001')
     const file = join(folder(), 'starts')
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ starts: file, word: 'a' }), 'a'), specOf(processWay({ starts: file, word: 'b' }), 'b')])
@@ -42,17 +44,19 @@ describe('a fleet of servers', () => {
     await expect(fleet.configure([])).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('is not held up by a server that hangs or one that is not there [T-ARCH-015]', async () => {
+  test('a fleet of servers is not held up by a server that hangs or one that is not there', async () => {
+    proves('T-ARCH-015')
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ hangs: true }), 'hangs'), specOf(missingWay, 'missing'), memorySpec('good')])
     expect(await call(fleet.get('good'), 't')).toBe('good')
-    await until(() => fleet.health().missing?.state === 'waiting')
-    expect(fleet.health()).toMatchObject({ hangs: { state: 'connecting' }, good: { state: 'ready' } })
+    await until(() => fleet.get('missing').health.state === 'waiting')
+    expect(fleet.get('hangs').health.state).toBe('connecting')
+    expect(fleet.get('good').health.state).toBe('ready')
     await fleet.settled(50)
     expect(fleet.get('hangs').health.state).toBe('connecting')
   })
 
-  test('follows its configuration: what is the same is left alone, what is new starts, what is gone ends', async () => {
+  test('a fleet follows its configuration: new servers start, removed ones end, others are untouched', async () => {
     const folderOf = folder()
     const file = (name: string): string => join(folderOf, name)
     const spec = (name: string, word: string): ServerSpec => specOf(processWay({ starts: file(name), word }), name)
@@ -72,7 +76,7 @@ describe('a fleet of servers', () => {
     expect(() => fleet.get('gone')).toThrow(expect.objectContaining({ code: 'ERR_SERVER_UNKNOWN' }))
   })
 
-  test('never has two processes of one server, however fast the configuration changes', async () => {
+  test('a fleet of servers never has two processes of one server, however fast the configuration changes', async () => {
     const starts = join(folder(), 'starts')
     const fleet = newFleet()
     await Promise.all(['a', 'b', 'c', 'd'].map((word) => fleet.configure([specOf(processWay({ starts, word }), 'one')])))
@@ -88,7 +92,7 @@ describe('a fleet of servers', () => {
       supervise: (spec) =>
         new SupervisedServer({
           spec,
-          permit: async () => spec.way,
+          permit: async () => spec.transport,
           limits: { waitMs: 10_000, firstRetryMs: 10, maxRetryMs: 20, breakerFailures: 1_000 },
         }),
     })
@@ -118,7 +122,7 @@ describe('a fleet of servers', () => {
     expect(pids.filter(isAlive)).toHaveLength(4)
   })
 
-  test('has so many servers at most, and none twice', async () => {
+  test('a fleet of servers has so many servers at most, and none twice', async () => {
     const fleet = newFleet({ limits: { maxServers: 2 } })
     await expect(fleet.configure([memorySpec('a'), memorySpec('b'), memorySpec('c')])).rejects.toMatchObject({
       code: 'ERR_LIMIT',

@@ -6,6 +6,7 @@ import { SupervisedServer } from '../../../src/host/servers/supervised.ts'
 import { listen } from '../../../src/http/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 import { call, httpWay, processWay, specOf } from './support.ts'
 
 const folder = temporaryFolders()
@@ -15,7 +16,8 @@ afterEach(async () => {
 })
 
 describe('servers of one host', () => {
-  test('see nothing of each other: no byte of one is ever sent to another [T-ARCH-008] [T-ARCH-018]', async () => {
+  test('see nothing of each other: no byte of one is ever sent to another', async () => {
+    proves('T-ARCH-008', 'T-ARCH-018')
     const records = folder()
     const heard: string[] = []
     const remote = createServer({ name: 'remote', version: '1', instructions: 'instructions of cherry' })
@@ -27,7 +29,8 @@ describe('servers of one host', () => {
     })
     const listening = await listen(remote, { handleSignals: false })
     const fleet = new Fleet({
-      supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.way, limits: { waitMs: 10_000, pingIntervalMs: 50 } }),
+      supervise: (spec) =>
+        new SupervisedServer({ spec, permit: async () => spec.transport, limits: { waitMs: 10_000, pingIntervalMs: 50 } }),
     })
     ends.push(
       () => fleet.close(),

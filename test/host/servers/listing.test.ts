@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/client/client.ts'
-import { DEFAULT_SERVER_LIMITS } from '../../../src/host/servers/limits.ts'
-import { type Listing, SurfaceReader } from '../../../src/host/servers/listing.ts'
+import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { OfferingReader, type ServerListing } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -18,7 +18,7 @@ const manyTools = (count: number): Server => {
 function lateReader() {
   const clock = fakeClock()
   const tools = [{ name: 'first' }]
-  const listings: Listing[] = []
+  const listings: ServerListing[] = []
   let reads = 0
   let confirm = (): void => {}
   const client = {
@@ -29,9 +29,9 @@ function lateReader() {
       yield* [...tools]
     },
   }
-  const reader = new SurfaceReader({
+  const reader = new OfferingReader({
     client: client as unknown as Client,
-    limits: DEFAULT_SERVER_LIMITS,
+    limits: DEFAULT_SUPERVISION_LIMITS,
     clock,
     known: undefined,
     onListing: (listing) => listings.push(listing),
@@ -41,21 +41,21 @@ function lateReader() {
 }
 
 describe('a server that is slow to confirm that it will tell of changes', () => {
-  test('is read without it, and once more when it has: it may have changed in between', async () => {
+  test('a server slow to acknowledge change notifications is listed before and after it does', async () => {
     const { clock, tools, listings, reader, confirm } = lateReader()
     const started = reader.start()
     await clock.advance(1_999)
     expect(listings).toHaveLength(0)
     await clock.advance(1)
     await started
-    expect(listings.map(({ surface }) => surface.tools.length)).toEqual([1])
+    expect(listings.map(({ offering: surface }) => surface.tools.length)).toEqual([1])
     tools.push({ name: 'second' })
     confirm()
     await until(() => listings.length === 2)
-    expect(names(listings[1]?.surface.tools)).toEqual(['first', 'second'])
+    expect(names(listings[1]?.offering.tools)).toEqual(['first', 'second'])
   })
 
-  test('is not read again when it was stopped meanwhile', async () => {
+  test('a server slow to acknowledge change notifications is not listed again after it was stopped', async () => {
     const { clock, reader, reads, confirm } = lateReader()
     const started = reader.start()
     await clock.advance(2_000)
@@ -66,7 +66,7 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
     expect(reads()).toBe(1)
   })
 
-  test('is read once when it confirms in time', async () => {
+  test('a server that is slow to confirm that it will tell of changes is read once when it confirms in time', async () => {
     const { clock, reader, reads, confirm } = lateReader()
     const started = reader.start()
     confirm()
@@ -77,15 +77,15 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
 })
 
 describe('the surface of a server', () => {
-  test('is read again when the server says that it changed', async () => {
+  test('the surface of a server is read again when the server says that it changed', async () => {
     const server = supervise(processWay({ word: 'new' }))
     await server.retry()
-    expect(names(server.listing?.surface.tools)).not.toContain('grown-new')
+    expect(names(server.listing?.offering.tools)).not.toContain('grown-new')
     await call(server, 'grow')
-    await until(() => names(server.listing?.surface.tools).includes('grown-new'))
+    await until(() => names(server.listing?.offering.tools).includes('grown-new'))
   })
 
-  test('is read once for changes that come together, and only the list that changed', async () => {
+  test('the surface of a server is read once for changes that come together, and only the list that changed', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     const asked: string[] = []
@@ -94,7 +94,7 @@ describe('the surface of a server', () => {
       return next()
     })
     service.prompt('p', {}, () => 'x')
-    const listings: Listing[] = []
+    const listings: ServerListing[] = []
     const server = supervise(memoryWay(service), { clock, onListing: (listing) => listings.push(listing) })
     await server.retry()
     expect(listings).toHaveLength(1)
@@ -104,11 +104,11 @@ describe('the surface of a server', () => {
     expect(listings).toHaveLength(1)
     await clock.advance(1)
     await until(() => listings.length === 2)
-    expect(listings[1]?.surface.tools).toHaveLength(21)
+    expect(listings[1]?.offering.tools).toHaveLength(21)
     expect(asked).toEqual(['tools/list'])
   })
 
-  test('is read less and less often while it keeps changing, and soon again once it has rested', async () => {
+  test('an offering is read less and less often while it keeps changing, and soon again after that', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -143,7 +143,7 @@ describe('the surface of a server', () => {
     await until(() => reads === 1)
   })
 
-  test('is read at the pace that is set', async () => {
+  test('the surface of a server is read at the pace that is set', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -162,7 +162,7 @@ describe('the surface of a server', () => {
     expect(reads).toBeGreaterThan(15)
   })
 
-  test('warns of a few faults in a list and counts the others, and quotes no server at length', async () => {
+  test('listing warns of a few faults, counts the others, and never quotes a server at length', async () => {
     const warnings: string[] = []
     const service = manyTools(1)
     service.prompt('p', {}, () => 'x')
@@ -173,13 +173,13 @@ describe('the surface of a server', () => {
     })
     const server = supervise(memoryWay(service), { onWarning: (text) => warnings.push(text) })
     await server.retry()
-    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(server.listing?.offering.tools).toHaveLength(1)
     expect(warnings.filter((text) => text.includes('listed twice'))).toHaveLength(10)
-    expect(warnings).toContain('489 more things are left out of the tools')
+    expect(warnings).toContain('489 more items are left out of the tools')
     expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
-  test('stays as it was last known where a list fails, says so, and is read again later', async () => {
+  test('an offering stays as last known where a list fails, with a warning, and is read again later', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     service.prompt('p', {}, () => 'x')
@@ -195,16 +195,16 @@ describe('the surface of a server', () => {
     service.prompt('q', {}, () => 'x')
     await clock.advance(200)
     await until(() => server.listing?.isStale === true)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
-    expect(names(server.listing?.surface.prompts)).toEqual(['p', 'q'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.prompts)).toEqual(['p', 'q'])
     expect(server.listing?.faults).toMatchObject([{ list: 'tools', error: { message: expect.stringContaining('not today') } }])
     isBroken = false
     await clock.advance(30_000)
     await until(() => server.listing?.isStale === false)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1', 't2'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1', 't2'])
   })
 
-  test('survives a reconnection to a server whose lists fail now', async () => {
+  test('the surface of a server survives a reconnection to a server whose lists fail now', async () => {
     const service = manyTools(2)
     let isBroken = false
     service.use((invocation, next) => {
@@ -217,7 +217,7 @@ describe('the surface of a server', () => {
     await server.use((client) => client.close())
     await until(() => server.health.state === 'ready')
     await server.settled()
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
     expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'tools' }] })
   })
 
@@ -226,38 +226,38 @@ describe('the surface of a server', () => {
     [10, false],
     [11, true],
   ])('with %i things, of 10 that are allowed, is refused: %s', async (count, isRefused) => {
-    const server = supervise(memoryWay(manyTools(count)), { limits: { maxSurfaceItems: 10 } })
+    const server = supervise(memoryWay(manyTools(count)), { limits: { maxOfferingItems: 10 } })
     await server.retry()
     expect(server.listing?.isStale).toBe(isRefused)
-    expect(server.listing?.surface.tools).toHaveLength(isRefused ? 0 : count)
-    if (isRefused) expect(server.listing?.faults[0]?.error.message).toMatch(/maxItems|maxSurfaceItems/)
+    expect(server.listing?.offering.tools).toHaveLength(isRefused ? 0 : count)
+    if (isRefused) expect(server.listing?.faults[0]?.error.message).toMatch(/maxItems|maxOfferingItems/)
     expect(server.health.state).toBe('ready')
   })
 
-  test('is bounded over all lists together, by number and by bytes', async () => {
+  test('the surface of a server is bounded over all lists together, by number and by bytes', async () => {
     const service = manyTools(6)
     for (let at = 0; at < 6; at++) service.prompt(`p${at}`, {}, () => 'x')
-    const byNumber = supervise(memoryWay(service), { limits: { maxSurfaceItems: 11 } })
+    const byNumber = supervise(memoryWay(service), { limits: { maxOfferingItems: 11 } })
     await byNumber.retry()
-    expect(byNumber.listing?.faults.map(({ error }) => error.message)).toEqual([expect.stringContaining('maxSurfaceItems')])
+    expect(byNumber.listing?.faults.map(({ error }) => error.message)).toEqual([expect.stringContaining('maxOfferingItems')])
 
     const exact = supervise(memoryWay(service))
     await exact.retry()
-    const { surface } = exact.listing as Listing
+    const { offering: surface } = exact.listing as ServerListing
     const { info, instructions, capabilities } = surface
     const size = [...surface.tools, ...surface.prompts].reduce((sum, item) => sum + JSON.stringify(item).length, 0)
     const all = size + JSON.stringify({ info, capabilities, instructions }).length
-    for (const [maxSurfaceBytes, faults] of [
+    for (const [maxOfferingBytes, faults] of [
       [all, 0],
       [all - 1, 1],
     ] as const) {
-      const byBytes = supervise(memoryWay(service), { limits: { maxSurfaceBytes } })
+      const byBytes = supervise(memoryWay(service), { limits: { maxOfferingBytes } })
       await byBytes.retry()
       expect(byBytes.listing?.faults).toHaveLength(faults)
     }
   })
 
-  test('does not wait for a server that never confirms that it will tell of changes', async () => {
+  test('the surface of a server does not wait for a server that never confirms that it will tell of changes', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     const silent = new Proxy(service, {
@@ -284,10 +284,10 @@ describe('the surface of a server', () => {
     expect(server.listing).toBeUndefined()
     await clock.advance(2_000)
     await until(() => server.listing !== undefined)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
   })
 
-  test('holds the first of two tools of one name', async () => {
+  test('the surface of a server holds the first of two tools of one name', async () => {
     const service = manyTools(1)
     service.use(async (invocation, next) => {
       const result = await next()
@@ -301,7 +301,7 @@ describe('the surface of a server', () => {
     const warnings: string[] = []
     const server = supervise(memoryWay(service), { onWarning: (message) => warnings.push(message) })
     await server.retry()
-    expect(server.listing?.surface.tools).toMatchObject([{ name: 'a', description: 'first' }])
+    expect(server.listing?.offering.tools).toMatchObject([{ name: 'a', description: 'first' }])
     expect(warnings).toEqual(['"a" is listed twice in the tools; the first one holds'])
   })
 })

@@ -1,14 +1,15 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Health } from '../../../src/host/servers/health.ts'
-import type { Listing } from '../../../src/host/servers/listing.ts'
+import type { Health } from '../../../src/host/model/health.ts'
+import type { ServerListing } from '../../../src/host/servers/listing.ts'
 import { listen } from '../../../src/http/index.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
-import type { Service } from '../../../src/protocol/service.ts'
+import type { Service } from '../../../src/protocol/seams/service.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { isAlive, untilGone } from '../../support/processes.ts'
+import { proves } from '../../support/proves.ts'
 import { call, httpWay, linesOf, memoryWay, missingWay, names, processWay, specOf, supervise, until } from './support.ts'
 
 const folder = temporaryFolders()
@@ -46,14 +47,14 @@ function muteable(service: Service): { service: Service; mute(isMute: boolean): 
 }
 
 describe('starting a server', () => {
-  test('happens in the background, after it was permitted, and everything it offers is read', async () => {
+  test('starting a server happens in the background, after permission, and its offering is read', async () => {
     const seen: Health[] = []
     const server = supervise(processWay({ word: 'apple' }), { onHealth: (health) => seen.push(health) })
     server.start()
     expect(server.health.state).toBe('permitting')
     await server.settled()
     expect(states(seen)).toEqual(['permitting', 'connecting', 'ready'])
-    const { surface, isStale, faults } = server.listing as Listing
+    const { offering: surface, isStale, faults } = server.listing as ServerListing
     expect({ isStale, faults }).toEqual({ isStale: false, faults: [] })
     expect(names(surface.tools)).toEqual(['die', 'echo', 'grow', 'pid', 'shout'])
     expect(surface.instructions).toBe('instructions of apple')
@@ -63,7 +64,8 @@ describe('starting a server', () => {
     expect(await call(server, 'echo', { text: 'pie' })).toBe('apple pie')
   })
 
-  test('is asked for before every start, and one that is refused is not tried again until somebody asks for it [T-HOST-002]', async () => {
+  test('every start needs permission, and a denied one is not tried again without a request', async () => {
+    proves('T-HOST-002')
     const clock = fakeClock()
     const starts = join(folder(), 'starts')
     let mayStart = false
@@ -91,14 +93,14 @@ describe('starting a server', () => {
   })
 
   test.each(['ERR_CONSENT', 'ERR_SECRET', 'ERR_AUTH', 'ERR_CONFIG'] as const)(
-    'ends with %s in a refusal, not in attempts without end',
+    'starting a server ends with %s in a refusal, not in attempts without end',
     async (code) => {
       const server = supervise(missingWay, { permit: () => Promise.reject(new McpError(code, 'not now')) })
       expect(await server.retry()).toMatchObject({ state: 'refused', error: { code } })
     },
   )
 
-  test('happens once, however many want it at the same time', async () => {
+  test('starting a server happens once, however many want it at the same time', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }))
     const [first, second] = await Promise.all([call(server, 'pid'), call(server, 'pid'), server.retry(), server.retry()])
@@ -106,7 +108,7 @@ describe('starting a server', () => {
     expect(linesOf(starts)).toEqual([first])
   })
 
-  test('does not happen to one that is disabled', async () => {
+  test('starting a server does not happen to one that is disabled', async () => {
     const server = supervise(processWay(), { spec: { ...specOf(processWay()), isDisabled: true } })
     server.start()
     expect(await server.retry()).toEqual({ state: 'disabled' })
@@ -115,9 +117,9 @@ describe('starting a server', () => {
 })
 
 describe('a server that fails', () => {
-  test('is killed in the middle of a call: the call fails, it shows at once, and it is started and listed again', async () => {
+  test('a server killed in the middle of a call fails the call at once, and is restarted and listed', async () => {
     const seen: Health[] = []
-    const listings: Listing[] = []
+    const listings: ServerListing[] = []
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }), {
       limits: { firstRetryMs: 20 },
@@ -129,7 +131,7 @@ describe('a server that fails', () => {
     await expect(call(server, 'die')).rejects.toMatchObject({ code: 'ERR_EXIT' })
     expect(seen.at(-1)).toMatchObject({ state: 'waiting', lastError: { code: 'ERR_EXIT' } })
     expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'connection' }] })
-    expect(names(server.listing?.surface.tools)).toContain('echo')
+    expect(names(server.listing?.offering.tools)).toContain('echo')
 
     await until(() => server.health.state === 'ready')
     await server.settled()
@@ -141,7 +143,7 @@ describe('a server that fails', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('is down at the start and is connected later, as soon as it is there', async () => {
+  test('a server that fails is down at the start and is connected later, as soon as it is there', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts, failures: 2 }), { limits: { firstRetryMs: 10 } })
     server.start()
@@ -151,7 +153,7 @@ describe('a server that fails', () => {
     expect(await call(server, 'echo', { text: 'at last' })).toBe('word at last')
   })
 
-  test('is waited for longer after each failure, up to a bound, and calls are told how long', async () => {
+  test('a failing server is restarted after growing pauses, up to a bound, and calls say how long', async () => {
     const clock = fakeClock()
     const pauses: number[] = []
     const server = supervise(missingWay, {
@@ -235,7 +237,7 @@ describe('a server that fails', () => {
 })
 
 describe('a server over HTTP', () => {
-  test('that is not there yet is connected when it is, and one that went away shows it and comes back', async () => {
+  test('a server over HTTP that is not there yet is connected later, and reconnected after an outage', async () => {
     const first = await listen(newServer(), { handleSignals: false })
     const { port, url } = first
     await first.close()
@@ -257,7 +259,7 @@ describe('a server over HTTP', () => {
     await third.close()
   })
 
-  test('that answers one request badly and the next one well is still connected', async () => {
+  test('a server over HTTP that answers one request badly and the next one well is still connected', async () => {
     const listening = await listen(newServer(), { handleSignals: false })
     const seen: Health[] = []
     const server = supervise(httpWay(listening.url), { onHealth: (health) => seen.push(health) })
@@ -338,7 +340,7 @@ describe('a server that does not answer', () => {
 })
 
 describe('a listener that fails', () => {
-  test('stops nothing', async () => {
+  test('a listener that fails stops nothing', async () => {
     const warnings: string[] = []
     const fail = (): never => {
       throw new Error('in the listener')
@@ -346,13 +348,13 @@ describe('a listener that fails', () => {
     const server = supervise(memoryWay(newServer()), { onHealth: fail, onListing: fail, onWarning: (message) => warnings.push(message) })
     await server.retry()
     expect(await call(server, 't')).toBe('x')
-    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(server.listing?.offering.tools).toHaveLength(1)
     expect(warnings).toContain('A listener for the server "one" failed: Error: in the listener')
   })
 })
 
 describe('closing a server', () => {
-  test('leaves no process, however often it was started', async () => {
+  test('closing a server leaves no process, however often it was started', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }), { limits: { firstRetryMs: 10 } })
     await call(server, 'pid')
@@ -366,7 +368,7 @@ describe('closing a server', () => {
     expect(await server.retry()).toEqual({ state: 'closed' })
   })
 
-  test('does not wait for a person who is still asked whether it may start', async () => {
+  test('closing a server does not wait for a person who is still asked whether it may start', async () => {
     let signal: AbortSignal | undefined
     const server = supervise(processWay(), {
       permit: (given) => {
@@ -381,7 +383,7 @@ describe('closing a server', () => {
 })
 
 describe('what a server writes for people', () => {
-  test('is passed on as far as the rate allows, and what is left out is counted', async () => {
+  test('log output of a server is passed on within the rate, and the rest is counted', async () => {
     const lines: unknown[] = []
     const warnings: string[] = []
     const clock = fakeClock()
@@ -403,7 +405,7 @@ describe('what a server writes for people', () => {
 })
 
 describe('a resource that is watched', () => {
-  test('is watched on the next connection too, and is said to have changed after it', async () => {
+  test('a watched resource is watched on the next connection too, and reported as changed', async () => {
     const service = createServer({ name: 'here', version: '1' })
     service.resource('a://b', { name: 'b' }, () => 'x')
     const server = supervise(memoryWay(service), { limits: { firstRetryMs: 5 } })
@@ -422,7 +424,7 @@ describe('a resource that is watched', () => {
     expect(told).toEqual(['a://b', 'a://b', 'a://b'])
   })
 
-  test('is one of so many at most', async () => {
+  test('a resource that is watched is one of so many at most', async () => {
     const server = supervise(memoryWay(newServer()), { limits: { maxSubscriptions: 1 } })
     await server.subscribe('a://b', () => {})
     await expect(server.subscribe('a://c', () => {})).rejects.toMatchObject({

@@ -1,12 +1,11 @@
 /** What tests of supervised servers share: servers to supervise, and waiting for what happens outside of this process. */
 
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
-import type { HttpWay, MemoryWay, ProcessWay, ServerSpec, Way } from '../../../src/host/servers/spec.ts'
+import type { HttpTransport, InProcessTransport, ServerSpec, ServerTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
-import type { Service } from '../../../src/protocol/service.ts'
+import type { Service } from '../../../src/protocol/seams/service.ts'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
 
@@ -22,20 +21,20 @@ export interface FixtureFlags {
   hangs?: boolean
 }
 
-export const processWay = (flags: FixtureFlags = {}): ProcessWay => ({
-  transport: 'stdio',
+export const processWay = (flags: FixtureFlags = {}): StdioTransport => ({
+  type: 'stdio',
   command: process.execPath,
   args: [FIXTURE, JSON.stringify(flags)],
   env: {},
 })
 
-export const httpWay = (url: string): HttpWay => ({ transport: 'http', url, headers: {} })
+export const httpWay = (url: string): HttpTransport => ({ type: 'http', url, headers: {} })
 
-export const memoryWay = (service: Service): MemoryWay => ({ transport: 'memory', service })
+export const memoryWay = (service: Service): InProcessTransport => ({ type: 'memory', service })
 
-export const missingWay: ProcessWay = { transport: 'stdio', command: '/nowhere/at/all', args: [], env: {} }
+export const missingWay: StdioTransport = { type: 'stdio', command: '/nowhere/at/all', args: [], env: {} }
 
-export const specOf = (way: Way, id = 'one'): ServerSpec => ({ id, way, tier: 'untrusted', provenance: [] })
+export const specOf = (transport: ServerTransport, id = 'one'): ServerSpec => ({ id, transport, tier: 'untrusted', provenance: [] })
 
 const open = new Set<SupervisedServer>()
 afterEach(async () => {
@@ -44,20 +43,13 @@ afterEach(async () => {
 })
 
 /** Ended after the test. Every start is permitted unless `permit` is given. */
-export function supervise(way: Way, options: Partial<SupervisedOptions> = {}): SupervisedServer {
-  const server = new SupervisedServer({ spec: specOf(way), permit: async () => way, ...options })
+export function supervise(transport: ServerTransport, options: Partial<SupervisedOptions> = {}): SupervisedServer {
+  const server = new SupervisedServer({ spec: specOf(transport), permit: async () => transport, ...options })
   open.add(server)
   return server
 }
 
-/** Looks again and again until it is true; what it waits for happens in other processes. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 12_000): Promise<void> {
-  const started = performance.now()
-  while (!(await isTrue())) {
-    if (performance.now() - started > withinMs) throw new Error(`Not true after ${withinMs} ms: ${isTrue}`)
-    await sleep(10)
-  }
-}
+export { until } from '../../support/until.ts'
 
 export const call = async (server: SupervisedServer, tool: string, args: Record<string, unknown> = {}): Promise<string> => {
   const { content } = await server.use((client) => client.call(tool, args))

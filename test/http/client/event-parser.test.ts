@@ -77,12 +77,12 @@ describe('a stream of events', () => {
     ['a name that holds for one event only', 'event: e\n\ndata: a\n\n', [{ name: 'message', data: 'a' }]],
     ['when to come back', 'retry: 700\nretry: 7x\nretry:\nretry: -1\n\n', [{ retry: 700 }]],
     ['no event without its end', 'data: a\n', []],
-  ] as [string, string, Said[]][])('is read as the standard says: %s', (_, text, said) => {
+  ] as [string, string, Said[]][])('an event stream is read as the standard says: %s', (_, text, said) => {
     expect(parse([text])).toEqual(said)
     expect(byTheStandard(text)).toEqual(said)
   })
 
-  test('is read the same in whatever pieces it comes, and as the standard says', () => {
+  test('an event stream is read the same in any chunks', () => {
     const line = fc.oneof(
       fc.constantFrom(
         'data: a',
@@ -121,7 +121,7 @@ describe('a stream of events', () => {
     )
   })
 
-  test('has events of at most maxLength characters, however they come', () => {
+  test('an event stream has events of at most maxLength characters, in any chunks', () => {
     const of = (length: number): string => `data: ${'x'.repeat(length)}\n\n`
     expect(parse([of(100)], 100)).toEqual([{ name: 'message', data: 'x'.repeat(100) }])
     expect(parse([of(101)], 100)).toEqual(['too long'])
@@ -136,7 +136,7 @@ describe('a stream of events', () => {
     expect(parse([':', ...Array.from({ length: 50 }, () => 'x'.repeat(10))], 100)).toEqual(['too long'])
   })
 
-  test('that was stopped says nothing more, not even of what has come already', () => {
+  test('an event stream that was stopped delivers nothing more, not even received events', () => {
     const said: string[] = []
     const parser: EventParser = new EventParser({
       maxLength: 100,

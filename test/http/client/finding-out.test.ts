@@ -20,7 +20,7 @@ import {
 const methods = ({ received }: HttpScript): string[] => received.map(({ verb, message }) => message.method ?? verb)
 
 describe('a server without sessions', () => {
-  test('is found with the first request', async () => {
+  test('a stateless server is found with the first request', async () => {
     proves('R-DISC-029', 'R-DISC-024')
     const server = await statelessServer()
     const { client } = await open(server)
@@ -29,7 +29,7 @@ describe('a server without sessions', () => {
     expect(methods(server)).toEqual(['server/discover'])
   })
 
-  test('may say who it is beside its capabilities', async () => {
+  test('a stateless server may describe itself beside its capabilities', async () => {
     const server = await statelessServer({
       'server/discover': (_, answer) =>
         answer.result({ supportedVersions: [STATELESS], capabilities: {}, serverInfo: { name: 'draft', version: '0' } }),
@@ -45,7 +45,7 @@ describe('a server without sessions', () => {
       answer.json({ jsonrpc: '2.0', id: message.id, result: { supportedVersions: [STATELESS], capabilities: {} } })
     }
 
-  test('that refuses the version it lists is asked again, once', async () => {
+  test('a stateless server that refuses a version it lists is asked again, once', async () => {
     proves('R-DISC-005', 'R-DISC-031')
     const server = await statelessServer({ 'server/discover': refusing(1) })
     expect((await open(server)).client.revision).toBe(STATELESS)
@@ -61,7 +61,7 @@ describe('a refusal in the words of a server without sessions', () => {
     [-32021, { requiredCapabilities: { sampling: {} } }],
     [-32022, { supported: ['2030-01-01'], requested: STATELESS }],
   ]
-  test.each(CODES)('(%i with HTTP 400) is read, and no handshake follows it', async (code, data) => {
+  test.each(CODES)('a stateless refusal (%i with HTTP 400) is understood, and no handshake follows', async (code, data) => {
     proves('R-DISC-030', 'R-DISC-031', 'R-DISC-015')
     const server = await sessionServer({ 'server/discover': (_, answer) => answer.error(code, 'not like this', 400, data) })
     expect(await failureOf(open(server))).toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
@@ -76,7 +76,7 @@ describe('a server with sessions', () => {
     ['an empty 400', (answer) => answer.status(400)],
     ['a page that was not found', (answer) => answer.text('<h1>404</h1>', 404, { 'content-type': 'text/html' })],
     ['a verb that is not allowed', (answer) => answer.status(405)],
-  ] as [string, (answer: Parameters<Respond>[1]) => void][])('is found behind %s', async (_, refuse) => {
+  ] as [string, (answer: Parameters<Respond>[1]) => void][])('a server with sessions is found behind %s', async (_, refuse) => {
     proves('R-DISC-032')
     const server = await sessionServer({ 'server/discover': (_received, answer) => refuse(answer) })
     const { client } = await open(server)
@@ -84,24 +84,24 @@ describe('a server with sessions', () => {
     expect(methods(server).slice(0, 2)).toEqual(['server/discover', 'initialize'])
   })
 
-  test('that only speaks versions of the future is told as such, not as no server at all', async () => {
+  test('a server of unknown newer versions is reported as such, not as no server', async () => {
     const server = await statelessServer({
       'server/discover': (_, answer) => answer.result({ resultType: 'complete', supportedVersions: ['2099-01-01'], capabilities: {} }),
     })
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_VERSION_UNSUPPORTED',
-      message: expect.stringMatching(/The server speaks 2099-01-01; this client speaks .*2026-07-28/),
+      message: expect.stringMatching(/The server supports 2099-01-01; this client supports .*2026-07-28/),
     })
   })
 
-  test('that lists only versions of the future may still take the handshake', async () => {
+  test('a server that lists only unknown newer versions may still accept the handshake', async () => {
     const server = await sessionServer({
       'server/discover': (_, answer) => answer.result({ resultType: 'complete', supportedVersions: ['2099-01-01'], capabilities: {} }),
     })
     expect((await open(server)).client.revision).toBe(SESSION)
   })
 
-  test('is remembered: the next connection begins with the handshake', async () => {
+  test('a server with sessions is remembered: the next connection begins with the handshake', async () => {
     proves('R-DISC-016')
     const server = await sessionServer()
     const memory = verdictMemory()
@@ -111,15 +111,17 @@ describe('a server with sessions', () => {
     expect(methods(server)[0]).toBe('initialize')
   })
 
-  test('is found with the handshake alone when nothing newer is wanted [T-SSE1-011]', async () => {
+  test('a server with sessions is found with the handshake alone when nothing newer is wanted', async () => {
+    proves('T-SSE1-011')
     const server = await sessionServer()
     await (await openSession(server)).client.ping()
     expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'GET', 'ping'])
   })
 
   test.each([401, 403, 407, 408, 429, 502, 503, 504])(
-    'is not looked for behind HTTP %i, whatever its body says [T-SSE1-012]',
+    'a server with sessions is not tried after HTTP %i, whatever its body says',
     async (status) => {
+      proves('T-SSE1-012')
       const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
       expect(await failureOf(open(server))).toMatchObject({
         code: 'ERR_HTTP',
@@ -135,7 +137,7 @@ describe('a server with sessions', () => {
   )
 
   test.each([400, 402, 404, 405, 406, 410, 415, 422, 500, 501])(
-    'is found behind HTTP %i without a body of the protocol',
+    'a server with sessions is found behind HTTP %i without a body of the protocol',
     async (status) => {
       proves('R-DISC-032')
       const server = await sessionServer({
@@ -147,12 +149,15 @@ describe('a server with sessions', () => {
     },
   )
 
-  test.each([400, 406, 422, 500])('is found behind HTTP %i with an error that is not of the new kind', async (status) => {
-    const server = await sessionServer({ 'server/discover': (_, answer) => answer.error(-32603, 'unknown method', status) })
-    expect((await open(server)).client.revision).toBe(SESSION)
-  })
+  test.each([400, 406, 422, 500])(
+    'a server with sessions is found behind HTTP %i with an error that is not of the new kind',
+    async (status) => {
+      const server = await sessionServer({ 'server/discover': (_, answer) => answer.error(-32603, 'unknown method', status) })
+      expect((await open(server)).client.revision).toBe(SESSION)
+    },
+  )
 
-  test('that fails at the handshake as well is an error with what it said', async () => {
+  test('a server that fails at the handshake as well is an error with its message', async () => {
     const server = await httpScript((_, answer) => answer.error(-32603, 'on fire', 500))
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_HTTP',
@@ -162,7 +167,7 @@ describe('a server with sessions', () => {
     expect(methods(server)).toEqual(['server/discover', 'initialize'])
   })
 
-  test('that refuses the handshake by name is believed', async () => {
+  test('a server that refuses the handshake by its error is believed', async () => {
     const server = await sessionServer({ initialize: (_, answer) => answer.error(-32602, 'No capabilities', 400) })
     expect(await failureOf(openSession(server))).toMatchObject({ name: 'RemoteError', code: -32602, message: 'No capabilities' })
     expect(methods(server)).toEqual(['initialize'])
@@ -170,7 +175,7 @@ describe('a server with sessions', () => {
 })
 
 describe('nothing', () => {
-  test('behind a port is an error of the network', async () => {
+  test('a closed port is a network error', async () => {
     const server = await httpScript(() => {})
     await server.close()
     const failure = await failureOf(open(server))
@@ -178,17 +183,17 @@ describe('nothing', () => {
     expect(failure.message).toContain(server.url)
   })
 
-  test('behind a URL says what was tried', async () => {
+  test('a URL without a server is an error that lists the attempts', async () => {
     const server = await httpScript((_, answer) => answer.text('<h1>Not here</h1>', 404, { 'content-type': 'text/html' }))
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_NO_ENDPOINT',
       data: { status: 404 },
-      message: expect.stringMatching(/initialize with HTTP 404 Not Found; .*GET is answered with HTTP 404 Not Found and text\/html/),
+      message: expect.stringMatching(/initialize with HTTP 404 Not Found; .*GET was answered with HTTP 404 Not Found and text\/html/),
     })
     expect(methods(server)).toEqual(['server/discover', 'initialize', 'GET'])
   })
 
-  test('that begins a stream with something else is no server of the oldest kind', async () => {
+  test('a stream that starts with another event is not a server of 2024-11-05', async () => {
     const server = await httpScript(({ verb }, answer) => {
       if (verb === 'GET') answer.events().raw('event: hello\ndata: you\n\n')
       else answer.json({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'Not like this' } }, 400)
@@ -198,7 +203,7 @@ describe('nothing', () => {
   })
 })
 
-describe('a server of the oldest kind', () => {
+describe('a server of 2024-11-05', () => {
   /** @param endpoint what the first event says */
   const oldServer = (
     endpoint = '/messages?sessionId=7',
@@ -225,8 +230,8 @@ describe('a server of the oldest kind', () => {
     })
   }
 
-  test('is found behind the same URL, and spoken to as it announces [T-SSE1-005] [T-SSE1-007] [T-SSE1-010] [T-SSE1-012] [T-SSE1-013] [T-VER-020]', async () => {
-    proves('R-DISC-033', 'R-SSE1-002')
+  test('a server of 2024-11-05 is found behind the same URL, and spoken to as it announces', async () => {
+    proves('T-SSE1-005', 'T-SSE1-007', 'T-SSE1-010', 'T-SSE1-012', 'T-SSE1-013', 'T-VER-020', 'R-DISC-033', 'R-SSE1-002')
     const server = await oldServer()
     const { client, warnings } = await open(server)
     expect(client.revision).toBe('2024-11-05')
@@ -246,7 +251,8 @@ describe('a server of the oldest kind', () => {
     await expect.poll(() => server.sockets.size).toBe(0)
   })
 
-  test('ends the connection with its stream [T-SSE1-007]', async () => {
+  test('a server of 2024-11-05 ends the connection with its stream', async () => {
+    proves('T-SSE1-007')
     let events: Events | undefined
     const server = await oldServer(undefined, (given) => {
       events = given
@@ -258,7 +264,7 @@ describe('a server of the oldest kind', () => {
     expect(closedBy).toMatchObject({ code: 'ERR_CLOSED', message: expect.stringContaining('ended its stream') })
   })
 
-  test('that refuses a message loses only that', async () => {
+  test('a server of 2024-11-05 that refuses a message loses only that', async () => {
     const server = await oldServer()
     const { client } = await openSession(server)
     expect(await failureOf(client.request('x/unknown', {}))).toBeDefined()
@@ -274,7 +280,7 @@ describe('a server of the oldest kind', () => {
       /HTTP 400 Bad Request: .*Not now/,
     ],
     ['as not found', 404, '', /answered resources\/list with HTTP 404 Not Found$/],
-  ])('that refuses a request %s fails it with what it said, and is spoken to on', async (_how, status, body, words) => {
+  ])('a server of 2024-11-05 that refuses a request %s fails it, and the connection continues', async (_how, status, body, words) => {
     const server = await oldServer(undefined, () => {}, { status, body })
     const { client } = await openSession(server)
     const refused = await failureOf(client.request('resources/list', {}))
@@ -283,7 +289,7 @@ describe('a server of the oldest kind', () => {
     expect(client.isClosed).toBe(false)
   })
 
-  test('that refuses the handshake is an error with what it said', async () => {
+  test('a server of 2024-11-05 that refuses the handshake is an error with its message', async () => {
     const server = await httpScript(({ verb, path }, answer) => {
       if (verb === 'GET') answer.events().raw('event: endpoint\ndata: /messages\n\n')
       else if (path === '/mcp') answer.status(404)
@@ -293,7 +299,7 @@ describe('a server of the oldest kind', () => {
     await expect.poll(() => server.sockets.size).toBe(0)
   })
 
-  test('that ends its stream before it said where it takes messages is no such server', async () => {
+  test('a stream that ends before it names its endpoint is not a server of 2024-11-05', async () => {
     const server = await httpScript(({ verb }, answer) => {
       if (verb === 'GET') answer.events().end()
       else answer.status(405)
@@ -305,7 +311,7 @@ describe('a server of the oldest kind', () => {
   })
 
   test.each(['https://evil.example/messages', 'http://127.0.0.1:1/messages', '//evil.example/'])(
-    'may not send its clients elsewhere: %s',
+    'a server of 2024-11-05 may not send its clients elsewhere: %s',
     async (endpoint) => {
       const server = await oldServer(endpoint)
       expect(await failureOf(openSession(server))).toMatchObject({
@@ -316,7 +322,7 @@ describe('a server of the oldest kind', () => {
     },
   )
 
-  test('that never says where it takes messages keeps nobody waiting for ever', async () => {
+  test('a server of 2024-11-05 that never names its endpoint ends with a timeout', async () => {
     const server = await httpScript(({ verb }, answer) => {
       if (verb === 'GET') answer.events().raw(': wait\n\n')
       else answer.status(405)

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Authorizer } from '../../../src/http/client/index.ts'
 import { httpTarget } from '../../../src/http/client/index.ts'
+import { proves } from '../../support/proves.ts'
 import { failureOf, open, openSession, sessionServer, statelessServer } from './scripted-http.ts'
 
-describe('headers of the program', () => {
-  test('go along with every request', async () => {
+describe('custom headers', () => {
+  test('custom headers are sent with every request', async () => {
     const server = await sessionServer()
     const { client } = await openSession(server, { http: { headers: { 'X-Tenant': 'acme' } } })
     await client.ping()
@@ -13,7 +14,7 @@ describe('headers of the program', () => {
     for (const { headers } of server.received) expect(headers['x-tenant']).toBe('acme')
   })
 
-  test('may be made for each', async () => {
+  test('custom headers may be computed for each request', async () => {
     let count = 0
     const server = await statelessServer()
     const { client } = await open(server, { http: { headers: async () => ({ 'x-count': String(++count) }) } })
@@ -22,14 +23,14 @@ describe('headers of the program', () => {
   })
 
   test.each(['Accept', 'content-type', 'Mcp-Session-Id', 'mcp-param-x', 'Host', 'MCP-Protocol-Version'])(
-    'may not be one that the transport sets: %s',
+    'custom headers may not be one that the transport sets: %s',
     async (name) => {
       const target = httpTarget('http://localhost/', { headers: { [name]: 'x' } })
       await expect(target.open()).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: expect.stringContaining(name) })
     },
   )
 
-  test('that cannot be sent fail the request, not the program', async () => {
+  test('custom headers that cannot be sent fail the request, not the program', async () => {
     const server = await statelessServer()
     expect(await failureOf(open(server, { http: { headers: { 'x-bad': 'a\nb' } } }))).toMatchObject({ code: 'ERR_NETWORK' })
     const failing = { headers: () => Promise.reject(new Error('the vault is closed')) }
@@ -38,7 +39,7 @@ describe('headers of the program', () => {
   })
 })
 
-describe('permission', () => {
+describe('the Authorization header', () => {
   const keeper = (tokens: string[]): Authorizer & { asked: { status: number; challenge: unknown }[] } => {
     const asked: { status: number; challenge: unknown }[] = []
     return {
@@ -52,7 +53,8 @@ describe('permission', () => {
     }
   }
 
-  test('is on every request, POST, GET and DELETE [T-AUTH-037]', async () => {
+  test('the Authorization header is on every POST, GET and DELETE', async () => {
+    proves('T-AUTH-037')
     const server = await sessionServer()
     const { client } = await openSession(server, { http: { authorize: keeper(['good']) } })
     await client.ping()
@@ -61,7 +63,7 @@ describe('permission', () => {
     for (const { headers } of server.received) expect(headers.authorization).toBe('Bearer good')
   })
 
-  test.each([401, 403])('that is refused with %i is asked for once more, and then the request is sent again', async (status) => {
+  test.each([401, 403])('a token that is refused with %i is renewed once, and the request is sent again', async (status) => {
     const server = await statelessServer({
       'tools/list': ({ headers, message }, answer) => {
         if (headers.authorization !== 'Bearer new') return answer.status(status, { 'www-authenticate': 'Bearer scope="x"' })
@@ -75,7 +77,7 @@ describe('permission', () => {
     expect(server.posts('tools/list').map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new'])
   })
 
-  test('that stays refused is an error after four more tries', async () => {
+  test('a token that stays refused is an error after four more attempts', async () => {
     const server = await statelessServer({ 'tools/list': (_, answer) => answer.text('who are you?', 401) })
     const authorize = keeper(['a', 'b', 'c', 'd', 'e', 'f'])
     const { client } = await open(server, { http: { authorize } })
@@ -87,7 +89,7 @@ describe('permission', () => {
     expect(server.posts('tools/list')).toHaveLength(5)
   })
 
-  test('that cannot be had is an error with what the server said', async () => {
+  test('a missing token is an error with the message of the server', async () => {
     const server = await statelessServer({ 'server/discover': (_, answer) => answer.text('who are you?', 401) })
     const authorize = keeper([])
     expect(await failureOf(open(server, { http: { authorize } }))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
@@ -98,7 +100,7 @@ describe('permission', () => {
     })
   })
 
-  test('takes the place of a fixed header', async () => {
+  test('a token replaces a fixed Authorization header', async () => {
     const server = await statelessServer()
     await open(server, { http: { headers: { Authorization: 'Bearer fixed', 'x-a': 'b' }, authorize: keeper(['good']) } })
     expect(server.received[0]?.headers).toMatchObject({ authorization: 'Bearer good', 'x-a': 'b' })

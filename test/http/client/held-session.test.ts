@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
-import { HttpSession } from '../../../src/http/client/session.ts'
+import { RemoteSession } from '../../../src/http/client/session.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
 beforeEach(() => {
@@ -11,20 +11,15 @@ beforeEach(() => {
 
 /** A session of a client, with a hand on what comes back. */
 function session(id: string | null = 's1') {
-  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
+  const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
   const heard = { onMessage: vi.fn(), onForgotten: vi.fn(), onWarning: vi.fn() }
-  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+  const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
   }
-  const it = new HttpSession({
-    server: 'the server',
-    url: new URL('http://localhost/mcp'),
-    limits: DEFAULT_HTTP_CLIENT_LIMITS,
-    send,
-    ...heard,
-  })
+  const connection = { server: 'the server', url: new URL('http://localhost/mcp'), limits: DEFAULT_HTTP_CLIENT_LIMITS, send }
+  const it = new RemoteSession(connection, heard)
   if (id !== null) it.take({ 'mcp-session-id': id })
   return { it, sent, last: () => sent.at(-1) as (typeof sent)[number], ...heard }
 }
@@ -41,10 +36,10 @@ function watched(promise: Promise<unknown>): { isOver: boolean } {
 
 describe('the end of a session', () => {
   test.each([
-    ['is answered', (reply: HttpReply) => reply.onHead(200, {})],
-    ['is refused', (reply: HttpReply) => reply.onHead(405, {})],
-    ['fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
-  ])('is told to the server, waits until that %s, and leaves no timer', async (_how, act) => {
+    ['is answered', (reply: ResponseHandler) => reply.onHead(200, {})],
+    ['is refused', (reply: ResponseHandler) => reply.onHead(405, {})],
+    ['fails', (reply: ResponseHandler) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+  ])('the end of a session sends DELETE, waits until it %s, and leaves no timer', async (_how, act) => {
     const { it, last } = session()
     const ending = watched(it.end())
     await vi.advanceTimersByTimeAsync(1_999)
@@ -54,7 +49,7 @@ describe('the end of a session', () => {
     expect([ending.isOver, vi.getTimerCount()]).toEqual([true, 0])
   })
 
-  test('waits two seconds for a server that says nothing', async () => {
+  test('the end of a session waits two seconds for a server that does not answer', async () => {
     const { it } = session()
     const ending = watched(it.end())
     await vi.advanceTimersByTimeAsync(1_999)
@@ -63,7 +58,7 @@ describe('the end of a session', () => {
     expect(ending.isOver).toBe(true)
   })
 
-  test('is told to nobody where there is no id, or the server has forgotten it', async () => {
+  test('the end of a session sends nothing without an id, or when the server has forgotten it', async () => {
     const nameless = session(null)
     await nameless.it.end()
     const forgotten = session()
@@ -72,7 +67,7 @@ describe('the end of a session', () => {
     expect([nameless.sent, forgotten.sent, forgotten.onForgotten.mock.calls.length]).toEqual([[], [], 1])
   })
 
-  test('ends its stream, and drops what was held back', async () => {
+  test('the end of a session ends its stream, and drops queued messages', async () => {
     const { it, sent } = session()
     const run = vi.fn()
     it.hold()
@@ -88,10 +83,10 @@ describe('the end of a session', () => {
 
 describe('what is held back during the handshake', () => {
   test.each([
-    ['the stream is open', (reply: HttpReply) => reply.onHead(200, EVENTS)],
-    ['there is no stream', (reply: HttpReply) => reply.onHead(405, {})],
-    ['the stream fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
-  ])('goes out, in order, as soon as %s', (_when, act) => {
+    ['the stream is open', (reply: ResponseHandler) => reply.onHead(200, EVENTS)],
+    ['there is no stream', (reply: ResponseHandler) => reply.onHead(405, {})],
+    ['the stream fails', (reply: ResponseHandler) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+  ])('messages queued during the handshake are sent, in order, as soon as %s', (_when, act) => {
     const { it, last } = session()
     const log: number[] = []
     it.whenReady(() => log.push(1))
@@ -107,7 +102,7 @@ describe('what is held back during the handshake', () => {
     expect(log).toEqual([1, 2, 3, 4])
   })
 
-  test('waits half a second for the stream and no longer', () => {
+  test('messages queued during the handshake wait half a second for the stream', () => {
     const { it } = session()
     const run = vi.fn()
     it.hold()
@@ -120,8 +115,8 @@ describe('what is held back during the handshake', () => {
   })
 })
 
-describe('the stream of what the server says unasked', () => {
-  test('brings messages and nothing else', () => {
+describe('the GET stream', () => {
+  test('the GET stream delivers messages and nothing else', () => {
     const { it, last, onMessage } = session()
     it.begin()
     last().reply.onHead(200, EVENTS)
@@ -129,21 +124,21 @@ describe('the stream of what the server says unasked', () => {
     expect(onMessage.mock.calls).toEqual([['{"a":1}']])
   })
 
-  test.each([400, 404, 405])('that a server answers with %i was never there, which is nothing to warn of', (status) => {
+  test.each([400, 404, 405])('the GET stream that is answered with %i does not exist, without a warning', (status) => {
     const { it, last, onWarning, onForgotten } = session()
     it.begin()
     last().reply.onHead(status, {})
     expect([onWarning.mock.calls, onForgotten.mock.calls]).toEqual([[], []])
   })
 
-  test('that a server answers with 403 is warned of', () => {
+  test('the GET stream that is answered with 403 causes a warning', () => {
     const { it, last, onWarning } = session()
     it.begin()
     last().reply.onHead(403, {})
-    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer heard')]])
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer received')]])
   })
 
-  test('that was open and is not found again means that the session is forgotten, if it had an id', () => {
+  test('a GET stream that is not found again means that the session is forgotten, if it had an id', () => {
     for (const id of ['s1', null]) {
       const { it, last, onForgotten, onWarning } = session(id)
       it.begin()

@@ -1,17 +1,17 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Lane, Place } from '../../../src/http/client/lane.ts'
+import { Lane, LanePlace } from '../../../src/http/client/lane.ts'
 
-function entered(lane: Lane, log: string[], name: string): Place {
-  const place = new Place()
+function entered(lane: Lane, log: string[], name: string): LanePlace {
+  const place = new LanePlace()
   place.enter(lane, () => log.push(name))
   return place
 }
 
 describe('a lane', () => {
-  test('lets in as many as it has room for, and the rest in the order they came', () => {
+  test('a lane admits as many as it has room for, and the rest in order', () => {
     const lane = new Lane(2)
     const log: string[] = []
-    const [a, b] = ['a', 'b', 'c', 'd'].map((name) => entered(lane, log, name)) as [Place, Place]
+    const [a, b] = ['a', 'b', 'c', 'd'].map((name) => entered(lane, log, name)) as [LanePlace, LanePlace]
     expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b'], 2, false])
     b.leave()
     expect([log, lane.waiting]).toEqual([['a', 'b', 'c'], 1])
@@ -19,7 +19,7 @@ describe('a lane', () => {
     expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b', 'c', 'd'], 0, false])
   })
 
-  test('gives a place back once, however often it is left', () => {
+  test('a lane gives a place back once, however often it is left', () => {
     const lane = new Lane(1)
     const log: string[] = []
     const a = entered(lane, log, 'a')
@@ -30,7 +30,7 @@ describe('a lane', () => {
     expect([log, lane.waiting]).toEqual([['a', 'b'], 1])
   })
 
-  test('forgets whoever gives up while it waits, and tells that the line is shorter', () => {
+  test('a lane forgets a waiting request that is aborted, and reports the shorter queue', () => {
     const onShorter = vi.fn()
     const lane = new Lane(1, onShorter)
     const log: string[] = []
@@ -43,11 +43,11 @@ describe('a lane', () => {
     expect([log, onShorter.mock.calls.length]).toEqual([['a', 'c'], 2])
   })
 
-  test('stays within its bound when whoever is let in takes another place at once', () => {
+  test('a lane stays within its bound when an admitted request takes another place at once', () => {
     const lane = new Lane(1)
     const log: string[] = []
     const a = entered(lane, log, 'a')
-    const b = new Place()
+    const b = new LanePlace()
     b.enter(lane, () => {
       log.push('b')
       entered(lane, log, 'b2')
@@ -57,12 +57,12 @@ describe('a lane', () => {
     expect([log, lane.waiting]).toEqual([['a', 'b'], 2])
   })
 
-  test('lets several in when several places are free', () => {
+  test('a lane admits several when several places are free', () => {
     const lane = new Lane(2)
     const log: string[] = []
     const a = entered(lane, log, 'a')
     const b = entered(lane, log, 'b')
-    const c = new Place()
+    const c = new LanePlace()
     // Leaves as soon as it is let in, so that there is room for the next.
     c.enter(lane, () => {
       log.push('c')
@@ -76,7 +76,7 @@ describe('a lane', () => {
 })
 
 describe('a place in a lane', () => {
-  test('moves to another lane with room, and the next in line comes in', () => {
+  test('a place in a lane moves to another lane with room, and the next in line comes in', () => {
     const [calls, streams] = [new Lane(1), new Lane(1)]
     const log: string[] = []
     const a = entered(calls, log, 'a')
@@ -87,7 +87,7 @@ describe('a place in a lane', () => {
     expect([streams.hasRoom, calls.hasRoom]).toEqual([true, false])
   })
 
-  test('stays where it is when the other lane is full, or the same, or it was left', () => {
+  test('a place in a lane stays where it is when the other lane is full, or the same, or it was left', () => {
     const [calls, streams] = [new Lane(1), new Lane(1)]
     const log: string[] = []
     const a = entered(calls, log, 'a')

@@ -33,8 +33,8 @@ const BOTH: [string, (script: Script) => Promise<HttpScript>][] = [
 ]
 
 describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) => {
-  test('are sent there as text, those that are given [T-HDR-020] [T-HDR-021] [T-HDR-022] [T-HDR-032] [T-HDR-033] [T-HDR-038] [T-HDR-043]', async () => {
-    proves('R-HDR-018', 'R-HDR-022', 'R-HDR-031')
+  test('mirrored parameters are sent as header text if they are given', async () => {
+    proves('T-HDR-020', 'T-HDR-021', 'T-HDR-022', 'T-HDR-032', 'T-HDR-033', 'T-HDR-038', 'T-HDR-043', 'R-HDR-018', 'R-HDR-022', 'R-HDR-031')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
     await client.tools().all()
@@ -60,7 +60,7 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     ['a fraction', 1.5, /"count" is sent in a header and must be an integer .*, not 1\.5/],
     ['no number', '7', /not "7"/],
     ['infinite', Number.POSITIVE_INFINITY, /cannot write the number Infinity at arguments\.count/],
-  ] as [string, unknown, RegExp][])('keep a call from being made when an integer is %s', async (_, count, message) => {
+  ] as [string, unknown, RegExp][])('a call is not made when a mirrored integer is %s', async (_, count, message) => {
     proves('R-HDR-015')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
@@ -73,7 +73,8 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     expect(paramsOf(server)).toEqual([{ region: 'eu', count: '-9007199254740991' }])
   })
 
-  test('are known before the first call, which lists the tools if nobody did, once for all [T-HDR-038]', async () => {
+  test('mirrored parameters are known before the first call, by listing the tools once', async () => {
+    proves('T-HDR-038')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
     await Promise.all([1, 2, 3].map((count) => client.call('query', { region: 'eu', count })))
@@ -81,13 +82,13 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     expect(server.posts('tools/list')).toHaveLength(1)
   })
 
-  test('with invalid annotations cost only their own tool, with a warning that says why [T-HDR-027] [T-HDR-028] [T-HDR-029]', async () => {
-    proves('R-HDR-019')
+  test('invalid header annotations disable only their own tool, with a warning', async () => {
+    proves('T-HDR-027', 'T-HDR-028', 'T-HDR-029', 'R-HDR-019')
     const bad = { ...annotated({ region: { type: 'string', 'x-mcp-header': 'My Region' } }), name: 'bad' }
     const server = await serve(listing(bad, REGION))
     const { client, warnings } = await open(server)
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['query'])
-    expect(warnings).toEqual([expect.stringMatching(/Tool "bad" is left out: .*My Region/)])
+    expect(warnings).toEqual([expect.stringMatching(/Tool "bad" is ignored: .*My Region/)])
     expect(await failureOf(client.call('bad', { region: 'x' }))).toMatchObject({
       code: 'ERR_UNSUPPORTED',
       message: expect.stringContaining('My Region'),
@@ -95,7 +96,7 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     expect(server.posts('tools/call')).toEqual([])
   })
 
-  test('do not stand in the way of a server whose tools cannot be listed', async () => {
+  test('tools that cannot be listed do not block calls', async () => {
     const server = await serve({ 'tools/list': (_, answer) => answer.error(-32603, 'not today') })
     const { client, warnings } = await open(server)
     expect(await client.call('query', {})).toMatchObject(SAID)
@@ -121,7 +122,7 @@ describe('a refusal because of headers', () => {
   test.each([
     ['without a session', -32020, statelessServer],
     ['in a session', -32001, sessionServer],
-  ] as const)('leads to a look at the tools and another try, once, %s', async (_, code, serve) => {
+  ] as const)('a refusal because of headers reloads the tools and retries once, %s', async (_, code, serve) => {
     proves('R-HDR-026')
     const server = await moving(code, serve)
     const { client } = await open(server)
@@ -132,7 +133,7 @@ describe('a refusal because of headers', () => {
     expect(second?.message.id).not.toBe(first?.message.id)
   })
 
-  test.each(Array.from({ length: 20 }, (_, i) => -32019 + i))('is not what %i means without a session', async (code) => {
+  test.each(Array.from({ length: 20 }, (_, i) => -32019 + i))('%i without a session does not reload the tools', async (code) => {
     proves('R-BASE-047')
     const server = await moving(code, statelessServer)
     const { client } = await open(server)
@@ -141,7 +142,7 @@ describe('a refusal because of headers', () => {
     expect(server.posts('tools/list')).toHaveLength(1)
   })
 
-  test('is believed when the tools are the same', async () => {
+  test('a refusal because of headers is final when the tools are the same', async () => {
     const server = await sessionServer({ ...listing(REGION), 'tools/call': (_, answer) => answer.error(-32001, 'took too long') })
     const { client } = await openSession(server)
     expect(await failureOf(client.call('query', { region: 'eu' }))).toMatchObject({ name: 'RemoteError', code: -32001 })

@@ -41,7 +41,7 @@ test('a thousand calls at once succeed in every revision, with the defaults of b
 const delayed = (ms: number, run: () => void): unknown => setTimeout(run, ms)
 
 describe('calls beyond maxConnections', () => {
-  test('wait in line and all are answered', async () => {
+  test('calls over maxConnections wait and are all answered', async () => {
     let most = 0
     const server = await statelessServer({
       'tools/call': (_, answer) => {
@@ -56,7 +56,7 @@ describe('calls beyond maxConnections', () => {
     expect(most).toBeLessThanOrEqual(4 + 2 + 8 + 1)
   })
 
-  test('leave the line when they are given up, and are never sent', async () => {
+  test('calls over maxConnections that are aborted leave the queue, and are never sent', async () => {
     const finish: (() => void)[] = []
     const server = await statelessServer({
       'tools/call': (_, answer) => void finish.push(() => answer.result({ resultType: 'complete', ...SAID })),
@@ -78,7 +78,7 @@ describe('calls beyond maxConnections', () => {
     expect(server.posts('tools/call').map(({ message }) => message.params.arguments.n)).toEqual([1, 3])
   })
 
-  test('and beyond maxQueued are refused at once with an error that names both bounds', async () => {
+  test('calls over maxQueued are refused at once with an error that names both bounds', async () => {
     const server = await statelessServer({ 'tools/call': () => {} })
     const { client } = await open(server, { http: { limits: { maxConnections: 1, maxQueued: 2 } } })
     await client.tools().all()
@@ -89,7 +89,7 @@ describe('calls beyond maxConnections', () => {
     for (const each of kept) expect(await each).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('do not wait for calls that are answered with streams, as long as maxStreams has room', async () => {
+  test('calls over maxConnections do not wait for streamed answers while maxStreams has room', async () => {
     const server = await statelessServer({
       'tools/call': ({ message }, answer) => {
         if (message.params.arguments.isLong === true) answer.events().raw(': begun\n\n')
@@ -107,7 +107,7 @@ describe('calls beyond maxConnections', () => {
     await Promise.all(long)
   })
 
-  test('do not keep our answers waiting: the server may need those to go on', async () => {
+  test('calls over maxConnections do not delay our answers, which the server may need', async () => {
     const asked = new Map<unknown, () => void>()
     const server = await sessionServer({
       'tools/call': ({ message }, answer) => {
@@ -128,7 +128,7 @@ describe('calls beyond maxConnections', () => {
 })
 
 describe('questions of a server', () => {
-  test('by the thousand do not make the client open a connection for each, and all are answered', { timeout: 60_000 }, async () => {
+  test('thousands of questions of a server are answered without a connection for each', { timeout: 60_000 }, async () => {
     const PINGS = 3000
     let most = 0
     const answered = new Set<unknown>()
@@ -154,7 +154,7 @@ describe('questions of a server', () => {
     expect(warnings).toEqual([])
   })
 
-  test('are not read while too many of our answers wait, so that they do not pile up', { timeout: 60_000 }, async () => {
+  test('questions of a server are not read while too many of our answers are queued', { timeout: 60_000 }, async () => {
     const filler = 'x'.repeat(1000)
     const held: (() => void)[] = []
     let isOpen = false
@@ -208,7 +208,7 @@ describe('a server that is busy', () => {
     })
   }
 
-  test.each([429, 503])('with %i and Retry-After is left alone that long, then asked again', async (status) => {
+  test.each([429, 503])('a server that is busy with %i and Retry-After is asked again after that time', async (status) => {
     const server = await busyTimes(1, status, { 'retry-after': '1' })
     const { client } = await open(server)
     expect(await client.call('echo')).toMatchObject(SAID)
@@ -217,41 +217,41 @@ describe('a server that is busy', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990)
   })
 
-  test('may say so with a date', async () => {
+  test('a server that is busy may say so with a date', async () => {
     const server = await busyTimes(1, 503, { 'retry-after': new Date(Date.now() - 1000).toUTCString() })
     const { client } = await open(server)
     expect(await client.call('echo')).toMatchObject(SAID)
   })
 
-  test('again and again is an error after maxBusyRetries', async () => {
+  test('a server that stays busy is an error after maxBusyRetries', async () => {
     const server = await busyTimes(100, 429, { 'retry-after': '0' })
     const { client } = await open(server, { http: { limits: { maxBusyRetries: 2 } } })
     expect(await failureOf(client.call('echo'))).toMatchObject({ code: 'ERR_HTTP', data: { status: 429, retryAfterMs: 0 } })
     expect(server.posts('tools/call')).toHaveLength(3)
   })
 
-  test('for longer than maxRetryAfterMs is an error at once', async () => {
+  test('a server that is busy for longer than maxRetryAfterMs is an error at once', async () => {
     const server = await busyTimes(100, 429, { 'retry-after': '31' })
     const { client } = await open(server)
     expect(await failureOf(client.call('echo'))).toMatchObject({ code: 'ERR_HTTP', data: { status: 429, retryAfterMs: 31_000 } })
     expect(server.posts('tools/call')).toHaveLength(1)
   })
 
-  test('without a word about when is an error at once', async () => {
+  test('a server that is busy without Retry-After is an error at once', async () => {
     const server = await busyTimes(100, 503, {})
     const { client } = await open(server)
     expect(await failureOf(client.call('echo'))).toMatchObject({ code: 'ERR_HTTP', data: { status: 503 } })
     expect(server.posts('tools/call')).toHaveLength(1)
   })
 
-  test('does not take more time of a call than its caller gave it', async () => {
+  test('a busy server does not extend the timeout of a call', async () => {
     const server = await busyTimes(100, 429, { 'retry-after': '20' })
     const { client } = await open(server)
     expect(await failureOf(client.call('echo', {}, { timeoutMs: 100 }))).toMatchObject({ code: 'ERR_TIMEOUT' })
     expect(server.posts('tools/call')).toHaveLength(1)
   })
 
-  test('when it is asked what it speaks is not taken for a silent one', async () => {
+  test('a server that is busy during the probe does not count as silent', async () => {
     let refused = 0
     const server = await statelessServer({
       'server/discover': (_, answer) => {
@@ -264,7 +264,7 @@ describe('a server that is busy', () => {
     expect(server.posts('initialize')).toEqual([])
   })
 
-  test('takes a message that it owes no answer later', async () => {
+  test('a notification to a busy server is sent later', async () => {
     let refused = 0
     const server = await sessionServer({
       'notifications/roots/list_changed': (_, answer) => answer.status(refused++ === 0 ? 429 : 202, { 'retry-after': '0' }),
@@ -276,7 +276,7 @@ describe('a server that is busy', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is left alone as long as it says by the stream of what it says unasked', async () => {
+  test('the GET stream of a busy server waits as long as the server says', async () => {
     let gets = 0
     const server = await sessionServer({
       GET: (_, answer) => {

@@ -1,9 +1,10 @@
 /** Our client over HTTP with servers of others: what only works when both sides mean the same. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answers } from '../../../src/client/answers.ts'
 import { listen } from '../../../src/http/index.ts'
-import type { Answers } from '../../../src/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { open, SESSION, STATELESS } from './scripted-http.ts'
 import { everythingPeer, type Peer, v1Peer, v2Peer } from './sdk-peers.ts'
 
@@ -29,7 +30,7 @@ function describePeer(name: string, start: () => Promise<Peer>, run: (at: () => 
 }
 
 describePeer('the SDK, version 1', v1Peer, (at) => {
-  test('is found by itself', async () => {
+  test('the SDK server of version 1 is found', async () => {
     const { client, warnings } = await open(at())
     expect(client.revision).toBe(SESSION)
     expect(client.server.info.name).toBe('v1')
@@ -37,7 +38,7 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test.each(SESSIONS)('speaks %s with us: tools, resources, prompts, progress', async (revision) => {
+  test.each(SESSIONS)('the SDK server of version 1 speaks %s: tools, resources, prompts, progress', async (revision) => {
     const { client, warnings } = await open(at(), { revisions: [revision], answer })
     expect(client.revision).toBe(revision)
     expect((await client.tools().all()).map(({ name }) => name)).toContain('echo')
@@ -51,12 +52,12 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test('asks on the stream of what it says unasked', async () => {
+  test('the SDK server of version 1 asks on the GET stream', async () => {
     const { client } = await open(at(), { answer })
     expect(await client.call('ask')).toMatchObject(said('Ada'))
   })
 
-  test('tells of a new tool, unasked', async () => {
+  test('the SDK server of version 1 announces a new tool', async () => {
     const { client } = await open(at())
     await client.ping()
     const changed = new Promise<void>((resolve) => void client.onChange('tools', resolve))
@@ -65,7 +66,8 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect((await client.tools().all()).some(({ name }) => name.startsWith('grown_'))).toBe(true)
   })
 
-  test('breaks a stream off, and its answer comes after we came back [T-HTTP-021] [T-HTTP-057]', async () => {
+  test('the SDK server of version 1 breaks a stream off, and its answer comes after the reconnect', async () => {
+    proves('T-HTTP-021', 'T-HTTP-057')
     const { client, warnings } = await open(at(), { revisions: [SESSION] })
     expect(await client.call('break_off')).toMatchObject(said('after the break'))
     expect(warnings).toEqual([])
@@ -73,7 +75,8 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
 })
 
 describe('the SDK, version 1, after a restart', () => {
-  test('gets a new session [T-HTTP-067]', async () => {
+  test('the SDK server of version 1 gets a new session after a restart', async () => {
+    proves('T-HTTP-067')
     const peer = await v1Peer()
     try {
       const { client, warnings } = await open(peer.url)
@@ -88,13 +91,13 @@ describe('the SDK, version 1, after a restart', () => {
 })
 
 describePeer('the SDK, version 2', v2Peer, (at) => {
-  test('is found to know no sessions', async () => {
+  test('the SDK server of version 2 is found to be stateless', async () => {
     const { client } = await open(at())
     expect(client.revision).toBe(STATELESS)
     expect(client.server.info.name).toBe('v2')
   })
 
-  test('speaks it with us: tools, headers, questions, progress, resources, prompts', async () => {
+  test('the SDK server of version 2 works: tools, headers, questions, progress, resources, prompts', async () => {
     const { client, warnings } = await open(at(), { answer })
     expect(await client.call('echo', { text: 'Grüße 世界' })).toMatchObject(said('Grüße 世界'))
     const heard: unknown[] = []
@@ -108,7 +111,7 @@ describePeer('the SDK, version 2', v2Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test.each(SESSIONS)('speaks %s with us as well', async (revision) => {
+  test.each(SESSIONS)('the SDK server of version 2 speaks %s as well', async (revision) => {
     const { client } = await open(at(), { revisions: [revision] })
     expect(client.revision).toBe(revision)
     expect(await client.call('echo', { text: 'hello' })).toMatchObject(said('hello'))
@@ -120,7 +123,8 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
     `the reference server with everything, over ${transport}`,
     () => everythingPeer(transport),
     (at) => {
-      test('is found by itself, and all kinds of messages go both ways [T-SSE1-010] [T-SSE1-013]', async () => {
+      test('the reference server is found, and all kinds of messages go both ways', async () => {
+        proves('T-SSE1-010', 'T-SSE1-013')
         const { client, warnings } = await open(at(), { answer, onLog: () => {} })
         expect(client.revision).toBe(SESSION)
         expect((await client.tools().all()).length).toBeGreaterThanOrEqual(13)
@@ -145,7 +149,7 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
         expect(warnings).toEqual([])
       })
 
-      test('hears that a call is given up', async () => {
+      test('the reference server hears of a cancellation', async () => {
         const { client } = await open(at())
         await client.tools().all()
         const call = client.call('trigger-long-running-operation', { duration: 5, steps: 1 }, { signal: AbortSignal.timeout(100) })
@@ -173,7 +177,7 @@ function ownServer(): Promise<Peer> {
 }
 
 describePeer('our own server', ownServer, (at) => {
-  test.each([...SESSIONS, STATELESS])('speaks %s with us', async (revision) => {
+  test.each([...SESSIONS, STATELESS])('our own server speaks %s', async (revision) => {
     const { client, warnings } = await open(at(), { revisions: [revision], answer })
     expect(client.revision).toBe(revision)
     expect(await client.call('echo', { text: 'Grüße 世界' })).toMatchObject(said('Grüße 世界'))

@@ -4,7 +4,8 @@ import { proves } from '../../support/proves.ts'
 import { open, openSession, SAID, type Script, SESSION, STATELESS, sessionServer, statelessServer, TOOL } from './scripted-http.ts'
 
 describe('every message', () => {
-  test('is a POST of its own, one JSON object, with the two kinds of answer accepted [T-HTTP-009] [T-HTTP-010] [T-HTTP-011] [T-HTTP-013] [T-HTTP-072] [T-BASE-045]', async () => {
+  test('every message is a separate POST of one JSON object that accepts both kinds of answer', async () => {
+    proves('T-HTTP-009', 'T-HTTP-010', 'T-HTTP-011', 'T-HTTP-013', 'T-HTTP-072', 'T-BASE-045')
     const server = await sessionServer()
     const { client } = await openSession(server, { answer: { roots: ['file:///work'] } })
     await Promise.all([client.ping(), client.call('echo', {}), client.resources().all()])
@@ -35,7 +36,7 @@ describe('every message', () => {
     }
   })
 
-  test('stands alone in its body, also in the revision that has batches', async () => {
+  test('every message is alone in its body, also in the revision with batches', async () => {
     proves('R-BASE-001', 'R-HTTP-001')
     const server = await sessionServer({}, { revision: '2025-03-26' })
     const { client } = await openSession(server, { answer: { roots: ['file:///work'] } })
@@ -48,7 +49,8 @@ describe('every message', () => {
     for (const { message } of posts) expect(message).toMatchObject({ jsonrpc: '2.0', method: expect.any(String) })
   })
 
-  test('carries the negotiated version once there is one, also GET and DELETE, and the handshake none [T-HDR-001] [T-HDR-002]', async () => {
+  test('every message after the handshake carries the negotiated version, also GET and DELETE', async () => {
+    proves('T-HDR-001', 'T-HDR-002')
     for (const revision of ['2025-03-26', '2025-06-18', SESSION]) {
       const server = await sessionServer({}, { revision })
       const { client } = await openSession(server)
@@ -62,7 +64,7 @@ describe('every message', () => {
     }
   })
 
-  test('without a session carries the version of its metadata, from the first on', async () => {
+  test('every stateless message carries the version of its metadata, from the first on', async () => {
     proves('R-HTTP-010', 'R-HTTP-011', 'R-HTTP-012', 'R-HDR-003', 'R-HDR-004')
     const server = await statelessServer()
     const { client } = await open(server)
@@ -75,8 +77,8 @@ describe('every message', () => {
     }
   })
 
-  test('repeats its method, in every revision, unless it is an answer [T-HTTP-012] [T-HDR-005] [T-HDR-009]', async () => {
-    proves('R-HTTP-011', 'R-HDR-009')
+  test('every message repeats its method, in every revision, unless it is an answer', async () => {
+    proves('T-HTTP-012', 'T-HDR-005', 'T-HDR-009', 'R-HTTP-011', 'R-HDR-009')
     const server = await sessionServer({
       'tools/call': (_, answer) => {
         const events = answer.events()
@@ -100,8 +102,8 @@ describe('every message', () => {
     expect(modern.received.map(({ headers }) => headers['mcp-method'])).toEqual(['server/discover', 'tools/list', 'tools/call'])
   })
 
-  test('repeats the name of what it is about, and only then [T-HDR-006] [T-HDR-007]', async () => {
-    proves('R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
+  test('every message repeats the name of what it is about, and only then', async () => {
+    proves('T-HDR-006', 'T-HDR-007', 'R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
     for (const [server, options] of [
       [await sessionServer(), { revisions: [SESSION] }],
       [await statelessServer(), {}],
@@ -130,7 +132,8 @@ describe('every message', () => {
     ])
   })
 
-  test('is UTF-8, there and back [T-BASE-010]', async () => {
+  test('every message is UTF-8, there and back', async () => {
+    proves('T-BASE-010')
     const text = 'žluťoučký 👩‍👧 \u2028 \u0000'
     const server = await sessionServer({
       'tools/call': ({ message }, answer) => answer.result({ content: [{ type: 'text', text: message.params.arguments.text }] }),
@@ -141,7 +144,8 @@ describe('every message', () => {
 })
 
 describe('an answer', () => {
-  test('may come as JSON or as a stream, whatever came before [T-HTTP-018]', async () => {
+  test('an answer may come as JSON or as a stream, whatever came before', async () => {
+    proves('T-HTTP-018')
     let count = 0
     const server = await sessionServer({
       'tools/call': (_, answer) => {
@@ -156,7 +160,8 @@ describe('an answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('finds its header names whatever their case [T-HDR-008]', async () => {
+  test('an answer finds its header names whatever their case', async () => {
+    proves('T-HDR-008')
     const server = await sessionServer({
       initialize: (_, { response }) => {
         const result = { protocolVersion: SESSION, capabilities: { tools: {} }, serverInfo: { name: 'loud', version: '1' } }
@@ -169,7 +174,8 @@ describe('an answer', () => {
     expect(server.received.at(-1)?.headers['mcp-session-id']).toBe('LOUD')
   })
 
-  test('of one call does not wait for another: streams run side by side [T-HTTP-046]', async () => {
+  test('the answer to one call does not wait for another: streams run in parallel', async () => {
+    proves('T-HTTP-046')
     const held: (() => void)[] = []
     const server = await sessionServer({
       GET: (_, answer) => void answer.events(),
@@ -186,7 +192,7 @@ describe('an answer', () => {
     expect(results.map(({ content }) => content)).toEqual(names.map((text) => [{ type: 'text', text }]))
   })
 
-  test('to a batch in the one revision that has them may be a list', async () => {
+  test('the answer to a batch may be a list in the one revision with batches', async () => {
     proves('R-BASE-002', 'R-HTTP-005')
     const server = await sessionServer(
       {
@@ -216,7 +222,8 @@ describe('giving up a call', () => {
     },
   })
 
-  test('in a session is told by a message of its own [T-HTTP-032] [T-HTTP-045]', async () => {
+  test('cancelling a call in a session sends a message', async () => {
+    proves('T-HTTP-032', 'T-HTTP-045')
     let isGone = false
     const server = await sessionServer(hanging(() => (isGone = true)))
     const { client } = await openSession(server)
@@ -232,7 +239,7 @@ describe('giving up a call', () => {
     await client.ping()
   })
 
-  test('without a session is told by closing its stream, and by nothing else', async () => {
+  test('cancelling a stateless call closes its stream, and sends nothing', async () => {
     proves('R-HTTP-014', 'R-CANC-010')
     let isGone = false
     const server = await statelessServer(hanging(() => (isGone = true)))

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
+import { LegacySseStream } from '../../../src/http/client/legacy-sse.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
-import { ReopenedStream, type StreamOptions } from '../../../src/http/client/stream.ts'
-import { TwoEndpoints } from '../../../src/http/client/two-endpoints.ts'
+import { ReopenedStream, type StreamOptions } from '../../../src/http/client/reopened-stream.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
 /** Requests as they are sent, with a hand on what comes back. */
 function wire() {
-  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
-  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+  const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
+  const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
@@ -37,19 +37,23 @@ beforeEach(() => {
   })
 })
 
-describe('a stream that is taken up again', () => {
-  function opened(options: Partial<StreamOptions> = {}, lastEventId?: string) {
+describe('a stream that is reopened', () => {
+  function opened(options: Partial<StreamOptions> = {}, lastEventId?: string, limits = DEFAULT_HTTP_CLIENT_LIMITS) {
     const net = wire()
     const heard = { onEvent: vi.fn(), onOver: vi.fn(), onSettled: vi.fn() }
     const headers = vi.fn((id: string | undefined) => (id === undefined ? [] : ['last-event-id', id]))
-    const stream = new ReopenedStream({ ...shared, send: net.send, headers, maxFruitless: 2, ...heard, ...options }, lastEventId)
+    const stream = new ReopenedStream(
+      { ...shared, limits, send: net.send },
+      { headers, maxFruitless: 2, ...heard, ...options },
+      lastEventId,
+    )
     stream.open()
     return { ...net, ...heard, stream }
   }
   /** Longer than any wait. */
   const pass = (): unknown => vi.advanceTimersByTime(60_000)
 
-  test('goes on after the last event, when the server wants it to', () => {
+  test('a stream is reopened after the last event, at the time the server names', () => {
     const { begin, say, end, sent, last, onEvent } = opened()
     begin()
     say('id: 7\nretry: 5000\ndata: one\n\n')
@@ -61,7 +65,7 @@ describe('a stream that is taken up again', () => {
     expect(onEvent.mock.calls).toEqual([['message', 'one']])
   })
 
-  test('that was given up says nothing more, not even of what has come, and is not opened again', () => {
+  test('a stream that was cancelled delivers nothing more, and is not reopened', () => {
     const heard: string[] = []
     const again = opened({
       onEvent: (_name, data) => {
@@ -77,7 +81,7 @@ describe('a stream that is taken up again', () => {
     expect([heard, again.sent.length, again.last().aborted, again.onOver.mock.calls.length]).toEqual([['one'], 1, 1, 0])
   })
 
-  test('that is given up while it waits is not opened again, and leaves no timer', () => {
+  test('a stream that is cancelled while it waits is not reopened, and leaves no timer', () => {
     const { begin, end, stream, sent } = opened()
     begin()
     end()
@@ -88,7 +92,7 @@ describe('a stream that is taken up again', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('is over after as many fruitless attempts as may be, and says why', () => {
+  test('a stream ends after the maximum of failed attempts, and says why', () => {
     const { last, sent, onOver } = opened()
     for (let i = 1; i <= 3; i++) {
       expect([sent.length, onOver.mock.calls.length]).toEqual([i, 0])
@@ -102,7 +106,7 @@ describe('a stream that is taken up again', () => {
     ])
   })
 
-  test('counts attempts anew after one that brought something', () => {
+  test('a stream resets its count of attempts after one that delivered something', () => {
     const { begin, say, end, sent, onOver } = opened()
     for (let i = 0; i < 10; i++) {
       begin()
@@ -124,7 +128,7 @@ describe('a stream that is taken up again', () => {
     [503, true],
     [400, false],
     [404, false],
-  ])('that is refused with %i is tried again: %s', (status, isTried) => {
+  ])('a stream that is refused with %i is tried again: %s', (status, isTried) => {
     const { last, sent, onOver, onSettled } = opened()
     const first = last()
     first.reply.onHead(status, {})
@@ -134,7 +138,7 @@ describe('a stream that is taken up again', () => {
     if (!isTried) expect(onOver.mock.calls).toEqual([[expect.objectContaining({ code: 'ERR_HTTP', data: { status } }), status]])
   })
 
-  test('stays away for as long as a refusal asks, and once', () => {
+  test('a stream waits once for as long as a refusal asks', () => {
     const { last, sent } = opened()
     last().reply.onHead(503, { 'retry-after': '20' })
     vi.advanceTimersByTime(19_999)
@@ -146,7 +150,7 @@ describe('a stream that is taken up again', () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('waits longer after each fruitless attempt, and never longer than half a minute and a little', () => {
+  test('a stream waits longer after each failed attempt, up to about half a minute', () => {
     const { last, sent } = opened({ maxFruitless: 20 })
     const waits: number[] = []
     for (let i = 0; i < 12; i++) {
@@ -163,7 +167,7 @@ describe('a stream that is taken up again', () => {
   test.each([
     [400, true],
     [404, false],
-  ])('whose last event is refused with %i begins anew where a gap is better than nothing: %s', (status, isAnew) => {
+  ])('a stream whose last event is refused with %i restarts where a gap is allowed: %s', (status, isAnew) => {
     const onGap = vi.fn()
     const { last, sent } = opened({ onGap }, '7')
     expect(last().request.headers).toEqual(['last-event-id', '7'])
@@ -173,8 +177,8 @@ describe('a stream that is taken up again', () => {
     if (isAnew) expect(last().request.headers).toEqual([])
   })
 
-  test('with an event that is too long is over, and its connection too', () => {
-    const { begin, say, last, onOver } = opened({ limits: { ...DEFAULT_HTTP_CLIENT_LIMITS, maxEventBytes: 10 } })
+  test('a stream with an event that is too long ends, and so does its connection', () => {
+    const { begin, say, last, onOver } = opened({}, undefined, { ...DEFAULT_HTTP_CLIENT_LIMITS, maxEventBytes: 10 })
     begin()
     say(`data: ${'x'.repeat(30)}\n\n`)
     pass()
@@ -186,7 +190,7 @@ describe('a stream that is taken up again', () => {
     ['ERR_NETWORK', 2],
     ['ERR_TIMEOUT', 2],
     ['ERR_AUTH', 1],
-  ] as const)('that fails with %s is sent for %i times', (code, times) => {
+  ] as const)('a stream that fails with %s is opened %i times', (code, times) => {
     const { last, sent, onOver } = opened()
     last().reply.onFail(new McpError(code as never, 'failed'))
     pass()
@@ -194,16 +198,16 @@ describe('a stream that is taken up again', () => {
   })
 })
 
-describe('the stream of the oldest transport', () => {
+describe('the stream of 2024-11-05', () => {
   function opened() {
     const net = wire()
     const heard = { onReady: vi.fn(), onRefused: vi.fn(), onMessage: vi.fn(), onEnd: vi.fn() }
-    const stream = new TwoEndpoints({ ...shared, send: net.send, ...heard })
+    const stream = new LegacySseStream({ ...shared, send: net.send }, heard)
     return { ...net, ...heard, stream }
   }
   const ENDPOINT = 'event: endpoint\ndata: /messages\n\n'
 
-  test('names the endpoint once, and then brings messages and nothing else', () => {
+  test('the stream of 2024-11-05 names the endpoint once, and then delivers only messages', () => {
     const { begin, say, onReady, onMessage, onEnd, onRefused } = opened()
     begin()
     say(ENDPOINT)
@@ -215,7 +219,7 @@ describe('the stream of the oldest transport', () => {
   test.each([
     ['ends', (net: ReturnType<typeof opened>) => net.end(), 'ended its stream'],
     ['fails', (net: ReturnType<typeof opened>) => net.last().reply.onFail(new McpError('ERR_NETWORK', 'reset')), 'reset'],
-  ])('that %s after it was ready is the end of the connection, told once', (_how, act, words) => {
+  ])('a stream of 2024-11-05 that %s after it was ready ends the connection, reported once', (_how, act, words) => {
     const net = opened()
     net.begin()
     net.say(ENDPOINT)
@@ -228,9 +232,9 @@ describe('the stream of the oldest transport', () => {
 
   test.each([
     ['ends at once', (net: ReturnType<typeof opened>) => net.end(), 'the stream is empty'],
-    ['begins with a message', (net: ReturnType<typeof opened>) => net.say('data: {}\n\ndata: {}\n\n'), 'begins with the event "message"'],
-    ['names no URL', (net: ReturnType<typeof opened>) => net.say('event: endpoint\ndata: http://\n\n'), 'its endpoint is no URL'],
-  ])('that %s is refused once, and its connection closed', (_how, act, words) => {
+    ['begins with a message', (net: ReturnType<typeof opened>) => net.say('data: {}\n\ndata: {}\n\n'), 'the first event is "message"'],
+    ['names no URL', (net: ReturnType<typeof opened>) => net.say('event: endpoint\ndata: http://\n\n'), 'its endpoint is not a valid URL'],
+  ])('a stream of 2024-11-05 that %s is refused once, and its connection closed', (_how, act, words) => {
     const net = opened()
     net.begin()
     act(net)
@@ -244,13 +248,13 @@ describe('the stream of the oldest transport', () => {
   test.each([
     [404, 'text/event-stream'],
     [200, 'text/html'],
-  ])('that is answered with %i and %s is refused', (status, type) => {
+  ])('a stream of 2024-11-05 that is answered with %i and %s is refused', (status, type) => {
     const net = opened()
     net.last().reply.onHead(status, { 'content-type': type })
     expect(net.onRefused.mock.calls).toEqual([[expect.objectContaining({ code: 'ERR_NO_ENDPOINT' })]])
   })
 
-  test('that was given up says nothing more', () => {
+  test('a stream of 2024-11-05 that was cancelled delivers nothing more', () => {
     const net = opened()
     net.begin()
     net.say(ENDPOINT)

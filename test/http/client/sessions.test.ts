@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { proves } from '../../support/proves.ts'
 import { failureOf, httpScript, openSession, SAID, type Script, SESSION, sessionServer } from './scripted-http.ts'
 
 const opened = (sessionId: string): Record<string, string> => ({ 'mcp-session-id': sessionId })
@@ -10,7 +11,8 @@ const HELLO = {
 }
 
 describe('a session', () => {
-  test('has the id the server gave it, on everything but the handshake, and ends with DELETE [T-HTTP-058] [T-HTTP-063] [T-HTTP-068] [T-LIFE-030]', async () => {
+  test('a session sends its id with everything but the handshake, and ends with DELETE', async () => {
+    proves('T-HTTP-058', 'T-HTTP-063', 'T-HTTP-068', 'T-LIFE-030')
     const server = await sessionServer({ GET: (_, answer) => void answer.events() })
     const { client, warnings } = await openSession(server)
     await client.ping()
@@ -24,7 +26,7 @@ describe('a session', () => {
     expect(warnings).toEqual([])
   })
 
-  test('may have no id, and then says no goodbye', async () => {
+  test('a session without an id ends without DELETE', async () => {
     const server = await sessionServer({}, { sessionId: '' })
     const { client } = await openSession(server)
     await client.ping()
@@ -33,7 +35,7 @@ describe('a session', () => {
     expect(server.received.map(({ verb }) => verb)).not.toContain('DELETE')
   })
 
-  test.each(['has a space', 'größe', 'tab\there'])('with an id that is not visible ASCII is refused: %j', async (id) => {
+  test.each(['has a space', 'größe', 'tab\there'])('a session id that is not visible ASCII is refused: %j', async (id) => {
     const sessionId = Buffer.from(id, 'utf8').toString('latin1')
     const server = await sessionServer({}, { sessionId })
     expect(await failureOf(openSession(server))).toMatchObject({
@@ -43,7 +45,7 @@ describe('a session', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test.each([405, 404, 500])('ends quietly when DELETE is answered %i', async (status) => {
+  test.each([405, 404, 500])('a session ends quietly when DELETE is answered %i', async (status) => {
     const server = await sessionServer({ DELETE: (_, answer) => answer.status(status) })
     const { client, warnings } = await openSession(server)
     await client.ping()
@@ -51,7 +53,7 @@ describe('a session', () => {
     expect(warnings).toEqual([])
   })
 
-  test('ends in time when DELETE is not answered', async () => {
+  test('a session ends in time when DELETE is not answered', async () => {
     const server = await sessionServer({ DELETE: () => {} })
     const { client } = await openSession(server)
     await client.ping()
@@ -60,7 +62,7 @@ describe('a session', () => {
     expect(performance.now() - before).toBeLessThan(3000)
   })
 
-  test('says nothing before the server has heard that the handshake is done', async () => {
+  test('a session sends nothing before the server has confirmed the handshake', async () => {
     let isConfirmed = false
     const early: string[] = []
     const server = await sessionServer({
@@ -79,7 +81,7 @@ describe('a session', () => {
     expect(early).toEqual([])
   })
 
-  test('does not send a call that was given up before the handshake was confirmed', async () => {
+  test('a session does not send a call that was aborted before the handshake was confirmed', async () => {
     let confirm = (): void => {}
     const server = await sessionServer({
       'notifications/initialized': (_, answer) => {
@@ -98,14 +100,15 @@ describe('a session', () => {
     expect(server.posts('tools/list')).toEqual([])
   })
 
-  test('goes on when the handshake cannot be confirmed, with a warning', async () => {
+  test('a session continues when the handshake cannot be confirmed, with a warning', async () => {
     const server = await sessionServer({ 'notifications/initialized': (_, answer) => answer.text('no thanks', 400) })
     const { client, warnings } = await openSession(server)
     await client.ping()
     expect(warnings).toEqual([expect.stringMatching(/not accepted: .*HTTP 400 Bad Request.*no thanks/)])
   })
 
-  test('keeps its id to itself: it is in no error and no warning [T-HTTP-062]', async () => {
+  test('a session id is in no error and no warning', async () => {
+    proves('T-HTTP-062')
     const server = await sessionServer(
       {
         'tools/call': (_, answer) => answer.text('what?', 500),
@@ -144,14 +147,15 @@ describe('a session that the server has forgotten', () => {
     return { server, forget: () => (current = 'none'), sessions: () => sessions }
   }
 
-  test('is opened anew without an id, and the request it refused is sent again [T-HTTP-067]', async () => {
+  test('a forgotten session is reopened without an id, and the refused request is sent again', async () => {
+    proves('T-HTTP-067')
     const { server, forget, sessions } = await forgetfulServer()
     const { client, warnings } = await openSession(server)
     await client.call('echo', {})
     forget()
     expect(await client.call('echo', { text: 'again' })).toMatchObject(SAID)
     expect(sessions()).toBe(2)
-    expect(warnings).toEqual([expect.stringContaining('has forgotten the session')])
+    expect(warnings).toEqual([expect.stringContaining('does not know the session any more')])
     const handshakes = server.posts('initialize')
     for (const { headers } of handshakes) expect(headers).not.toHaveProperty('mcp-session-id')
     const last = server.posts('tools/call').at(-1)
@@ -161,7 +165,7 @@ describe('a session that the server has forgotten', () => {
     expect(server.received.filter(({ verb }) => verb === 'DELETE').map(({ headers }) => headers['mcp-session-id'])).toEqual(['session-2'])
   })
 
-  test('is opened anew once for all that were refused', async () => {
+  test('a forgotten session is reopened once for all refused requests', async () => {
     const { server, forget, sessions } = await forgetfulServer()
     const { client } = await openSession(server)
     await client.tools().all()
@@ -171,7 +175,7 @@ describe('a session that the server has forgotten', () => {
     expect(sessions()).toBe(2)
   })
 
-  test('has in the new session what it had in the old: subscriptions and the log level', async () => {
+  test('a reopened session has the subscriptions and the log level of the old one', async () => {
     const { server, forget } = await forgetfulServer()
     const { client } = await openSession(server)
     await client.setLogLevel('debug')
@@ -187,7 +191,7 @@ describe('a session that the server has forgotten', () => {
     void watching.return(undefined)
   })
 
-  test('lets what is in hand be answered', async () => {
+  test('a forgotten session lets running requests be answered', async () => {
     let release: () => void = () => {}
     const { server, forget } = await forgetfulServer({
       'tools/call': (_, answer) => {
@@ -204,7 +208,7 @@ describe('a session that the server has forgotten', () => {
     expect(await slow).toMatchObject(SAID)
   })
 
-  test('is noticed by the stream of what the server says unasked', async () => {
+  test('a forgotten session is noticed by the GET stream', async () => {
     let end: () => void = () => {}
     const { server, forget, sessions } = await forgetfulServer({
       GET: (_, answer) => {
@@ -220,7 +224,7 @@ describe('a session that the server has forgotten', () => {
     expect(await client.call('echo', {})).toMatchObject(SAID)
   })
 
-  test('time and again is an error, not a loop', async () => {
+  test('a session that is forgotten again and again is an error, not a loop', async () => {
     const server = await sessionServer({ ping: (_, answer) => answer.status(404) })
     const { client } = await openSession(server)
     expect(await failureOf(client.ping())).toMatchObject({ code: 'ERR_SESSION_GONE' })
@@ -228,7 +232,7 @@ describe('a session that the server has forgotten', () => {
     expect(server.posts('initialize')).toHaveLength(2)
   })
 
-  test('whose place no new one takes is tried again with the next request', async () => {
+  test('a forgotten session that cannot be reopened is tried again with the next request', async () => {
     let isDown = false
     const { server, forget } = await forgetfulServer()
     const { client } = await openSession(server, {
@@ -250,7 +254,7 @@ describe('a session that the server has forgotten', () => {
     expect(client.isClosed).toBe(false)
   })
 
-  test('does not take an unknown method for it', async () => {
+  test('an unknown method does not count as a forgotten session', async () => {
     const server = await sessionServer()
     const { client } = await openSession(server)
     expect(await failureOf(client.request('x/unknown', {}))).toMatchObject({ name: 'RemoteError', code: -32601 })
@@ -259,26 +263,29 @@ describe('a session that the server has forgotten', () => {
 })
 
 describe('a client that is closed while a new session is opened in place of a forgotten one', () => {
-  test.each(['initialize', 'notifications/initialized'])('at %s: closes both, and what waits on the old one ends', async (at) => {
-    let sessions = 0
-    const server = await sessionServer({
-      initialize: (_, answer) => {
-        if (++sessions === 1 || at !== 'initialize') answer.result(HELLO, opened(`s${sessions}`))
-      },
-      'notifications/initialized': (_, answer) => {
-        if (sessions === 1) answer.status(202)
-      },
-      'tools/call': (_, answer) => void answer.events(),
-      ping: (_, answer) => answer.error(-32600, 'Session not found', 404),
-    })
-    const { client } = await openSession(server)
-    const slow = failureOf(client.call('echo', {}))
-    await server.until(({ message }) => message.method === 'tools/call')
-    const ping = failureOf(client.ping())
-    await expect.poll(() => server.posts(at).length).toBe(2)
-    await client.close()
-    expect((await ping).message).not.toContain('It succeeded')
-    expect(await slow).toMatchObject({ code: 'ERR_CLOSED' })
-    await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBe(0)
-  })
+  test.each(['initialize', 'notifications/initialized'])(
+    'closing at %s closes both sessions, and requests on the old one end',
+    async (at) => {
+      let sessions = 0
+      const server = await sessionServer({
+        initialize: (_, answer) => {
+          if (++sessions === 1 || at !== 'initialize') answer.result(HELLO, opened(`s${sessions}`))
+        },
+        'notifications/initialized': (_, answer) => {
+          if (sessions === 1) answer.status(202)
+        },
+        'tools/call': (_, answer) => void answer.events(),
+        ping: (_, answer) => answer.error(-32600, 'Session not found', 404),
+      })
+      const { client } = await openSession(server)
+      const slow = failureOf(client.call('echo', {}))
+      await server.until(({ message }) => message.method === 'tools/call')
+      const ping = failureOf(client.ping())
+      await expect.poll(() => server.posts(at).length).toBe(2)
+      await client.close()
+      expect((await ping).message).not.toContain('It succeeded')
+      expect(await slow).toMatchObject({ code: 'ERR_CLOSED' })
+      await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBe(0)
+    },
+  )
 })

@@ -16,7 +16,8 @@ const gets = (received: Received[]): Received[] => received.filter(({ verb }) =>
 const resumes = (received: Received[]): Received[] => gets(received).filter(({ headers }) => headers['last-event-id'] !== undefined)
 
 describe('the stream of a call', () => {
-  test('that ends before its answer is taken up by GET after the last event [T-HTTP-021] [T-HTTP-030] [T-HTTP-054] [T-HTTP-057]', async () => {
+  test('a call stream that ends before its answer is resumed by GET after the last event', async () => {
+    proves('T-HTTP-021', 'T-HTTP-030', 'T-HTTP-054', 'T-HTTP-057')
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
         if (headers['last-event-id'] === undefined) return answer.status(405)
@@ -45,7 +46,8 @@ describe('the stream of a call', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is not asked for before the server wants it to be [T-HTTP-023]', async () => {
+  test('a call stream is not resumed before the server wants it', async () => {
+    proves('T-HTTP-023')
     let endedAt = 0
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -73,7 +75,7 @@ describe('the stream of a call', () => {
       'lines that end with CR alone',
       'id: e1\rdata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\r\r',
     ],
-  ])('can be taken up after %s', async (_, first) => {
+  ])('a call stream can be resumed after %s', async (_, first) => {
     proves('T-HTTP-054')
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -88,7 +90,8 @@ describe('the stream of a call', () => {
     expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual(['e1'])
   })
 
-  test('may be broken off and taken up many times, as long as it brings something [T-HTTP-021]', async () => {
+  test('a call stream may be resumed many times, as long as it delivers something', async () => {
+    proves('T-HTTP-021')
     let polls = 0
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -113,7 +116,7 @@ describe('the stream of a call', () => {
     ])
   })
 
-  test('whose answer comes on the other stream is settled all the same', async () => {
+  test('a call whose answer comes on the other stream is settled', async () => {
     let standing: Events | undefined
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -133,7 +136,7 @@ describe('the stream of a call', () => {
     ['names no event', (events: Events) => events.end()],
     ['names an event that no header can carry', (events: Events) => events.raw('id: a\u0001b\ndata:\n\n').end()],
     ['forgets the event it named', (events: Events) => events.raw('id: a\ndata:\n\nid:\ndata:\n\n').end()],
-  ])('that %s ends the call with an error', async (_, finish) => {
+  ])('a call stream that %s ends the call with an error', async (_, finish) => {
     const server = await sessionServer({ 'tools/call': (_received, answer) => finish(answer.events()) })
     const { client } = await openSession(server)
     expect(await failureOf(client.call('echo', {}))).toMatchObject({
@@ -144,7 +147,7 @@ describe('the stream of a call', () => {
     await client.ping()
   })
 
-  test('that cannot be taken up ends the call with an error that says why', async () => {
+  test('a call stream that cannot be resumed ends the call with an error that says why', async () => {
     const refusing = (status: number): Script => ({
       GET: ({ headers }, answer) => answer.status(headers['last-event-id'] === undefined ? 405 : status),
       'tools/call': (_, answer) => answer.events().raw('retry: 1\nid: e1\ndata:\n\n').end(),
@@ -166,7 +169,7 @@ describe('the stream of a call', () => {
     expect(resumes(down.received)).toHaveLength(3)
   })
 
-  test('without a session is not taken up', async () => {
+  test('a stateless call stream is not resumed', async () => {
     proves('R-HTTP-018', 'R-HTTP-019')
     const server = await statelessServer({ 'tools/call': (_, answer) => answer.events().raw('id: e1\ndata:\n\n').end() })
     const { client } = await open(server)
@@ -179,7 +182,7 @@ describe('the stream of a call', () => {
     for (const { headers } of calls) expect(headers).not.toHaveProperty('last-event-id')
   })
 
-  test('that stays open after its answer is closed after a while', async () => {
+  test('a call stream that stays open after its answer is closed after a while', async () => {
     let events: Events | undefined
     const server = await sessionServer({
       'tools/call': (_, answer) => {
@@ -192,14 +195,14 @@ describe('the stream of a call', () => {
     await expect.poll(() => events?.response.closed, { timeout: 3000 }).toBe(true)
   })
 
-  test('leaves its connection to the next when the server ends it', async () => {
+  test('a call stream leaves its connection to the next request when the server ends it', async () => {
     const server = await sessionServer({ 'tools/call': (_, answer) => answer.events().result(SAID).end() })
     const { client } = await openSession(server)
     for (let i = 0; i < 20; i++) await client.call('echo', {})
     expect(server.sockets.size).toBeLessThanOrEqual(2)
   })
 
-  test('ignores comments and events of other names, and events without data are no messages', async () => {
+  test('a call stream ignores comments, other events and events without data', async () => {
     const server = await sessionServer({
       'tools/call': (_, answer) =>
         answer.events().raw(': hello\n\nevent: ping\ndata: {"not":"ours"}\n\nid: 1\ndata:\n\ndata: \n\nfoo: bar\n\n').result(SAID).end(),
@@ -210,8 +213,9 @@ describe('the stream of a call', () => {
   })
 })
 
-describe('what the server says unasked', () => {
-  test('is heard on a stream of its own, which is open before the first request [T-HTTP-034] [T-HTTP-035]', async () => {
+describe('the GET stream', () => {
+  test('the GET stream is open before the first request', async () => {
+    proves('T-HTTP-034', 'T-HTTP-035')
     let standing: Events | undefined
     const server = await sessionServer({
       GET: (_, answer) => {
@@ -231,7 +235,7 @@ describe('what the server says unasked', () => {
     expect(gets(server.received)[0]?.headers).toMatchObject({ accept: 'text/event-stream', 'mcp-session-id': 'session-1' })
   })
 
-  test('may be a question, answered by a POST', async () => {
+  test('the GET stream may carry a question, answered by a POST', async () => {
     proves('R-HTTP-008')
     let standing: Events | undefined
     const server = await sessionServer({
@@ -249,7 +253,7 @@ describe('what the server says unasked', () => {
     expect((await client.call('echo', {})).structuredContent).toEqual({ roots: [{ uri: 'file:///work' }] })
   })
 
-  test.each([405, 404, 400])('is not heard where GET is answered %i, and all else goes on', async (status) => {
+  test.each([405, 404, 400])('the GET stream is not used where GET is answered %i, and everything else works', async (status) => {
     const server = await sessionServer({ GET: (_, answer) => answer.status(status) })
     const { client, warnings } = await openSession(server)
     await client.ping()
@@ -257,7 +261,7 @@ describe('what the server says unasked', () => {
     expect(warnings).toEqual([])
   })
 
-  test('does not keep the first request waiting when GET is not answered', async () => {
+  test('the GET stream does not delay the first request when GET is not answered', async () => {
     const server = await sessionServer({ GET: () => {} })
     const { client } = await openSession(server)
     const before = performance.now()
@@ -265,7 +269,7 @@ describe('what the server says unasked', () => {
     expect(performance.now() - before).toBeLessThan(1500)
   })
 
-  test('is heard again after its stream broke, from where it left off', async () => {
+  test('the GET stream is resumed after a break, from the last event', async () => {
     let streams = 0
     const server = await sessionServer({
       GET: (_, answer) => {
@@ -282,7 +286,7 @@ describe('what the server says unasked', () => {
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1'])
   })
 
-  test('is heard again, with a warning, when the server no longer has what came in between', async () => {
+  test('the GET stream is reopened with a warning when the missed events are gone', async () => {
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
         if (headers['last-event-id'] !== undefined) return answer.error(-32600, 'Events after that id are no longer kept', 400)
@@ -295,10 +299,10 @@ describe('what the server says unasked', () => {
     const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
     await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1', undefined])
-    expect(warnings).toEqual([expect.stringContaining('was missed')])
+    expect(warnings).toEqual([expect.stringContaining('were missed')])
   })
 
-  test('is heard again when the server has noticed that the connection before is dead', async () => {
+  test('the GET stream is reopened when the server has noticed that the old connection is dead', async () => {
     const server = await sessionServer({
       GET: (_, answer) => {
         const count = gets(server.received).length
@@ -314,7 +318,7 @@ describe('what the server says unasked', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is told to be lost when a server that gave the stream takes it away', async () => {
+  test('a GET stream that the server takes away is reported as lost', async () => {
     const server = await sessionServer({
       GET: (_, answer) => {
         if (gets(server.received).length === 1) answer.events().end()
@@ -322,10 +326,10 @@ describe('what the server says unasked', () => {
       },
     })
     const { warnings } = await openSession(server)
-    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer heard')])
+    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer received')])
   })
 
-  test('is asked for again with longer and longer pauses when the server is away', async () => {
+  test('the GET stream is retried with longer and longer pauses when the server is away', async () => {
     const server = await sessionServer({ GET: (_, answer) => answer.status(503) })
     const { client } = await openSession(server)
     await client.ping()
@@ -336,7 +340,7 @@ describe('what the server says unasked', () => {
     await client.ping()
   })
 
-  test('is not asked for without a session', async () => {
+  test('the GET stream is not opened without a session', async () => {
     const server = await statelessServer()
     const { client } = await open(server)
     await client.call('echo', {})
@@ -357,7 +361,7 @@ describe('a stream of changes', () => {
     }
   }
 
-  test('that breaks is opened again, and what may have been missed is told', async () => {
+  test('a stream of changes that breaks is reopened, and possible losses are reported', async () => {
     proves('R-LISTEN-015', 'R-HTTP-019')
     const server = await statelessServer(
       acknowledging((events, count) => {
@@ -374,7 +378,7 @@ describe('a stream of changes', () => {
     stop()
   })
 
-  test('may be kept alive with comments, which are no messages', async () => {
+  test('a stream of changes may be kept alive with comments', async () => {
     proves('R-LISTEN-020', 'R-LISTEN-001', 'R-LISTEN-002')
     const server = await statelessServer(
       acknowledging((events) => {
@@ -393,7 +397,7 @@ describe('a stream of changes', () => {
     stop()
   })
 
-  test('that is no longer wanted is closed', async () => {
+  test('a stream of changes that is no longer wanted is closed', async () => {
     proves('R-LISTEN-012')
     let isGone = false
     const server = await statelessServer(acknowledging((events) => void events.response.once('close', () => (isGone = true))))

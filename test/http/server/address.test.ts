@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { httpHandler } from '../../../src/http/index.ts'
-import { addressKey, forwardedAddress } from '../../../src/http/server/address.ts'
-import { Holders } from '../../../src/http/server/holders.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { addressKey, forwardedAddress } from '../../../src/http/server/limits/address.ts'
+import { UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
@@ -28,7 +28,7 @@ describe('what counts as one address', () => {
   })
 
   test('all addresses of one IPv6 network share one count, two networks do not', () => {
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, fakeClock(), () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, fakeClock(), () => {}))
     const one = holders.of(undefined, '2001:db8::1')
     expect(holders.of(undefined, '2001:db8::2')).toBe(one)
     expect(holders.of(undefined, '2001:db8:0:1::1')).not.toBe(one)
@@ -36,9 +36,9 @@ describe('what counts as one address', () => {
     expect(holders.of('anna', '192.0.2.1')).toBe(holders.of('anna', undefined))
   })
 
-  test('callers that hold nothing are forgotten at the next look, those that hold something are not', async () => {
+  test('callers that hold nothing are forgotten at the next tick, others are not', async () => {
     const clock = fakeClock()
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const holding = holders.of(undefined, '192.0.2.1')
     holding.inFlight++
     for (let i = 0; i < 1000; i++) holders.of(undefined, `10.0.${i >> 8}.${i & 255}`)
@@ -93,17 +93,17 @@ describe('trustProxy', () => {
     return seen
   }
 
-  test('is off unless it is set: the header means nothing', async () => {
+  test('trustProxy is off by default, and the header is ignored', async () => {
     expect(await seenBy(undefined)).toEqual(['127.0.0.1', '198.51.100.1'])
     expect(await seenBy(false)).toEqual(['127.0.0.1', '198.51.100.1'])
   })
 
-  test('gives the address that the proxies tell, on Node and with fetch', async () => {
+  test('trustProxy gives the address that the proxies report, on Node and with fetch', async () => {
     expect(await seenBy(true)).toEqual(['192.0.2.1', '192.0.2.1'])
     expect(await seenBy(2)).toEqual(['203.0.113.9', '203.0.113.9'])
   })
 
-  test('a runtime that does not tell addresses has no bounds by address', async () => {
+  test('a runtime without client addresses has no bounds by address', async () => {
     const server = testServer()
     const handler = httpHandler(server, { limits: { maxSessionsPerAddress: 1, maxInFlightPerAddress: 1, maxStreamsPerAddress: 1 } })
     const statuses = await Promise.all(

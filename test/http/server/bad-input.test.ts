@@ -13,7 +13,7 @@ async function spied(options: Parameters<typeof serve>[1] = {}) {
   return { called, ...(await serve(server, options)) }
 }
 
-describe('B9: text that two readers could read differently', () => {
+describe('ambiguous text', () => {
   const BAD: [string, string | Uint8Array, number][] = [
     ['Method for method', GOOD.replace('"method"', '"Method"'), -32600],
     ['METHOD for method', GOOD.replace('"method"', '"METHOD"'), -32600],
@@ -42,7 +42,7 @@ describe('B9: text that two readers could read differently', () => {
     ['single quotes', GOOD.replaceAll('"', "'"), -32700],
     ['NaN', GOOD.replace('"id":1', '"id":NaN'), -32700],
   ]
-  test.each(BAD)('B9: %s is answered 400, standing alone and in a session, and nothing is called', async (_what, body, code) => {
+  test.each(BAD)('%s is answered 400, stateless and in a session, and nothing is called', async (_what, body, code) => {
     const { url, called } = await spied()
     const alone = await http(url, { headers: HEADERS, body })
     expect([alone.status, alone.message.error?.code]).toEqual([400, code])
@@ -55,14 +55,14 @@ describe('B9: text that two readers could read differently', () => {
     expect((await askModern(url, callTool('spy'))).status).toBe(200)
   })
 
-  test('B9: a replacement character that was meant is text like any other', async () => {
+  test('an intended replacement character is accepted', async () => {
     const { url } = await spied()
     const { status, message } = await askModern(url, { ...callTool('spy'), id: 'a\ufffdb' })
     expect([status, message.id]).toEqual([200, 'a\ufffdb'])
   })
 })
 
-describe('C6: bodies without end', () => {
+describe('bodies without end', () => {
   const head = (more: string) =>
     `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nMCP-Protocol-Version: ${MODERN}\r\nMcp-Method: tools/call\r\nMcp-Name: spy\r\n${more}\r\n`
 
@@ -77,7 +77,7 @@ describe('C6: bodies without end', () => {
     return { answer: await raw.closed, sent }
   }
 
-  test('C6: 300 MB in chunks are answered 413 and the socket is closed, with hardly any of it taken or kept', async () => {
+  test('a chunked body of 300 MB is answered 413 and the socket closed, with little of it read', async () => {
     const { port, called, url } = await spied()
     const before = process.memoryUsage.rss()
     const data = Buffer.alloc(64 * 1024, 0x20)
@@ -92,13 +92,13 @@ describe('C6: bodies without end', () => {
     expect((await askModern(url, callTool('spy'))).status).toBe(200)
   })
 
-  test('C6: a length of 300 MB is answered 413 before any of it is read', async () => {
+  test('a length of 300 MB is answered 413 before any of it is read', async () => {
     const { port } = await spied()
     const answer = await rawHttp(port, head(`Content-Length: ${300 * MIB}\r\n`)).closed
     expect(answer.slice(0, 12)).toBe('HTTP/1.1 413')
   })
 
-  test('C6: a length that lies is not believed: too short leaves a broken message, two lengths none at all', async () => {
+  test('a wrong Content-Length is detected: too short breaks the message, and two are refused', async () => {
     const { port, called } = await spied()
     const short = await rawHttp(port, `${head(`Connection: close\r\nContent-Length: ${GOOD.length - 10}\r\n`)}${GOOD}`).closed
     expect(short.slice(0, 12)).toBe('HTTP/1.1 400')
@@ -113,7 +113,7 @@ describe('C6: bodies without end', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('C6: host, origin, caller and type are judged before the body is read', async () => {
+  test('host, origin, caller and type are checked before the body is read', async () => {
     const { port } = await spied({ authenticate: byHeader })
     const length = `Content-Length: ${MIB}\r\n`
     const status = (text: string) => rawHttp(port, text).status()
@@ -125,7 +125,7 @@ describe('C6: bodies without end', () => {
     expect(await status(head(`${length}X-User: a\r\n`).replace('application/json', 'text/plain'))).toBe(415)
   })
 
-  test('a refusal keeps the connection for the next request when the body was whole, and closes it when not', async () => {
+  test('a refusal keeps the connection when the body was complete, and closes it otherwise', async () => {
     const { port } = await spied()
     const wrong = head(`Content-Length: ${GOOD.length}\r\n`).replace('application/json', 'text/plain') + GOOD
     const right = head(`Connection: close\r\nContent-Length: ${GOOD.length}\r\n`) + GOOD
@@ -140,7 +140,7 @@ describe('C6: bodies without end', () => {
   })
 })
 
-describe('C7: messages that are deep or wide', () => {
+describe('messages that are deep or wide', () => {
   const body = (inner: string) => GOOD.replace('"arguments":{}', `"arguments":{"x":${inner}}`)
 
   test.each([
@@ -148,7 +148,7 @@ describe('C7: messages that are deep or wide', () => {
     ['65 levels', body(`${'['.repeat(62)}${']'.repeat(62)}`)],
     ['65 levels of objects', body(`${'{"a":'.repeat(62)}1${'}'.repeat(62)}`)],
     ['300,000 keys', body(`{${Array.from({ length: 300_000 }, (_, i) => `"k${i}":1`).join()}}`)],
-  ])('C7: %s are answered 400 and -32600 without being parsed', async (_what, text) => {
+  ])('%s are answered 400 and -32600 without being parsed', async (_what, text) => {
     const { url, called } = await spied()
     const startedAt = performance.now()
     const { status, message } = await http(url, { headers: HEADERS, body: text })
@@ -159,9 +159,9 @@ describe('C7: messages that are deep or wide', () => {
   })
 })
 
-describe('C8: compressed bodies', () => {
+describe('compressed bodies', () => {
   test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip', 'identity'])(
-    'C8: Content-Encoding %s is answered 415, and nothing is inflated',
+    'Content-Encoding %s is answered 415, and nothing is inflated',
     async (encoding) => {
       const { url, called } = await spied()
       const { status, message, headers } = await http(url, { headers: { ...HEADERS, 'content-encoding': encoding }, body: GOOD })

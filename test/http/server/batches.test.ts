@@ -8,7 +8,7 @@ const request = (id: number, method = 'ping', params?: Message): Message => ({ j
 const notice = (): Message => ({ jsonrpc: '2.0', method: 'notifications/x' })
 
 describe('batches in 2025-03-26', () => {
-  test('are answered with one array that has one answer for each request, in JSON or on one stream', async () => {
+  test('batches in 2025-03-26 are answered with one array, in JSON or on one stream', async () => {
     proves('R-HTTP-003', 'R-HTTP-004', 'R-HTTP-006', 'R-HTTP-007')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
@@ -33,7 +33,7 @@ describe('batches in 2025-03-26', () => {
     expect((data[1] as unknown as Message[]).map(({ id }) => id).sort()).toEqual([1, 2])
   })
 
-  test('of notifications and responses only are answered 202 with no body', async () => {
+  test('batches of notifications and responses only are answered 202 with no body', async () => {
     proves('R-BASE-003', 'R-HTTP-002')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
@@ -45,7 +45,7 @@ describe('batches in 2025-03-26', () => {
     [49, 200],
     [50, 200],
     [51, 400],
-  ])('C6: of %i messages are answered %i: 50 are taken (limits.maxBatch)', async (size, status) => {
+  ])('batches of %i messages are answered %i: 50 are allowed (limits.maxBatch)', async (size, status) => {
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
     const answer = await session.post(Array.from({ length: size }, (_, i) => request(i)))
@@ -54,7 +54,7 @@ describe('batches in 2025-03-26', () => {
     else expect(answer.message.error).toMatchObject({ code: -32600, message: expect.stringContaining('maxBatch') })
   })
 
-  test('with nothing in them, or with initialize, are answered 400', async () => {
+  test('batches that are empty, or have initialize in them, are answered 400', async () => {
     proves('R-LIFE-001')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
@@ -66,7 +66,7 @@ describe('batches in 2025-03-26', () => {
 })
 
 describe('batches elsewhere', () => {
-  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('are answered 400 in %s, whatever is in them', async (revision) => {
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('batches are answered 400 in %s, whatever is in them', async (revision) => {
     proves('R-BASE-003')
     const { url } = await serve(testServer())
     const session = await openSession(url, revision)
@@ -76,7 +76,7 @@ describe('batches elsewhere', () => {
     }
   })
 
-  test('are answered 400 standing alone', async () => {
+  test('batches are answered 400 without a session', async () => {
     const { url } = await serve(testServer())
     const headers = { 'mcp-protocol-version': '2026-07-28' }
     for (const body of [[request(1)], [notice()]]) {
@@ -85,7 +85,7 @@ describe('batches elsewhere', () => {
     }
   })
 
-  test('where nothing is kept, the version in the header decides', async () => {
+  test('without sessions, the version in the header decides about batches', async () => {
     const { url } = await serve(testServer(), { sessions: false })
     for (const [version, status, noticed] of [
       ['2025-03-26', 200, 202],

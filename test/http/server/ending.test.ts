@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ListenOptions, listen } from '../../../src/http/index.ts'
@@ -9,6 +10,7 @@ import {
   callTool,
   gate,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -16,9 +18,6 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 
 async function start(
   env: Record<string, string> = {},
@@ -32,7 +31,7 @@ async function start(
 }
 
 describe('options of listen', () => {
-  test('that are there and undefined have their defaults', async () => {
+  test('options of listen that are undefined have their defaults', async () => {
     const { url, port } = await serve(testServer(), {
       port: undefined,
       host: undefined,
@@ -51,7 +50,7 @@ describe('options of listen', () => {
     await expect(listen(testServer(), { path })).rejects.toThrow(words)
   })
 
-  test('something else than a server is refused', async () => {
+  test('listen refuses an argument that is not a server', async () => {
     await expect(listen({} as never)).rejects.toThrow('createServer()')
   })
 
@@ -66,8 +65,8 @@ describe('options of listen', () => {
   })
 })
 
-describe('F14: a process that is asked to end', () => {
-  test('F14: answers all 200 calls in hand, ends streams cleanly, refuses new work with 503 and Connection: close, and exits with 0', async () => {
+describe('a process that is asked to end', () => {
+  test('a process that ends answers 200 running calls, refuses new ones with 503, and exits with 0', async () => {
     const { child, url, exited } = await start()
     const session = await openSession(url, '2025-11-25')
     const older = await openSession(url, '2025-06-18')
@@ -108,7 +107,7 @@ describe('F14: a process that is asked to end', () => {
     expect(performance.now() - signalledAt).toBeLessThan(5000)
   })
 
-  test('F14: answers that have become streams come whole too', async () => {
+  test('a process that ends completes answers that have become streams', async () => {
     const { child, url, exited } = await start({ STREAM_AFTER_MS: '100' })
     const session = await openSession(url, '2025-11-25')
     const streams = await Promise.all([
@@ -123,7 +122,7 @@ describe('F14: a process that is asked to end', () => {
     expect(await exited).toEqual([0, null])
   })
 
-  test('F14: with two servers waits for both', async () => {
+  test('a process that ends waits for both of its servers', async () => {
     const { child, url, exited } = await start({ SECOND: '1' })
     const call = askModern(url, callTool('work', { ms: 700 }))
     await sleep(200)
@@ -132,7 +131,7 @@ describe('F14: a process that is asked to end', () => {
     expect(await exited).toEqual([0, null])
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('F14: asked a second time (%s) it exits at once', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('a process that is asked a second time (%s) exits at once', async (signal) => {
     const { child, url, exited } = await start()
     const call = askModern(url, callTool('work', { ms: 60_000 })).catch((error: NodeJS.ErrnoException) => error.code)
     await sleep(200)
@@ -148,7 +147,7 @@ describe('F14: a process that is asked to end', () => {
 })
 
 describe('the end of a server in a program', () => {
-  test('waits for what is in hand no longer than graceMs, then aborts it', async () => {
+  test('a server that ends waits graceMs for running requests, then aborts them', async () => {
     const server = testServer()
     const begun = gate()
     let aborted = 0
@@ -178,7 +177,7 @@ describe('the end of a server in a program', () => {
     await expect(http(listening.url, { body: {} })).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  test('answers to questions of calls in hand are taken until those are answered', async () => {
+  test('a server that ends accepts answers to its questions until the calls are answered', async () => {
     const server = testServer()
     const asked = gate()
     server.tool('asks', {}, async (_args, ctx) => {
@@ -198,7 +197,7 @@ describe('the end of a server in a program', () => {
     await closed
   })
 
-  test('a call whose client has hung up to come back can still be fetched', async () => {
+  test('the result of a call whose client disconnected to poll can still be fetched at the end', async () => {
     const server = testServer()
     const go = gate()
     server.tool('long', {}, async (_args, ctx) => {

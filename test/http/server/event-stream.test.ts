@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { EventStream, type EventStreamOwner, placeIn } from '../../../src/http/server/event-stream.ts'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { EventStream, type EventStreamOwner, readEventId } from '../../../src/http/server/streams/event-stream.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
 function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits?: Partial<HttpLimits> } = {}) {
@@ -14,7 +14,7 @@ function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits
     limits: all,
     open: new OpenStreams(all, clock, () => {}),
     isPolled,
-    holder: new Holder('address'),
+    usage: new CallerUsage('address'),
     onAttended: vi.fn(),
     onUnattended: vi.fn(),
     onKept: (_stream: EventStream, bytes: number) => {
@@ -34,7 +34,7 @@ function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits
 const ids = (sink: TestSink): string[] => sink.written.flatMap((text) => /^(?:event: message\n)?id: (\S+)$/m.exec(text)?.[1] ?? [])
 
 describe('a stream that lets its reader go', () => {
-  test('tells it when to come back, and ends its connection', () => {
+  test('a stream that releases its reader names the time to come back, and ends its connection', () => {
     const { stream, owner, connect } = streamOf({ limits: { retryMs: 700 } })
     const sink = connect()
     stream.release()
@@ -46,14 +46,14 @@ describe('a stream that lets its reader go', () => {
     expect(stream.isReleased).toBe(false)
   })
 
-  test('does not where the revision has readers that do not come back', () => {
+  test('a stream does not release its reader in revisions whose readers do not come back', () => {
     const { stream, connect } = streamOf({ isPolled: false })
     const sink = connect()
     stream.release()
     expect([sink.isEnded, sink.written, stream.isReleased, stream.isConnected]).toEqual([false, [], false, true])
   })
 
-  test('and has none says nothing', () => {
+  test('a stream without a reader releases nothing', () => {
     const { stream, owner } = streamOf()
     stream.breakOff()
     expect(owner.onUnattended).not.toHaveBeenCalled()
@@ -61,7 +61,7 @@ describe('a stream that lets its reader go', () => {
 })
 
 describe('a reader that went away', () => {
-  test('leaves the stream without one, and what comes after is kept', () => {
+  test('a reader that went away leaves the stream without one, and later events are kept', () => {
     const { stream, owner, connect } = streamOf()
     const first = connect()
     void stream.push('1')
@@ -72,18 +72,18 @@ describe('a reader that went away', () => {
     expect(ids(second)).toEqual(['p.1.1', 'p.1.2'])
   })
 
-  test('after another took its place takes nothing from that one', () => {
+  test('a reader that went away after it was replaced does not affect the new one', () => {
     const { stream, owner, connect } = streamOf()
     const first = connect()
     const second = connect()
     expect([first.isEnded, second.isEnded]).toEqual([true, false])
     first.onGone?.()
-    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.holder.streams]).toEqual([true, 0, 1, 1])
+    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.usage.streams]).toEqual([true, 0, 1, 1])
     void stream.push('1')
     expect(second.written.at(-1)).toContain('data: 1')
   })
 
-  test('finds a stream that is over, gets the rest, and is let go at once', () => {
+  test('a reader that returns to a finished stream gets the rest, and is released at once', () => {
     const { stream, owner, connect } = streamOf()
     void stream.push('1')
     stream.finish('2')
@@ -93,7 +93,7 @@ describe('a reader that went away', () => {
     expect(owner.onUnattended).toHaveBeenCalledTimes(2)
     // Nothing is added to it.
     expect(stream.push('3')).toBeUndefined()
-    expect(stream.faultOf(3)).toBeDefined()
+    expect(stream.checkResume(3)).toBeDefined()
   })
 })
 
@@ -102,59 +102,59 @@ describe('what a stream keeps', () => {
     [2, 'no longer kept'],
     [3, undefined],
     [6, undefined],
-    [7, 'never sent'],
-  ])('of six events with room for three lets a reader go on after event %i, or says why not: %s', (sequence, words) => {
+    [7, 'was not sent'],
+  ])('of six events with room for three, a reader can resume after event %i, or not: %s', (sequence, words) => {
     const { stream } = streamOf({ limits: { maxEvents: 3 } })
     for (let i = 1; i <= 6; i++) void stream.push(String(i))
-    const fault = stream.faultOf(sequence)
+    const fault = stream.checkResume(sequence)
     if (words === undefined) expect(fault).toBeUndefined()
     else expect(fault).toContain(words)
   })
 
-  test('is bounded in bytes, but the last event is kept whatever its size', () => {
+  test('the events a stream keeps are bounded in bytes, but the last event is always kept', () => {
     const { stream, kept } = streamOf({ limits: { maxEventBytes: 1_000 } })
     for (let i = 1; i <= 5; i++) void stream.push('x'.repeat(300))
     expect(kept()).toBeLessThanOrEqual(1_000)
-    expect([stream.faultOf(2), stream.faultOf(3)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(2), stream.checkResume(3)]).toEqual([expect.any(String), undefined])
     void stream.push('x'.repeat(2_000))
     expect(kept()).toBeGreaterThan(2_000)
-    expect([stream.faultOf(4), stream.faultOf(5)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(4), stream.checkResume(5)]).toEqual([expect.any(String), undefined])
   })
 
-  test('before there is a reader is less, and from the first reader on no longer', () => {
+  test('a stream without a first reader keeps fewer events', () => {
     const { stream, connect } = streamOf({ limits: { maxEvents: 5 } })
     stream.keepAtMost(2, 1_000)
     for (let i = 1; i <= 4; i++) void stream.push(String(i))
-    expect([stream.faultOf(1), stream.faultOf(2)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(1), stream.checkResume(2)]).toEqual([expect.any(String), undefined])
     connect(2)
     for (let i = 5; i <= 7; i++) void stream.push(String(i))
-    expect(stream.faultOf(2)).toBeUndefined()
+    expect(stream.checkResume(2)).toBeUndefined()
   })
 
-  test('is given back to the last byte, whichever way it goes', () => {
+  test('the bytes of kept events are released in every case', () => {
     const { stream, owner, kept } = streamOf()
-    expect(stream.forgetSome()).toBe(false)
+    expect(stream.evictOldest()).toBe(false)
     for (let i = 1; i <= 3; i++) void stream.push(String(i))
-    expect(stream.forgetSome()).toBe(true)
-    expect([stream.faultOf(0), stream.faultOf(1), owner.onTooMuch.mock.calls.length]).toEqual([expect.any(String), undefined, 0])
+    expect(stream.evictOldest()).toBe(true)
+    expect([stream.checkResume(0), stream.checkResume(1), owner.onTooMuch.mock.calls.length]).toEqual([expect.any(String), undefined, 0])
     stream.finish('last')
     // All of a stream that ended goes at once.
-    expect([stream.forgetSome(), owner.onTooMuch.mock.calls.length, kept()]).toEqual([true, 1, 0])
-    expect(stream.forgetSome()).toBe(false)
+    expect([stream.evictOldest(), owner.onTooMuch.mock.calls.length, kept()]).toEqual([true, 1, 0])
+    expect(stream.evictOldest()).toBe(false)
   })
 
-  test('is nothing once it was forgotten, though its reader is written to', () => {
+  test('a forgotten stream keeps nothing, although its reader still gets events', () => {
     const { stream, connect, kept } = streamOf()
     const sink = connect()
     void stream.push('1')
     stream.forget()
     void stream.push('2')
-    expect([ids(sink).at(-1), kept(), stream.faultOf(1), stream.faultOf(2)]).toEqual(['p.1.2', 0, expect.any(String), undefined])
+    expect([ids(sink).at(-1), kept(), stream.checkResume(1), stream.checkResume(2)]).toEqual(['p.1.2', 0, expect.any(String), undefined])
   })
 })
 
 describe('the end of a stream', () => {
-  test('without its answer is known by the last event', () => {
+  test('a stream that ended without its answer is known by the last event', () => {
     const { stream } = streamOf()
     void stream.push('1')
     expect(stream.isDroppedAfter(1)).toBe(false)
@@ -162,18 +162,18 @@ describe('the end of a stream', () => {
     expect([stream.isDroppedAfter(0), stream.isDroppedAfter(1)]).toEqual([false, true])
   })
 
-  test('with its answer is not', () => {
+  test('a stream that ended with its answer has no such event', () => {
     const { stream } = streamOf()
     stream.finish('1')
     expect(stream.isDroppedAfter(1)).toBe(false)
   })
 
-  test.each([true, false])('that is its beginning is one text, with an event to come back with where readers poll: %s', (isPolled) => {
+  test.each([true, false])('a stream that ends at once is one text, with an event id where readers poll: %s', (isPolled) => {
     const { stream, owner } = streamOf({ isPolled })
     const text = stream.atOnce('{}')
     expect(text.startsWith('id: p.1.0\n')).toBe(isPolled)
     expect(text.endsWith('event: message\nid: p.1.1\ndata: {}\n\n')).toBe(true)
-    expect([stream.isOver, owner.onUnattended.mock.calls.length, stream.faultOf(0)]).toEqual([true, 1, undefined])
+    expect([stream.isOver, owner.onUnattended.mock.calls.length, stream.checkResume(0)]).toEqual([true, 1, undefined])
   })
 })
 
@@ -185,5 +185,5 @@ test.each([
   ['p.-1.2', undefined],
   ['p.1234567890123456.1', undefined],
 ])('the event id %j stands for %j', (id, place) => {
-  expect(placeIn(id, 'p')).toEqual(place)
+  expect(readEventId(id, 'p')).toEqual(place)
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { FailedLogins } from '../../../src/http/server/failed-logins.ts'
+import { FailedLogins } from '../../../src/http/server/limits/failed-logins.ts'
 
 const RATE = { perSecond: 0.5, burst: 2 }
 
-test('credentials that are refused are counted by address up to the burst, then told how long to wait', async () => {
+test('refused credentials are counted by address up to the burst, then answered with a wait', async () => {
   let now = 0
   const logins = new FailedLogins(RATE, () => now)
   expect([await logins.count('192.0.2.1', 'a'), await logins.count('192.0.2.1', 'b')]).toEqual([undefined, undefined])
@@ -15,7 +15,7 @@ test('credentials that are refused are counted by address up to the burst, then 
   expect(await logins.count('192.0.2.1', 'c')).toBeUndefined()
 })
 
-test('the same credentials again are no new guess, those that were told to wait are', async () => {
+test('repeating the same credentials is not a new attempt, but trying before the wait ends is', async () => {
   const logins = new FailedLogins(RATE, () => 0)
   for (let i = 0; i < 5; i++) expect(await logins.count('192.0.2.1', 'a')).toBeUndefined()
   expect(await logins.count('192.0.2.1', 'b')).toBeUndefined()
@@ -24,12 +24,12 @@ test('the same credentials again are no new guess, those that were told to wait 
   expect(await logins.count('192.0.2.1', 'b')).toBeUndefined()
 })
 
-test('nothing is counted where nothing is bounded', async () => {
+test('nothing is counted without a bound', async () => {
   const logins = new FailedLogins(false, () => 0)
   for (let i = 0; i < 5; i++) expect(await logins.count('192.0.2.1', String(i))).toBeUndefined()
 })
 
-test('at most 10,000 addresses are known, and the one known longest is forgotten', async () => {
+test('at most 10,000 addresses are remembered, and the oldest is forgotten', async () => {
   const logins = new FailedLogins({ perSecond: 0.5, burst: 1 }, () => 0)
   const addressOf = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`
   for (let i = 0; i < 10_000; i++) await logins.count(addressOf(i), 'a')

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpOptions, httpHandler } from '../../../src/http/index.ts'
 import type { Server } from '../../../src/server/index.ts'
@@ -5,7 +6,6 @@ import { callTool, collectGarbage, initializeMessage, modern, testServer, until,
 import type { Message } from '../../support/raw-channel.ts'
 
 const URL_HERE = 'http://localhost/mcp'
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 function handling(server: Server, options: HttpOptions = {}) {
   const onRefused = vi.fn()
@@ -39,7 +39,7 @@ function talkative(isPatient: boolean) {
 }
 
 describe('the fetch handler', () => {
-  test('A1: judges the name it is called by, from the Host header or else the URL', async () => {
+  test('the fetch handler checks the host name, from the Host header or else the URL', async () => {
     const { send } = handling(testServer())
     expect((await send(callTool('hi'))).status).toBe(200)
     expect((await send(callTool('hi'), {}, 'http://evil.com/mcp')).status).toBe(403)
@@ -49,7 +49,7 @@ describe('the fetch handler', () => {
     expect((await allowed(callTool('hi'), {}, 'https://mcp.example.com/mcp')).status).toBe(200)
   })
 
-  test('asks whoever writes to wait for a slow reader, and loses nothing', async () => {
+  test('the fetch handler makes writers wait for a slow reader, and loses nothing', async () => {
     const { server, state } = talkative(true)
     const { send } = handling(server, { limits: { softBufferBytes: 64 * 1024, stallMs: 200 } })
     const response = await send(callTool('talk', {}, WATCHED))
@@ -73,7 +73,7 @@ describe('the fetch handler', () => {
   test.each([
     [true, 'stallMs'],
     [false, 'hardBufferBytes'],
-  ])('C9: cuts off a reader that does not read (patient writer: %s), by %s, and forgets it', async (isPatient, limit) => {
+  ])('the fetch handler cuts off a reader that does not read (patient writer: %s), by %s', async (isPatient, limit) => {
     const { server, state } = talkative(isPatient)
     const { send, handler, onRefused } = handling(server, {
       limits: { softBufferBytes: 64 * 1024, hardBufferBytes: 512 * 1024, stallMs: 150 },
@@ -81,13 +81,13 @@ describe('the fetch handler', () => {
     const response = await send(callTool('talk', {}, WATCHED))
     expect(handler.counts.streams).toBe(1)
     await until(() => state.aborted)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
     expect(state.said).toBeLessThan(400)
-    await expect(response.text()).rejects.toThrow('The stream was cut off')
+    await expect(response.text()).rejects.toThrow('The stream was closed by the server')
   })
 
-  test('a session whose reader was cut off can be gone on with', async () => {
+  test('a session whose reader was cut off can be resumed', async () => {
     const { server } = talkative(true)
     const { handler } = handling(server, { limits: { softBufferBytes: 64 * 1024, stallMs: 150, maxEventBytes: 16 * 1024 * 1024 } })
     const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -107,7 +107,7 @@ describe('the fetch handler', () => {
     expect(rest).toContain('"text":"all"')
   })
 
-  test('a request that is aborted cancels the work, before there is an answer and after', async () => {
+  test('an aborted request cancels the work, before and after there is an answer', async () => {
     const server = testServer()
     let aborted = 0
     server.tool('endless', {}, async (_args, ctx) => {
@@ -152,7 +152,7 @@ describe('the fetch handler', () => {
       }),
     }) as RequestInit
 
-  test('C6, C12: bodies are bounded in length and in slowness', async () => {
+  test('the fetch handler bounds the length and the slowness of bodies', async () => {
     const { send: sendLarge } = handling(testServer(), { limits: { maxBodyBytes: 1000 } })
     const { send } = handling(testServer(), { limits: { bodyGraceMs: 80, minBodyRate: 100_000 } })
     const large = await sendLarge(
@@ -178,7 +178,7 @@ describe('the fetch handler', () => {
     expect(never.status).toBe(408)
   })
 
-  test('B9: a byte order mark and bytes that are no UTF-8 are found out here too', async () => {
+  test('the fetch handler detects a byte order mark and invalid UTF-8', async () => {
     const { send } = handling(testServer())
     const body = JSON.stringify(modern(callTool('hi')).body)
     for (const bytes of [new TextEncoder().encode(`\ufeff${body}`), Buffer.from(`${body.slice(0, -1)}\xff}`, 'latin1')]) {
@@ -187,7 +187,7 @@ describe('the fetch handler', () => {
     }
   })
 
-  test('a public name needs a list, or callers who prove who they are', async () => {
+  test('a public name needs a list of hosts or authentication', async () => {
     const { headers, body } = modern(callTool('hi'))
     const statusOf = async (options: HttpOptions): Promise<number> => {
       const request = new Request('https://mcp.example.com/mcp', {
@@ -203,7 +203,7 @@ describe('the fetch handler', () => {
     expect(await statusOf({ authenticate: () => ({ principal: 'anna' }), allowedHosts: ['other.example.com'] })).toBe(403)
   })
 
-  test('who is calling may be told by the runtime', async () => {
+  test('the runtime may supply the caller', async () => {
     const knocks: (string | undefined)[] = []
     const handler = httpHandler(testServer(), {
       authenticate: (knock) => {

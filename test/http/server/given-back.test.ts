@@ -8,6 +8,7 @@ import {
   callTool,
   type HttpSession,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -21,7 +22,6 @@ import { rawRequest } from '../../support/raw-request.ts'
 const RUNS = proofRuns(12)
 const MAX_CONNECTIONS = 48
 
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 const EVENTS = { accept: 'text/event-stream' }
 
 /** Every kind of request that holds something. */

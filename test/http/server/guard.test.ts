@@ -21,17 +21,17 @@ const MIRRORS = `MCP-Protocol-Version: ${MODERN}\r\nMcp-Method: tools/call\r\nMc
 const rawPost = (lines: string, target = '/mcp'): string =>
   `POST ${target} HTTP/1.1\r\n${lines}Connection: close\r\nContent-Type: application/json\r\n${MIRRORS}Content-Length: ${BODY.length}\r\n\r\n${BODY}`
 
-describe('whoever proves nothing', () => {
+describe('callers without proof', () => {
   const UNCLEAR: unknown[] = [undefined, null, 'anna', {}, { principal: undefined }, { principal: '' }, { principal: 7 }, { status: 0 }]
 
-  test.each(UNCLEAR)('authenticate that gives %j lets nobody in, and ends nothing', async (said) => {
+  test.each(UNCLEAR)('authenticate that returns %j admits no caller, and ends nothing', async (said) => {
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: () => said as never })
     expect(await http(url, SPY)).toMatchObject({ status: 503, message: { error: { code: -32603 } } })
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('is refused also when the log of refusals fails', async () => {
+  test('a caller without proof is refused also when the log of refusals fails', async () => {
     const onRefused = vi.fn(() => {
       throw new Error('The disk is full')
     })
@@ -41,7 +41,7 @@ describe('whoever proves nothing', () => {
   })
 })
 
-describe('A1: a name that is not ours', () => {
+describe('a foreign host name', () => {
   const FOREIGN: [string, number][] = [
     ['evil.com', 403],
     ['evil.com:PORT', 403],
@@ -54,7 +54,8 @@ describe('A1: a name that is not ours', () => {
     ['', 400],
   ]
 
-  test.each(FOREIGN)('A1: Host %j is answered %i by every method and endpoint, and no handler runs [T-HTTP-073]', async (host, status) => {
+  test.each(FOREIGN)('Host %j is answered %i by every method and endpoint, and no handler runs', async (host, status) => {
+    proves('T-HTTP-073')
     const { server, called } = spied()
     const { port } = await serve(server)
     const line = `Host: ${host.replace('PORT', String(port))}\r\n`
@@ -90,7 +91,7 @@ describe('A1: a name that is not ours', () => {
     expect(called).toHaveBeenCalledTimes(status === 200 ? 1 : 0)
   })
 
-  test('A1: two Host headers, none at all, or a request target that names another host are refused', async () => {
+  test('two Host headers, none at all, or a request target that names another host are refused', async () => {
     const { server, called } = spied()
     const { port } = await serve(server)
     const own = `Host: 127.0.0.1:${port}\r\n`
@@ -107,7 +108,7 @@ describe('A1: a name that is not ours', () => {
   })
 
   test.each(['localhost:PORT', 'LocalHost', '127.0.0.1', '127.0.0.1:PORT', '[::1]', '[::1]:PORT'])(
-    'A1: Host %j is ours at a loopback address',
+    'Host %j is accepted at a loopback address',
     async (host) => {
       const { server } = spied()
       const { url, port } = await serve(server)
@@ -116,7 +117,7 @@ describe('A1: a name that is not ours', () => {
     },
   )
 
-  test('names that are allowed hold with and without a port, those with a port only with that one', async () => {
+  test('allowed names hold with and without a port, and names with a port only with that port', async () => {
     const { server } = spied()
     const { url } = await serve(server, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] })
     const statusOf = async (host: string) => (await askModern(url, callTool('spy'), { host })).status
@@ -127,15 +128,16 @@ describe('A1: a name that is not ours', () => {
     expect(await statusOf('evil.mcp.example.com')).toBe(403)
   })
 
-  test('the option that takes any Host header does', async () => {
+  test('the option that accepts any Host header works', async () => {
     const { server } = spied()
     const { url } = await serve(server, { dangerouslyAllowAnyHost: true })
     expect((await askModern(url, callTool('spy'), { host: 'anything.example' })).status).toBe(200)
   })
 })
 
-describe('A2: who can reach it', () => {
-  test('without being told otherwise it listens at 127.0.0.1 only [T-HTTP-007]', async () => {
+describe('who can reach it', () => {
+  test('by default the server listens at 127.0.0.1 only', async () => {
+    proves('T-HTTP-007')
     const { url, port } = await serve(testServer())
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`)
     const socket = connect(port, '::1')
@@ -143,8 +145,8 @@ describe('A2: who can reach it', () => {
     expect((error as NodeJS.ErrnoException).code).toMatch(/ECONNREFUSED|EADDRNOTAVAIL/)
   })
 
-  test('A2: a public address without allowed hosts and without authentication is refused at the start [T-HTTP-008]', async () => {
-    proves('R-SEC-015')
+  test('a public address without allowed hosts and without authentication is refused at the start', async () => {
+    proves('T-HTTP-008', 'R-SEC-015')
     for (const host of ['0.0.0.0', '::', '192.0.2.1'])
       await expect(listen(testServer(), { host, handleSignals: false })).rejects.toMatchObject({
         code: 'ERR_DEFINITION',
@@ -152,7 +154,7 @@ describe('A2: who can reach it', () => {
       })
   })
 
-  test('A2: bound to every address and reached through loopback, a foreign name is refused all the same', async () => {
+  test('a foreign name through loopback is refused by a server bound to every address', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -162,7 +164,7 @@ describe('A2: who can reach it', () => {
     expect((await askModern(url, callTool('spy'), { host: 'mcp.example.com' })).status).toBe(200)
   })
 
-  test('A2: where callers authenticate the same holds at loopback', async () => {
+  test('a foreign name is refused at loopback also with authentication', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', authenticate: byHeader })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -172,36 +174,34 @@ describe('A2: who can reach it', () => {
   })
 })
 
-describe('A3: pages of other origins', () => {
+describe('pages of other origins', () => {
   const ORIGINS = ['http://evil.com', 'null', 'file://', 'http://localhost.evil.com', 'http://localhost:1', 'https://127.0.0.1']
 
-  test.each(ORIGINS)(
-    'A3: Origin %s is answered 403 with an error without id, on every method and with good credentials [T-HTTP-004] [T-HTTP-005] [T-HTTP-006]',
-    async (origin) => {
-      const { server, called } = spied()
-      const { url } = await serve(server, { authenticate: byHeader })
-      const session = await openSession(url, '2025-11-25', { headers: { 'x-user': 'a' } })
-      const headers = { ...session.headers, origin }
-      const answers = [
-        await askModern(url, callTool('spy'), { origin, 'x-user': 'a' }),
-        await session.ask(callTool('spy'), { origin }),
-        await http(url, { method: 'GET', headers }),
-        await http(url, { method: 'DELETE', headers }),
-        await http(url, { method: 'OPTIONS', headers }),
-        await http(url.replace('/mcp', '/sse'), { method: 'GET', headers }),
-      ]
-      for (const { status, message, headers } of answers) {
-        expect(status).toBe(403)
-        expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
-        expect(message.id ?? null).toBeNull()
-        expect(headers['access-control-allow-origin']).toBeUndefined()
-      }
-      expect(called).not.toHaveBeenCalled()
-      expect((await session.ask(callTool('spy'))).status).toBe(200)
-    },
-  )
+  test.each(ORIGINS)('Origin %s is answered 403 with an error without id, on every method and with good credentials', async (origin) => {
+    proves('T-HTTP-004', 'T-HTTP-005', 'T-HTTP-006')
+    const { server, called } = spied()
+    const { url } = await serve(server, { authenticate: byHeader })
+    const session = await openSession(url, '2025-11-25', { headers: { 'x-user': 'a' } })
+    const headers = { ...session.headers, origin }
+    const answers = [
+      await askModern(url, callTool('spy'), { origin, 'x-user': 'a' }),
+      await session.ask(callTool('spy'), { origin }),
+      await http(url, { method: 'GET', headers }),
+      await http(url, { method: 'DELETE', headers }),
+      await http(url, { method: 'OPTIONS', headers }),
+      await http(url.replace('/mcp', '/sse'), { method: 'GET', headers }),
+    ]
+    for (const { status, message, headers } of answers) {
+      expect(status).toBe(403)
+      expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+      expect(message.id ?? null).toBeNull()
+      expect(headers['access-control-allow-origin']).toBeUndefined()
+    }
+    expect(called).not.toHaveBeenCalled()
+    expect((await session.ask(callTool('spy'))).status).toBe(200)
+  })
 
-  test('A3: no Origin passes, and so do its own and those allowed', async () => {
+  test('requests without Origin, with our own, or with an allowed one pass', async () => {
     const { server } = spied()
     const { url, port } = await serve(server, { allowedOrigins: ['https://app.example.com'] })
     expect((await askModern(url, callTool('spy'))).status).toBe(200)
@@ -210,7 +210,7 @@ describe('A3: pages of other origins', () => {
     expect((await askModern(url, callTool('spy'), { origin: 'https://app.example.com.evil.com' })).status).toBe(403)
   })
 
-  test('credentials that are refused more often than failedLogins allows are answered 429; coming without any is not counted', async () => {
+  test('refused credentials over failedLogins are answered 429, and missing ones are not counted', async () => {
     const { server, called } = spied()
     const onRefused = vi.fn()
     const limits = { failedLogins: { perSecond: 0.001, burst: 3 } }
@@ -228,7 +228,7 @@ describe('A3: pages of other origins', () => {
     expect(onRefused).toHaveBeenCalledWith(expect.objectContaining({ status: 429, limit: 'failedLogins' }))
   })
 
-  test('credentials made so that a short sum of them is that of the last are counted like any others', async () => {
+  test('credentials with a colliding short hash are counted like any others', async () => {
     const { server } = spied()
     const { url } = await serve(server, { authenticate: byHeader, limits: { failedLogins: { perSecond: 0.001, burst: 3 } } })
     const sumOf = (text: string): number => {
@@ -244,7 +244,7 @@ describe('A3: pages of other origins', () => {
     expect(statuses).toEqual([401, 401, 401, 429, 429])
   })
 
-  test('credentials that are refused are counted for the address that a trusted proxy tells', async () => {
+  test('refused credentials are counted for the address that a trusted proxy reports', async () => {
     const { server } = spied()
     const limits = { failedLogins: { perSecond: 0.001, burst: 1 } }
     const { url } = await serve(server, { authenticate: byHeader, trustProxy: 1, limits })
@@ -257,7 +257,8 @@ describe('A3: pages of other origins', () => {
     expect(await statusFor('192.0.2.9, 192.0.2.1', 'd')).toBe(429)
   })
 
-  test('every method and endpoint asks who is calling, and says so before it says anything else [T-HTTP-008]', async () => {
+  test('every method and endpoint authenticates before it answers anything else', async () => {
+    proves('T-HTTP-008')
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: byHeader })
     const old = url.replace('/mcp', '')
@@ -278,7 +279,7 @@ describe('A3: pages of other origins', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('when it cannot be found out who is calling the answer is 503, and nothing of why', async () => {
+  test('a failing authentication is answered 503 without the cause', async () => {
     const { url } = await serve(testServer(), {
       authenticate: () => {
         throw new Error('the database at 10.0.0.7 is down')
@@ -290,7 +291,7 @@ describe('A3: pages of other origins', () => {
   })
 })
 
-describe('A4: posts that a page can send without asking', () => {
+describe('posts that a page can send without asking', () => {
   const TYPES = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -301,7 +302,7 @@ describe('A4: posts that a page can send without asking', () => {
     '',
   ]
 
-  test.each(TYPES)('A4: Content-Type %j is answered 415 before the body has come', async (type) => {
+  test.each(TYPES)('Content-Type %j is answered 415 before the body has arrived', async (type) => {
     const { server, called } = spied()
     const { port } = await serve(server)
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${MIRRORS}Content-Type: ${type}\r\nContent-Length: ${BODY.length}\r\n\r\n`
@@ -310,7 +311,8 @@ describe('A4: posts that a page can send without asking', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('A4: no Content-Type is answered 415, and application/json with parameters is taken [T-HTTP-072]', async () => {
+  test('a missing Content-Type is answered 415, and application/json with parameters is accepted', async () => {
+    proves('T-HTTP-072')
     const { server } = spied()
     const { url } = await serve(server)
     const { headers = {}, body } = SPY

@@ -7,7 +7,7 @@ import { envelope, type Message } from '../../support/raw-channel.ts'
 
 const MARK = { type: 'object', properties: { mark: { type: 'string' } } } as const
 
-describe('B1: clients that all use the same ids', () => {
+describe('clients that all use the same ids', () => {
   function marking() {
     const server = testServer()
     server.tool('mark', { input: MARK }, async ({ mark }, ctx) => {
@@ -22,7 +22,7 @@ describe('B1: clients that all use the same ids', () => {
   /** Everything in the text that is a mark. */
   const marksIn = (text: string) => new Set(text.match(/mark-\d+-\d+/g))
 
-  test('B1: 100 that stand alone, ids 0 to 39, with progress and logs: no mark of another anywhere', async () => {
+  test('100 stateless clients with the same ids get no progress, log or answer of another', async () => {
     proves('R-HTTP-015')
     const { url } = await serve(marking(), { maxConnectionsPerAddress: false })
     let foreign = 0
@@ -47,7 +47,7 @@ describe('B1: clients that all use the same ids', () => {
     expect([answered, foreign]).toEqual([4_000, 0])
   })
 
-  test('B1: 40 sessions, ids 0 to 49: no mark of another, in answers, progress or the GET stream', async () => {
+  test('40 sessions with the same ids get no answer, progress or GET stream event of another', async () => {
     const server = marking()
     const { url } = await serve(server, { maxConnectionsPerAddress: false })
     let foreign = 0
@@ -71,7 +71,7 @@ describe('B1: clients that all use the same ids', () => {
   })
 })
 
-describe('B11: what the client carries for us', () => {
+describe('sealed state', () => {
   const OK = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } as const
   const FORMS = { elicitation: { form: {} } }
 
@@ -94,7 +94,7 @@ describe('B11: what the client carries for us', () => {
 
   const answers = { inputResponses: { sure: { action: 'accept', content: { ok: true } } } }
 
-  test('B11: altered anywhere, of another caller, tool, arguments or server, it is refused with -32602 and nothing is done', async () => {
+  test('sealed state that is altered, or of another caller, tool, arguments or server, is -32602', async () => {
     const { round, effect } = await asking()
     const first = await round('alice')
     expect([first.status, first.message.result?.resultType]).toEqual([200, 'input_required'])
@@ -120,8 +120,8 @@ describe('B11: what the client carries for us', () => {
   })
 })
 
-describe('B12: what may be kept, and for whom', () => {
-  test('B12: what a resource says is private unless its author says otherwise, and each caller gets their own', async () => {
+describe('cache scopes', () => {
+  test('a resource is private by default, and each caller gets its own', async () => {
     const server = testServer()
     server.resource('file:///me', { name: 'me' }, (_variables, ctx) => `secret of ${ctx.caller.principal}`)
     const { url } = await serve(server, { authenticate: byHeader })
@@ -134,7 +134,7 @@ describe('B12: what may be kept, and for whom', () => {
     expect(again).toEqual(alice)
   })
 
-  test('B12: every page of a list has the scope of the first, and lists made for one caller are not given to another', async () => {
+  test('every page of a list has the scope of the first, and private lists are not shared', async () => {
     const server = testServer({ pageSize: 1, listCache: { cacheScope: 'private' } })
     server.tool('b', {}, () => 'x')
     server.use(async (call, next) => {
@@ -154,7 +154,7 @@ describe('B12: what may be kept, and for whom', () => {
     }
   })
 
-  test('B12: no answer may be kept by what lies between', async () => {
+  test('no answer may be cached by an intermediary', async () => {
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)

@@ -12,6 +12,7 @@ import {
   callTool,
   gate,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -50,7 +51,7 @@ const asUser = (user: string) => ({ 'x-user': user })
 const whole = async (stream: EventReader) => ({ status: stream.status, headers: stream.headers, message: await stream.whole() })
 
 describe('requests at the same time', () => {
-  test('of this process: maxInFlight, else 503', async () => {
+  test('running requests of the process: maxInFlight, else 503', async () => {
     const { url, go, handler, onRefused } = await holding({ limits: { maxInFlight: 3 } })
     const session = await openSession(url, '2025-11-25')
     const held = [askModern(url, callTool('hold')), session.ask(callTool('hold'))]
@@ -69,7 +70,7 @@ describe('requests at the same time', () => {
     expect(handler.counts.inFlight).toBe(0)
   })
 
-  test('of one principal: maxInFlightPerPrincipal, else 429; others are not held up', async () => {
+  test('running requests of one principal: maxInFlightPerPrincipal, else 429; others are not affected', async () => {
     const { url, go, handler } = await holding({ authenticate: byHeader, limits: { maxInFlightPerPrincipal: 2 } })
     const held = [askModern(url, callTool('hold'), asUser('a')), askModern(url, callTool('hold'), asUser('a'))]
     await until(() => handler.counts.inFlight === 2)
@@ -80,7 +81,7 @@ describe('requests at the same time', () => {
     expect((await askModern(url, callTool('hi'), asUser('a'))).status).toBe(200)
   })
 
-  test('of one address: maxInFlightPerAddress, else 429; others are not held up', async () => {
+  test('running requests of one address: maxInFlightPerAddress, else 429; others are not affected', async () => {
     const { url, go, handler } = await holding({ trustProxy: true, limits: { maxInFlightPerAddress: 2 } })
     const from = (address: string) => ({ 'x-forwarded-for': address })
     const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
@@ -96,7 +97,7 @@ describe('requests at the same time', () => {
     expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
   })
 
-  test('that nobody waits for: maxAbandoned of one address, else 429, until they are over', async () => {
+  test('abandoned requests of one address: maxAbandoned, else 429, until they end', async () => {
     const { server, url, go, handler } = await holding({ trustProxy: true, limits: { maxAbandoned: 2 } })
     server.tool('talk', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -159,7 +160,7 @@ describe('requests at the same time', () => {
     expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
   })
 
-  test('one that stops, throws or has a time limit does not count for longer than that', async () => {
+  test('an abandoned handler that stops, throws or times out no longer counts', async () => {
     const { server, url, handler } = await holding({})
     const running = vi.fn()
     const begin = (ctx: { signal: AbortSignal }): Promise<void> => {
@@ -186,7 +187,7 @@ describe('requests at the same time', () => {
     }
   })
 
-  test('a call that the server released is not one that nobody waits for', async () => {
+  test('a call that the server released does not count as abandoned', async () => {
     const { server, url, go, handler } = await holding({})
     server.tool('long', {}, async (_args, ctx) => {
       ctx.release()
@@ -201,7 +202,7 @@ describe('requests at the same time', () => {
     await until(() => handler.counts.inFlight === 0)
   })
 
-  test('of one session: maxInFlightPerSession, else 429; other sessions are not held up', async () => {
+  test('running requests of one session: maxInFlightPerSession, else 429; others are not affected', async () => {
     const { url, go, handler } = await holding({ limits: { maxInFlightPerSession: 2 } })
     const session = await openSession(url, '2025-11-25')
     const held = [1, 2].map((id) => session.ask({ ...callTool('hold'), id }))
@@ -216,7 +217,7 @@ describe('requests at the same time', () => {
     expect((await session.ask(callTool('hi'))).status).toBe(200)
   })
 
-  test('of one conversation of the oldest transport: maxInFlightPerSession, else 429', async () => {
+  test('running requests of one session of 2024-11-05: maxInFlightPerSession, else 429', async () => {
     const { url, go, handler } = await holding({ limits: { maxInFlightPerSession: 1 } })
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET' })
     const to = new URL(String((await stream.next())?.data), url).href
@@ -233,7 +234,7 @@ describe('requests at the same time', () => {
 })
 
 describe('sessions', () => {
-  test('of this process: maxSessions, else 503 when all of them are in use', async () => {
+  test('sessions of the process: maxSessions, else 503 when all of them are in use', async () => {
     const { url, go, handler } = await holding({ limits: { maxSessions: 2 } })
     const open = () => http(url, { body: initializeMessage('2025-11-25') })
     const first = await openSession(url, '2025-11-25')
@@ -250,29 +251,32 @@ describe('sessions', () => {
     expect((await held).status).toBe(200)
   })
 
-  test.each(['maxSessions', 'maxSessionsPerAddress'] as const)('%s: the one unused longest gives way to a new one', async (limit) => {
-    const clock = fakeClock()
-    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { [limit]: 3 } }, clock)
-    const oldest = await openSession(url, '2025-11-25')
-    const used = await openSession(url, '2025-11-25')
-    await pass(2_000)
-    const third = await openSession(url, '2025-11-25')
-    await used.ask(callTool('hi'))
-    await pass(2_000)
-    const fourth = await openSession(url, '2025-11-25')
-    expect(endpoint.counts.sessions).toBe(3)
-    expect((await oldest.ask(callTool('hi'))).status).toBe(404)
-    for (const session of [used, third, fourth]) expect((await session.ask(callTool('hi'))).status).toBe(200)
-    // An open stream is a use, however long nothing was said on it.
-    await used.listen()
-    await third.listen()
-    await pass(5_000)
-    await openSession(url, '2025-11-25')
-    expect((await fourth.ask(callTool('hi'))).status).toBe(404)
-    expect((await used.ask(callTool('hi'))).status).toBe(200)
-  })
+  test.each(['maxSessions', 'maxSessionsPerAddress'] as const)(
+    '%s: the session unused for longest makes room for a new one',
+    async (limit) => {
+      const clock = fakeClock()
+      const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { [limit]: 3 } }, clock)
+      const oldest = await openSession(url, '2025-11-25')
+      const used = await openSession(url, '2025-11-25')
+      await pass(2_000)
+      const third = await openSession(url, '2025-11-25')
+      await used.ask(callTool('hi'))
+      await pass(2_000)
+      const fourth = await openSession(url, '2025-11-25')
+      expect(endpoint.counts.sessions).toBe(3)
+      expect((await oldest.ask(callTool('hi'))).status).toBe(404)
+      for (const session of [used, third, fourth]) expect((await session.ask(callTool('hi'))).status).toBe(200)
+      // An open stream is a use, however long nothing was said on it.
+      await used.listen()
+      await third.listen()
+      await pass(5_000)
+      await openSession(url, '2025-11-25')
+      expect((await fourth.ask(callTool('hi'))).status).toBe(404)
+      expect((await used.ask(callTool('hi'))).status).toBe(200)
+    },
+  )
 
-  test('of one address: maxSessionsPerAddress, else 429 when all of them are in use; others are not held up', async () => {
+  test('sessions of one address: maxSessionsPerAddress, else 429 when all are in use', async () => {
     const { url } = await holding({ trustProxy: true, limits: { maxSessionsPerAddress: 2 } })
     const from = (address: string) => ({ 'x-forwarded-for': address })
     const open = (address: string) => http(url, { body: initializeMessage('2025-11-25'), headers: from(address) })
@@ -285,7 +289,7 @@ describe('sessions', () => {
     expect((await old('192.0.2.2')).status).toBe(200)
   })
 
-  test('at maxSessions the address that has most of them loses one, not the one that has few', async () => {
+  test('at maxSessions the address with the most sessions loses one', async () => {
     const { url, handler } = await holding({ trustProxy: true, limits: { maxSessions: 4 } })
     const open = (address: string) => openSession(url, '2025-11-25', { headers: { 'x-forwarded-for': address } })
     const few = await open('192.0.2.1')
@@ -297,7 +301,7 @@ describe('sessions', () => {
     expect(left.map(({ status }) => status).sort()).toEqual([200, 200, 404])
   })
 
-  test('of one principal: maxSessionsPerPrincipal, else 429', async () => {
+  test('sessions of one principal: maxSessionsPerPrincipal, else 429', async () => {
     const { url } = await holding({ authenticate: byHeader, limits: { maxSessionsPerPrincipal: 2 } })
     const open = (user: string) => http(url, { body: initializeMessage('2025-11-25'), headers: asUser(user) })
     const first = await openSession(url, '2025-11-25', { headers: asUser('a') })
@@ -308,7 +312,7 @@ describe('sessions', () => {
     expect((await open('a')).status).toBe(200)
   })
 
-  test('those whose handshake is not over count too, unless it failed or its client is gone', async () => {
+  test('sessions in their handshake count too, unless it failed or its client is gone', async () => {
     const { server, url, go, handler } = await holding({ authenticate: byHeader, limits: { maxSessionsPerPrincipal: 2 } })
     server.use(async ({ method }, next) => {
       if (method === 'initialize') await go.opened
@@ -324,7 +328,7 @@ describe('sessions', () => {
     expect(handler.counts.sessions).toBe(1)
   })
 
-  test('nobody who left during the handshake has a session', async () => {
+  test('a client that left during the handshake has no session', async () => {
     const { server, port, go, handler } = await holding({})
     server.use(async (_, next) => {
       await go.opened
@@ -342,7 +346,7 @@ describe('sessions', () => {
     expect(handler.counts.sessions).toBe(0)
   })
 
-  test('of the oldest transport: maxSessions and maxSessionsPerPrincipal likewise', async () => {
+  test('sessions of 2024-11-05: maxSessions and maxSessionsPerPrincipal apply', async () => {
     const { url, handler } = await holding({ authenticate: byHeader, limits: { maxSessions: 3, maxSessionsPerPrincipal: 2 } })
     const connectAs = (user: string) => httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: asUser(user) })
     const streams = [await connectAs('a'), await connectAs('a')]
@@ -356,7 +360,7 @@ describe('sessions', () => {
 })
 
 describe('streams at the same time', () => {
-  test('of one session: maxStreamsPerSession, else 429', async () => {
+  test('streams of one session: maxStreamsPerSession, else 429', async () => {
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -374,9 +378,7 @@ describe('streams at the same time', () => {
     expect((await session.listen()).status).toBe(200)
   })
 
-  const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
-
-  test('of one principal that stands alone: maxListensPerPrincipal, else 429', async () => {
+  test('stateless streams of one principal: maxListensPerPrincipal, else 429', async () => {
     const { url, handler } = await holding({ authenticate: byHeader, limits: { maxListensPerPrincipal: 2 } })
     const listenAs = (user: string) => httpStream(url, modern(LISTEN, asUser(user)))
     const streams = [await listenAs('a'), await listenAs('a')]
@@ -387,7 +389,7 @@ describe('streams at the same time', () => {
     expect((await listenAs('a')).status).toBe(200)
   })
 
-  test('of one address: maxStreamsPerAddress, else 429, for all that only wait; others are not held up', async () => {
+  test('idle streams of one address: maxStreamsPerAddress, else 429; others are not affected', async () => {
     const { url, handler } = await holding({ trustProxy: true, limits: { maxStreamsPerAddress: 3 } })
     const from = (address: string) => ({ 'x-forwarded-for': address })
     const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
@@ -405,7 +407,7 @@ describe('streams at the same time', () => {
     expect((await second.listen()).status).toBe(200)
   })
 
-  test('of this process: maxStreams, else 503, for all that only wait', async () => {
+  test('idle streams of the process: maxStreams, else 503', async () => {
     const { url, handler } = await holding({ limits: { maxStreams: 3 } })
     const session = await openSession(url, '2025-11-25')
     const open = [
@@ -429,7 +431,7 @@ describe('messages in hand', () => {
   const long = (length: number) => callTool('hold', {}, { x: 'x'.repeat(length) })
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
-  test('of one address take maxBodyBytesInHandPerAddress, else 429; others are not held up', async () => {
+  test('messages of one address take maxBodyBytesInHandPerAddress, else 429; others are not affected', async () => {
     const max = 20_000
     const { url, go, handler } = await holding({ trustProxy: true, limits: { maxBodyBytesInHandPerAddress: max } })
     const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
@@ -449,7 +451,7 @@ describe('messages in hand', () => {
     expect(handler.counts.bodyBytes).toBe(0)
   })
 
-  test('of this process take maxBodyBytesInHand, else 503; each value counts 32 bytes', async () => {
+  test('messages of the process take maxBodyBytesInHand, else 503; each value counts 32 bytes', async () => {
     const { url, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
     const held = askModern(url, callTool('hold', {}, { x: Array(400).fill(1) }))
     await until(() => handler.counts.inFlight === 1)
@@ -460,7 +462,7 @@ describe('messages in hand', () => {
     expect(handler.counts.bodyBytes).toBe(0)
   })
 
-  test('count while they arrive, and until the handler of a client that went away is done', async () => {
+  test('messages count while they arrive, and until an abandoned handler ends', async () => {
     const { url, port, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
     const head = 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 30000\r\n\r\n'
     const slow = rawHttp(port, head + 'x'.repeat(15_000))
@@ -501,7 +503,7 @@ describe('what one request may hold', () => {
     [19, 200],
     [20, 200],
     [21, 431],
-  ])('%i headers are answered %i: 20 are taken (limits.maxHeaders)', async (count, status) => {
+  ])('%i headers are answered %i: 20 are allowed (limits.maxHeaders)', async (count, status) => {
     const { url } = await holding({ limits: { maxHeaders: 20 } })
     const call = modern(callTool('hi'))
     // Beside these there are Content-Type, Accept, Host, Connection and Content-Length or Transfer-Encoding.
@@ -513,7 +515,7 @@ describe('what one request may hold', () => {
     if (status === 431) expect(answer.message.error).toMatchObject({ code: -32600, message: 'More than 20 headers (limits.maxHeaders)' })
   })
 
-  test('16 KiB of headers are taken, more is answered 431 and no handler hears of it', async () => {
+  test('16 KiB of headers are accepted, more is answered 431 without a handler', async () => {
     const { url, port } = await holding({})
     expect((await askModern(url, callTool('hi'), { 'x-long': 'x'.repeat(15_000) })).status).toBe(200)
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`
@@ -525,7 +527,7 @@ describe('what one request may hold', () => {
     ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
     // Beside these values there are as many as the call itself has.
     ['maxValues', 60, (size: number) => JSON.stringify(Array(size - VALUES_OF_CALL).fill(1))],
-  ] as const)('%s: one less and exactly so many are taken, one more is answered 400 (-32600)', async (limit, max, make) => {
+  ] as const)('%s: the bound is accepted, one more is answered 400 (-32600)', async (limit, max, make) => {
     const { url } = await holding({ limits: { [limit]: max } })
     const call = modern({ method: 'tools/list' })
     const post = (size: number) =>
@@ -542,7 +544,7 @@ describe('what one request may hold', () => {
     [-1, 200],
     [0, 200],
     [1, 413],
-  ])('a body of maxBodyBytes %+i is answered %i, with its length said or not', async (more, status) => {
+  ])('a body of maxBodyBytes %+i is answered %i, with or without its length', async (more, status) => {
     const maxBodyBytes = 2000
     const { url, onRefused } = await holding({ limits: { maxBodyBytes } })
     const call = modern({ method: 'tools/list', params: { x: '' } })
@@ -574,7 +576,7 @@ describe('connections', () => {
   test.each([
     ['maxConnections', { maxConnections: 5 }],
     ['maxConnectionsPerAddress', { maxConnectionsPerAddress: 5 }],
-  ])('%s are let in and the next is closed at once, until one leaves', async (_name, options) => {
+  ])('%s connections are accepted and the next is closed at once, until one leaves', async (_name, options) => {
     const { port, url } = await holding(options)
     const { open, closed } = await connectMany(port, 7)
     expect([open.length, closed]).toEqual([5, 2])

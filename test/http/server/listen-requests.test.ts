@@ -27,7 +27,7 @@ const listenTo = (url: string, notifications: Message, id: string | number = 'su
   httpStream(url, modern({ method: 'subscriptions/listen', params: { notifications }, id }))
 
 describe('subscriptions/listen', () => {
-  test('acknowledges first, then tells what was asked for and nothing else, under the id of the request', async () => {
+  test('subscriptions/listen acknowledges first, then sends only the requested changes, with its id', async () => {
     proves('R-HTTP-018', 'R-HTTP-020', 'R-LISTEN-019')
     const { server, change } = changing()
     const { url, handler } = await serve(server)
@@ -52,7 +52,7 @@ describe('subscriptions/listen', () => {
     await until(() => handler.counts.streams === 0)
   })
 
-  test('messages about a call never go there', async () => {
+  test('messages about a call never go to a listen stream', async () => {
     proves('R-LISTEN-017')
     const { server } = changing()
     server.tool('talks', {}, async (_args, ctx) => {
@@ -68,7 +68,7 @@ describe('subscriptions/listen', () => {
     expect((await stream.messages()).map(({ method, id }) => method ?? id)).toEqual(['notifications/subscriptions/acknowledged', 'sub'])
   })
 
-  test('is kept alive with comments', async () => {
+  test('subscriptions/listen is kept alive with comments', async () => {
     proves('R-LISTEN-019')
     const { server } = changing()
     const { url } = await serve(server, { limits: { keepAliveMs: 80 } })
@@ -78,7 +78,7 @@ describe('subscriptions/listen', () => {
     expect(stream.events).toHaveLength(1)
   })
 
-  test('F6: is ended with its result after maxStreamAgeMs, so that a peer that is gone without a word is freed', async () => {
+  test('subscriptions/listen ends with its result after maxStreamAgeMs, which frees dead peers', async () => {
     const { server } = changing()
     const { url, pass, endpoint } = await serveInFakeTime(server, { limits: { maxStreamAgeMs: 30_000 } })
     const stream = await listenTo(url, { toolsListChanged: true })
@@ -91,7 +91,7 @@ describe('subscriptions/listen', () => {
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('F14: is ended with its result when the server is', async () => {
+  test('subscriptions/listen ends with its result when the server ends', async () => {
     proves('R-LISTEN-013')
     const { server } = changing()
     const listening = await serve(server, { graceMs: 1000 })
@@ -104,7 +104,7 @@ describe('subscriptions/listen', () => {
     }
   })
 
-  test('two with the same id from two clients each get their own', async () => {
+  test('two listen requests with the same id from two clients each get their own changes', async () => {
     const { server } = changing()
     const { url } = await serve(server)
     const one = await listenTo(url, { resourceSubscriptions: ['file:///a'] }, 1)
@@ -117,14 +117,14 @@ describe('subscriptions/listen', () => {
     expect([one.events.length, two.events.length]).toEqual([2, 2])
   })
 
-  test('what cannot be asked for is refused before the stream begins', async () => {
+  test('an unsupported filter is refused before the stream begins', async () => {
     const { server } = changing()
     const { url } = await serve(server)
     const { status, message, headers } = await askModern(url, { method: 'subscriptions/listen', params: { notifications: 'all' } })
     expect([status, message.error?.code, headers['content-type']]).toEqual([200, -32602, 'application/json'])
   })
 
-  test('a client that takes only JSON, or a server set to it, gets no stream and leaves none open', async () => {
+  test('a client or server limited to JSON gets no listen stream and leaves none open', async () => {
     const { server } = changing()
     const { url, handler } = await serve(server)
     const call = modern(
@@ -167,12 +167,12 @@ describe('a server without streams promises nothing that needs one', () => {
     ['sessions: false', { sessions: false }, '2025-11-25', QUIET],
     ['sessions: false', { sessions: false }, '2025-03-26', QUIET],
     ['sessions: false', { sessions: false }, MODERN, CHANGES],
-  ])('%s (%j) in %s', async (_name, options, revision, expected) => {
+  ])('a server without streams does not declare %s (%j) in %s', async (_name, options, revision, expected) => {
     const { url } = await serve(offering(), options)
     expect(await capabilitiesOf(url, revision)).toEqual(expected)
   })
 
-  test('one object does not stand for the other', async () => {
+  test('the declared capabilities are separate objects', async () => {
     const server = offering()
     const [quiet, usual] = [await serve(server, { responses: 'json' }), await serve(server)]
     for (let i = 0; i < 2; i++) {

@@ -116,7 +116,7 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
     return { server, aborted, handler, send: await (MOUNTS[name] as (handler: HttpHandler) => Promise<Send>)(handler) }
   }
 
-  test('requests that stand alone are answered, as JSON or events', async () => {
+  test('stateless requests are answered, as JSON or events', async () => {
     const { send } = await mount()
     const plain = await ask(send, callTool('hi'))
     expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -135,7 +135,7 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
     expect((await ask(send, callTool('hi'), { 'mcp-name': 'other' })).status).toBe(400)
   })
 
-  test('a session lives from initialize to DELETE, with its stream, resumed once', async () => {
+  test('a session lasts from initialize to DELETE, with its stream, resumed once', async () => {
     const { send, server, handler } = await mount()
     const opened = await post(send, initializeMessage('2025-11-25'))
     const headers = { 'mcp-session-id': String(opened.headers.get('mcp-session-id')), 'mcp-protocol-version': '2025-11-25' }
@@ -158,7 +158,7 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
     expect(handler.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('a client that goes away cancels what stands alone', async () => {
+  test('a client that leaves cancels its stateless request', async () => {
     const { send, aborted, handler } = await mount()
     const { messages, cancel } = await firstOf(await ask(send, callTool('endless', {}, WATCHED)), 1)
     expect(messages[0]?.method).toBe('notifications/progress')
@@ -167,7 +167,7 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
     await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0)
   })
 
-  test('what is bad is refused with its status', async () => {
+  test('bad requests are refused with their status', async () => {
     const { send } = await mount({ limits: { maxBodyBytes: 3000 } })
     const good = modern(callTool('hi'))
     const headers = good.headers as Record<string, string>
@@ -181,14 +181,14 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
     expect((await post(send, body, headers)).status).toBe(200)
   })
 
-  test('callers prove who they are before anything is read', async () => {
+  test('callers are authenticated before anything is read', async () => {
     const { send } = await mount({ authenticate: byHeader })
     expect((await ask(send, callTool('who'))).status).toBe(401)
     const answer = await ask(send, callTool('who'), { 'x-user': 'alice' })
     expect(((await answer.json()) as Message).result.content[0].text).toBe('alice')
   })
 
-  test('the transport of the oldest revision is there too', async () => {
+  test('the transport of 2024-11-05 is there too', async () => {
     const { send } = await mount()
     const stream = await send('/sse', { headers: { accept: 'text/event-stream' } })
     const reader = (stream.body as ReadableStream<Uint8Array>).getReader()
@@ -207,7 +207,7 @@ describe.each(Object.keys(MOUNTS))('mounted in %s', (name) => {
   })
 })
 
-test('a body that something else has read and kept to itself is a message without text, and no request waits for it', async () => {
+test('a body that was read by other middleware and not passed on is an empty message', async () => {
   const { server } = working()
   const handler = httpHandler(server)
   const forget = (request: { body: unknown }, _response: unknown, next: () => void): void => {
@@ -231,7 +231,7 @@ describe('https', () => {
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   }
 
-  test('is served with a key and a certificate, from TLS 1.2 on', async () => {
+  test('https is served with a key and a certificate, from TLS 1.2 on', async () => {
     const tls = selfSigned()
     const { url, port } = await serve(testServer(), { tls })
     expect(url).toBe(`https://127.0.0.1:${port}/mcp`)
@@ -247,7 +247,7 @@ describe('https', () => {
 })
 
 describe('a client that is gone before the handler is called', () => {
-  test('on Node: nothing is done for it, and no stream stays open', async () => {
+  test('a client that left before the handler ran leaves no work and no stream, on Node', async () => {
     const server = testServer()
     // By name: a socket that is closed has no address.
     const handler = httpHandler(server, { allowedHosts: ['127.0.0.1', 'localhost'] })
@@ -274,13 +274,13 @@ describe('a client that is gone before the handler is called', () => {
     await again.body?.cancel()
   })
 
-  test('with web standards: the promise is kept', async () => {
+  test('a client that left before the handler ran gets a settled promise, with web standards', async () => {
     const handler = httpHandler(testServer())
     const request = new Request('http://localhost/mcp', { method: 'POST', signal: AbortSignal.abort(), headers: USUAL_HEADERS, body: '{}' })
     expect((await handler.fetch(request)).status).toBe(499)
   })
 
-  test('or while it is found out who is calling: nothing is done for it', async () => {
+  test('a client that leaves during authentication causes no work', async () => {
     const server = testServer()
     let calls = 0
     server.tool('count', {}, () => String(++calls))
@@ -307,7 +307,7 @@ describe('a client that is gone before the handler is called', () => {
 describe('pages of allowed origins', () => {
   const ORIGIN = 'https://app.example.com'
 
-  test('may ask first, send every header of the protocol, and read the answer and its session', async () => {
+  test('allowed origins may send a preflight, all protocol headers, and read the session id', async () => {
     const { url } = await serve(testServer(), { allowedOrigins: [ORIGIN], authenticate: byHeader })
     const asked = 'content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-param-region, mcp-session-id, last-event-id, authorization'
     const preflight = await http(url, {
@@ -331,7 +331,7 @@ describe('pages of allowed origins', () => {
     }
   })
 
-  test('nobody else is told anything, and without Origin there are no such headers', async () => {
+  test('other origins get no CORS headers, nor do requests without Origin', async () => {
     const { url } = await serve(testServer(), { allowedOrigins: [ORIGIN] })
     const other = await http(url, {
       method: 'OPTIONS',

@@ -1,29 +1,29 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
 function opened(limits: Partial<HttpLimits>) {
   const { clock, timers } = countingClock()
   const onCut = vi.fn()
   const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...limits }, clock, onCut)
-  return { clock, timers, onCut, open, sink: new TestSink(), holder: new Holder('address') }
+  return { clock, timers, onCut, open, sink: new TestSink(), usage: new CallerUsage('address') }
 }
 
 describe('a quiet stream', () => {
-  test('is not one whose reader does not read, also where keepAliveMs is longer than stallMs', async () => {
-    const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
-    open.add({ sink, holder, onTooOld: undefined })
+  test('a quiet stream is not stalled, also where keepAliveMs is longer than stallMs', async () => {
+    const { clock, onCut, open, sink, usage } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
+    open.add({ sink, usage, onTooOld: undefined })
     await clock.advance(59_000)
     expect([onCut.mock.calls, sink.isDestroyed, sink.written]).toEqual([[], false, []])
     await clock.advance(1_000)
     expect(sink.written).toEqual([':\n\n'])
   })
 
-  test('whose reader takes nothing is cut off stallMs after that was seen', async () => {
-    const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
-    open.add({ sink, holder, onTooOld: undefined })
+  test('a quiet stream whose reader does not read is cut off stallMs after that was noticed', async () => {
+    const { clock, onCut, open, sink, usage } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
+    open.add({ sink, usage, onTooOld: undefined })
     await clock.advance(2_000)
     sink.pending = 10
     await clock.advance(5_999)
@@ -32,9 +32,9 @@ describe('a quiet stream', () => {
     expect([onCut.mock.calls, sink.isDestroyed]).toEqual([[['stallMs']], true])
   })
 
-  test('whose reader takes a little now and then is not', async () => {
-    const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000 })
-    open.add({ sink, holder, onTooOld: undefined })
+  test('a quiet stream whose reader reads a little now and then is not cut off', async () => {
+    const { clock, onCut, open, sink, usage } = opened({ stallMs: 5_000 })
+    open.add({ sink, usage, onTooOld: undefined })
     sink.pending = 10
     for (let i = 0; i < 10; i++) {
       sink.taken++
@@ -49,10 +49,10 @@ describe('a stream that must end', () => {
     [4_000, 4_000],
     [4_001, 5_000],
     [4_999, 5_000],
-  ])('after %i ms ends at the first look at or after that: %i ms', async (endsAt, endedAt) => {
-    const { clock, open, sink, holder } = opened({})
+  ])('a stream that must end after %i ms ends at the first tick from then on: %i ms', async (endsAt, endedAt) => {
+    const { clock, open, sink, usage } = opened({})
     const onEnded = vi.fn()
-    open.add({ sink, holder, onTooOld: undefined, endsAt, onEnded })
+    open.add({ sink, usage, onTooOld: undefined, endsAt, onEnded })
     await clock.advance(endedAt - 1)
     expect(onEnded).not.toHaveBeenCalled()
     await clock.advance(1)
@@ -61,10 +61,10 @@ describe('a stream that must end', () => {
     expect(onEnded).toHaveBeenCalledOnce()
   })
 
-  test('because it is too old ends at the first look at or after maxStreamAgeMs', async () => {
-    const { clock, open, sink, holder } = opened({ maxStreamAgeMs: 7_000 })
+  test('a stream that is too old ends at the first tick after maxStreamAgeMs', async () => {
+    const { clock, open, sink, usage } = opened({ maxStreamAgeMs: 7_000 })
     const onTooOld = vi.fn(() => open.remove(sink))
-    open.add({ sink, holder, onTooOld })
+    open.add({ sink, usage, onTooOld })
     await clock.advance(6_999)
     expect(onTooOld).not.toHaveBeenCalled()
     await clock.advance(1)
@@ -72,20 +72,20 @@ describe('a stream that must end', () => {
   })
 })
 
-test('a stream counts as one of its holder until it is removed, once', () => {
-  const { open, sink, holder } = opened({})
-  open.add({ sink, holder, onTooOld: undefined })
-  expect([open.size, holder.streams]).toEqual([1, 1])
+test('a stream counts as one of its usage until it is removed, once', () => {
+  const { open, sink, usage } = opened({})
+  open.add({ sink, usage, onTooOld: undefined })
+  expect([open.size, usage.streams]).toEqual([1, 1])
   open.remove(sink)
   open.remove(sink)
-  expect([open.size, holder.streams, holder.isIdle]).toEqual([0, 0, true])
+  expect([open.size, usage.streams, usage.isIdle]).toEqual([0, 0, true])
 })
 
 describe('the timer', () => {
-  test('runs while a stream is open, and stops at the tick after the last was removed', async () => {
-    const { clock, timers, open, sink, holder } = opened({})
+  test('the timer runs while a stream is open, and stops at the tick after the last was removed', async () => {
+    const { clock, timers, open, sink, usage } = opened({})
     expect(timers()).toBe(0)
-    open.add({ sink, holder, onTooOld: undefined })
+    open.add({ sink, usage, onTooOld: undefined })
     await clock.advance(5_000)
     expect(timers()).toBe(1)
     open.remove(sink)
@@ -93,7 +93,7 @@ describe('the timer', () => {
     expect(timers()).toBe(0)
   })
 
-  test('runs while there is a chore, calls it at every tick, and stops when it is over', async () => {
+  test('the timer runs while there is a periodic job, calls it at every tick, and stops with it', async () => {
     const { clock, timers, open } = opened({})
     const chore = vi.fn()
     const stop = open.everyTick(chore)
@@ -104,24 +104,24 @@ describe('the timer', () => {
     expect([chore.mock.calls.length, timers()]).toEqual([3, 0])
   })
 
-  test('is one for everything, and starts again', async () => {
-    const { clock, timers, open, sink, holder } = opened({})
+  test('the timer is one for everything, and starts again', async () => {
+    const { clock, timers, open, sink, usage } = opened({})
     const stop = open.everyTick(() => {})
-    open.add({ sink, holder, onTooOld: undefined })
+    open.add({ sink, usage, onTooOld: undefined })
     expect(timers()).toBe(1)
     stop()
     open.remove(sink)
     await clock.advance(1_000)
     expect(timers()).toBe(0)
-    open.add({ sink, holder, onTooOld: undefined })
+    open.add({ sink, usage, onTooOld: undefined })
     expect([timers(), open.now]).toEqual([1, 1_000])
   })
 
-  test('is gone after close, with every stream', () => {
-    const { timers, open, sink, holder } = opened({})
-    open.add({ sink, holder, onTooOld: undefined })
+  test('the timer is gone after close, with every stream', () => {
+    const { timers, open, sink, usage } = opened({})
+    open.add({ sink, usage, onTooOld: undefined })
     open.close()
-    expect([timers(), open.size, holder.streams, sink.isDestroyed]).toEqual([0, 0, 0, true])
+    expect([timers(), open.size, usage.streams, sink.isDestroyed]).toEqual([0, 0, 0, true])
   })
 
   test.each([
@@ -129,7 +129,7 @@ describe('the timer', () => {
     [{ stallMs: 400 }, 100],
     [{ keepAliveMs: 40 }, 20],
     [{ sessionIdleMs: 1 }, 20],
-  ])('ticks as often as the shortest limit of %j wants: every %i ms', async (limits, tickMs) => {
+  ])('the timer ticks as often as the shortest limit of %j needs: every %i ms', async (limits, tickMs) => {
     const { clock, open } = opened(limits)
     const chore = vi.fn()
     open.everyTick(chore)
@@ -146,7 +146,7 @@ describe('a reader that falls behind', () => {
   test.each([
     [100, false],
     [101, true],
-  ])('by %i bytes makes whoever writes wait: %s', async (pending, mustWait) => {
+  ])('a reader that is %i bytes behind makes the writer wait: %s', async (pending, mustWait) => {
     const { open, sink } = opened(limits)
     sink.pending = pending
     const wait = open.write(sink, 'x')
@@ -159,19 +159,19 @@ describe('a reader that falls behind', () => {
   test.each([
     [199, false],
     [200, true],
-  ])('by %i bytes is cut off: %s', (pending, isCut) => {
-    const { open, onCut, sink, holder } = opened(limits)
+  ])('a reader that is %i bytes behind is cut off: %s', (pending, isCut) => {
+    const { open, onCut, sink, usage } = opened(limits)
     sink.onGone = () => open.remove(sink)
-    open.add({ sink, holder, onTooOld: undefined })
+    open.add({ sink, usage, onTooOld: undefined })
     sink.pending = pending
     const wait = open.write(sink, 'x')
     expect([sink.isDestroyed, onCut.mock.calls, sink.written.length]).toEqual([isCut, isCut ? [['hardBufferBytes']] : [], isCut ? 0 : 1])
     expect([open.size, wait === undefined]).toEqual([isCut ? 0 : 1, isCut])
   })
 
-  test('is not kept alive, because something is on its way', async () => {
-    const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000, stallMs: 60_000 })
-    open.add({ sink, holder, onTooOld: undefined })
+  test('a reader that is behind gets no keep-alive comment', async () => {
+    const { clock, open, sink, usage } = opened({ keepAliveMs: 5_000, stallMs: 60_000 })
+    open.add({ sink, usage, onTooOld: undefined })
     sink.pending = 1
     await clock.advance(10_000)
     expect(sink.written).toEqual([])
@@ -180,9 +180,9 @@ describe('a reader that falls behind', () => {
     expect(sink.written).toEqual([':\n\n'])
   })
 
-  test('and is written to is quiet from then on', async () => {
-    const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000 })
-    open.add({ sink, holder, onTooOld: undefined })
+  test('a reader that got data counts as quiet from then on', async () => {
+    const { clock, open, sink, usage } = opened({ keepAliveMs: 5_000 })
+    open.add({ sink, usage, onTooOld: undefined })
     await clock.advance(3_000)
     void open.write(sink, 'event')
     await clock.advance(4_000)
@@ -198,12 +198,12 @@ describe('a reader that falls behind', () => {
 })
 
 describe('streams that belong to no request', () => {
-  test('end when the server does, and those of requests do not', async () => {
-    const { open, sink, holder } = opened({})
+  test('streams that belong to no request end when the server does, and those of requests do not', async () => {
+    const { open, sink, usage } = opened({})
     const [standing, other] = [new TestSink(), new TestSink()]
     const onTooOld = vi.fn()
-    open.add({ sink, holder, onTooOld: undefined })
-    for (const each of [standing, other]) open.add({ sink: each, holder, onTooOld })
+    open.add({ sink, usage, onTooOld: undefined })
+    for (const each of [standing, other]) open.add({ sink: each, usage, onTooOld })
     expect(open.isEnding).toBe(false)
     let isOver = false
     const over = open.endStanding().then(() => {
@@ -219,18 +219,18 @@ describe('streams that belong to no request', () => {
     expect(open.size).toBe(1)
   })
 
-  test('are not waited for when there are none', async () => {
-    const { open, sink, holder } = opened({})
-    open.add({ sink, holder, onTooOld: undefined })
+  test('streams that belong to no request are not waited for when there are none', async () => {
+    const { open, sink, usage } = opened({})
+    open.add({ sink, usage, onTooOld: undefined })
     await open.endStanding()
   })
 
-  test('that must end whatever they are for end as their kind does', async () => {
-    const { clock, open, sink, holder } = opened({})
+  test('streams that belong to no request that must end whatever they are for end as their kind does', async () => {
+    const { clock, open, sink, usage } = opened({})
     const [onTooOld, onEnded] = [vi.fn(), vi.fn()]
-    open.add({ sink, holder, onTooOld, onEnded, endsAt: 1_000 })
+    open.add({ sink, usage, onTooOld, onEnded, endsAt: 1_000 })
     const plain = new TestSink()
-    open.add({ sink: plain, holder, onTooOld: undefined, endsAt: 1_000 })
+    open.add({ sink: plain, usage, onTooOld: undefined, endsAt: 1_000 })
     await clock.advance(3_000)
     expect([onTooOld.mock.calls.length, onEnded.mock.calls.length, sink.isDestroyed]).toEqual([1, 0, false])
     expect(plain.isDestroyed).toBe(true)

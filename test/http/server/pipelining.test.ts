@@ -5,6 +5,7 @@ import {
   gate,
   type HttpSession,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -15,7 +16,6 @@ import {
 } from '../../support/http-service.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 const inSession = (session: HttpSession, body: unknown) => rawRequest({ headers: session.headers, body })
 
 /** A server with a tool that waits until it is let go or cancelled, and says which. */
@@ -51,7 +51,7 @@ const BEHIND: [name: string, request: (session: HttpSession) => string, held: { 
 ]
 
 describe('requests behind another on one connection hear that it closed', () => {
-  test.each(BEHIND)('%s', async (_name, request, held) => {
+  test.each(BEHIND)('a pipelined request hears that its connection closed: %s', async (_name, request, held) => {
     const { server, go, ended } = heldServer()
     const { port, url, handler } = await serve(server, { limits: { sessionIdleMs: 300 } })
     const session = await openSession(url, '2025-11-25')
@@ -67,7 +67,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     go.open()
   })
 
-  test('a call in a session goes on, is counted as one that nobody waits for, and frees its place', async () => {
+  test('a pipelined call in a session continues, counts as abandoned, and frees its place', async () => {
     const { server, go, ended } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -82,7 +82,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     expect([ended, handler.counts.abandoned]).toEqual([['cancelled', 'done'], 0])
   })
 
-  test('a GET stream leaves the session free for the next one', async () => {
+  test('a pipelined GET stream leaves the session free for the next one', async () => {
     const { server } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -95,17 +95,20 @@ describe('requests behind another on one connection hear that it closed', () => 
     expect((await session.listen()).status).toBe(200)
   })
 
-  test.each(['2025-03-26', '2025-11-25'])('the session of an initialize (%s) whose answer never arrived ends', async (revision) => {
-    const { server } = heldServer()
-    const { port, handler } = await serve(server)
-    const raw = rawHttp(port, rawRequest(modern(callTool('hold'))) + rawRequest({ body: initializeMessage(revision) }))
-    await until(() => handler.counts.sessions === 1)
-    raw.destroy()
-    await until(() => handler.counts.inFlight === 0)
-    await until(() => handler.counts.sessions === 0)
-  })
+  test.each(['2025-03-26', '2025-11-25'])(
+    'the session of a pipelined initialize (%s) whose answer never arrived ends',
+    async (revision) => {
+      const { server } = heldServer()
+      const { port, handler } = await serve(server)
+      const raw = rawHttp(port, rawRequest(modern(callTool('hold'))) + rawRequest({ body: initializeMessage(revision) }))
+      await until(() => handler.counts.sessions === 1)
+      raw.destroy()
+      await until(() => handler.counts.inFlight === 0)
+      await until(() => handler.counts.sessions === 0)
+    },
+  )
 
-  test('a DELETE ends its session, and what it ends is let go', async () => {
+  test('a pipelined DELETE ends its session and releases everything', async () => {
     const { server } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -116,7 +119,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0 && handler.counts.sessions === 0)
   })
 
-  test('a stream that is come back to is let go, and can be come back to again', async () => {
+  test('a pipelined resumed stream is released, and can be resumed again', async () => {
     const { server, go } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -135,7 +138,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     expect((await resumed.message()).result?.content[0].text).toBe('talked')
   })
 
-  test('the oldest transport: the stream and the message behind it, which ends with it', async () => {
+  test('a pipelined stream of 2024-11-05 ends with the message behind it', async () => {
     const { server, ended } = heldServer()
     const { port, handler } = await serve(server)
     const stream = rawHttp(port, rawRequest({ method: 'GET', path: '/sse' }))
@@ -148,7 +151,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     expect(ended).toEqual(['cancelled'])
   })
 
-  test('a connection full of them gives everything back at once', async () => {
+  test('a connection full of pipelined requests releases everything at once', async () => {
     const { server } = heldServer()
     const { port, handler } = await serve(server)
     const listens = Array.from({ length: 20 }, (_, id) => rawRequest(modern({ ...LISTEN, id })))
@@ -158,7 +161,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
-  test('also one with so many that Node stops reading, where nothing tells that it closed', async () => {
+  test('a connection with so many requests that Node stops reading also releases everything', async () => {
     const { server } = heldServer()
     const limits = { stallMs: 200, keepAliveMs: 100, streamAfterMs: 100 }
     const { port, handler } = await serve(server, { limits })
@@ -170,7 +173,7 @@ describe('requests behind another on one connection hear that it closed', () => 
   })
 })
 
-test('a stream that never gets its turn is given up after stallMs, and reported once', async () => {
+test('a stream that is never written is cancelled after stallMs, and reported once', async () => {
   const { server } = heldServer()
   const onRefused = vi.fn()
   const { port, endpoint, pass } = await serveInFakeTime(server, { onRefused, limits: { stallMs: 5_000, keepAliveMs: 2_000 } })
@@ -179,12 +182,12 @@ test('a stream that never gets its turn is given up after stallMs, and reported 
   await pass(20_000)
   // What is left is the stream of the call, which got one in the meantime.
   expect(endpoint.counts).toMatchObject({ streams: 1, inFlight: 1 })
-  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A reader was cut off', limit: 'stallMs' }]])
+  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' }]])
   raw.destroy()
   await until(() => endpoint.counts.streams === 0 && endpoint.counts.inFlight === 0)
 })
 
-test('answers come in the order of the requests, each whole', async () => {
+test('pipelined answers come complete and in the order of the requests', async () => {
   const { server, go } = heldServer()
   const { port } = await serve(server)
   const ask = (name: string, id: number) => rawRequest(modern({ ...callTool(name), id }))
@@ -207,7 +210,7 @@ describe('a client that sends nothing more and waits', () => {
       'hold',
       () => rawRequest(modern(callTool('hold'))) + rawRequest(modern({ ...callTool('hold'), id: 2 })),
     ],
-  ])('gets its answer: %s', async (_name, tool, request) => {
+  ])('a client that half-closes its connection gets its answer: %s', async (_name, tool, request) => {
     const { server, go } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -221,7 +224,7 @@ describe('a client that sends nothing more and waits', () => {
     await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0)
   })
 
-  test('of a GET stream hears what happens', async () => {
+  test('a client that half-closes a GET stream still hears events', async () => {
     const { server } = heldServer()
     const { port, url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -235,7 +238,7 @@ describe('a client that sends nothing more and waits', () => {
     raw.destroy()
   })
 
-  test('counts as gone when it speaks HTTP/1.0, to which nothing can be said before the answer', async () => {
+  test('a client of HTTP/1.0 that half-closes its connection counts as gone', async () => {
     const { server, ended } = heldServer()
     const { port, handler } = await serve(server)
     const raw = rawHttp(port, rawRequest(modern(callTool('hold'))).replace('HTTP/1.1', 'HTTP/1.0'))

@@ -20,7 +20,8 @@ const EVENTS = 'text/event-stream'
 const JSON_ONLY = 'application/json'
 
 describe('one endpoint', () => {
-  test('the same path takes POST, GET and DELETE, and any other method is told which [T-HTTP-003] [T-HTTP-037] [T-HTTP-070]', async () => {
+  test('one path accepts POST, GET and DELETE, and other methods get the list', async () => {
+    proves('T-HTTP-003', 'T-HTTP-037', 'T-HTTP-070')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const stream = await session.listen()
@@ -35,8 +36,8 @@ describe('one endpoint', () => {
     expect((await http(url.replace('/mcp', '/elsewhere'), modern(callTool('hi')))).status).toBe(404)
   })
 
-  test('a server of the stateless revision only has POST, and says so in Allow [T-HTTP-036] [T-HTTP-037] [T-HTTP-069] [T-HTTP-070]', async () => {
-    proves('R-DISC-034', 'R-HTTP-009')
+  test('a stateless server accepts only POST, and says so in Allow', async () => {
+    proves('T-HTTP-036', 'T-HTTP-037', 'T-HTTP-069', 'T-HTTP-070', 'R-DISC-034', 'R-HTTP-009')
     const { url } = await serve(testServer({ revisions: ['2026-07-28'] }))
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const { status, headers, message } = await http(url, { method, isBare: true })
@@ -45,7 +46,8 @@ describe('one endpoint', () => {
     expect((await http(url.replace('/mcp', '/sse'), { method: 'GET' })).status).toBe(405)
   })
 
-  test('two clients at once are served by one process, each with its own answers [T-HTTP-001]', async () => {
+  test('two clients at once are served by one process, each with its own answers', async () => {
+    proves('T-HTTP-001')
     const server = testServer()
     const both = gate()
     let waiting = 0
@@ -62,7 +64,8 @@ describe('one endpoint', () => {
 })
 
 describe('what a POST is answered with', () => {
-  test.each(STREAMABLE)('an accepted notification or response of %s is answered 202 with no body [T-HTTP-014]', async (revision) => {
+  test.each(STREAMABLE)('an accepted notification or response of %s is answered 202 with no body', async (revision) => {
+    proves('T-HTTP-014')
     const { url } = await serve(testServer())
     const session = await openSession(url, revision)
     for (const body of [
@@ -76,7 +79,8 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test('a notification that stands alone is answered 202; a response cannot, and is answered 400 [T-HTTP-014] [T-HTTP-015]', async () => {
+  test('a stateless notification is answered 202, and a response is answered 400', async () => {
+    proves('T-HTTP-014', 'T-HTTP-015')
     const { url } = await serve(testServer())
     const headers = { 'mcp-protocol-version': '2026-07-28' }
     const notice = await http(url, { headers, body: { jsonrpc: '2.0', method: 'notifications/x' } })
@@ -95,7 +99,8 @@ describe('what a POST is answered with', () => {
     ['nothing', '', -32700],
     ['half a message', '{"jsonrpc":"2.0","meth', -32700],
   ]
-  test.each(REFUSED)('%s is answered 400 with an error without id [T-HTTP-015] [T-HTTP-016]', async (_what, body, code) => {
+  test.each(REFUSED)('%s is answered 400 with an error without id', async (_what, body, code) => {
+    proves('T-HTTP-015', 'T-HTTP-016')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const inside = await session.post(body)
@@ -106,31 +111,29 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test.each(STREAMABLE)(
-    'a request of %s is answered as JSON, or as events when it has something to say first [T-HTTP-017] [T-HTTP-024] [T-HTTP-025] [T-HTTP-029] [T-HTTP-071]',
-    async (revision) => {
-      const server = testServer()
-      server.tool('talks', {}, async (_args, ctx) => {
-        await ctx.progress(1)
-        return 'done'
-      })
-      const { url } = await serve(server)
-      const session = await openSession(url, revision)
-      const plain = await session.ask(callTool('hi'))
-      expect(plain.headers['content-type']).toBe(JSON_ONLY)
-      expect(plain.message).toMatchObject({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hi' }] } })
-      const stream = await session.askStream(callTool('talks', {}, WATCHED))
-      expect(stream.headers).toMatchObject({ 'content-type': EVENTS, 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' })
-      const [progress, answer, ...rest] = await stream.messages()
-      expect(progress).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } })
-      expect(answer).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
-      expect(rest).toEqual([])
-      expect(await stream.ended).toBe('end')
-    },
-  )
+  test.each(STREAMABLE)('a request of %s is answered as JSON, or as events when messages come first', async (revision) => {
+    proves('T-HTTP-017', 'T-HTTP-024', 'T-HTTP-025', 'T-HTTP-029', 'T-HTTP-071')
+    const server = testServer()
+    server.tool('talks', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      return 'done'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, revision)
+    const plain = await session.ask(callTool('hi'))
+    expect(plain.headers['content-type']).toBe(JSON_ONLY)
+    expect(plain.message).toMatchObject({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hi' }] } })
+    const stream = await session.askStream(callTool('talks', {}, WATCHED))
+    expect(stream.headers).toMatchObject({ 'content-type': EVENTS, 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' })
+    const [progress, answer, ...rest] = await stream.messages()
+    expect(progress).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } })
+    expect(answer).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+    expect(rest).toEqual([])
+    expect(await stream.ended).toBe('end')
+  })
 
-  test('a request that stands alone likewise [T-HTTP-017] [T-HTTP-071]', async () => {
-    proves('R-HTTP-017', 'R-HTTP-020')
+  test('a stateless request is answered as JSON, or as events when messages come first', async () => {
+    proves('T-HTTP-017', 'T-HTTP-071', 'R-HTTP-017', 'R-HTTP-020')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -143,7 +146,8 @@ describe('what a POST is answered with', () => {
     expect(talked.text).toMatch(/^event: message\ndata: .*progress.*\n\nevent: message\ndata: \{"jsonrpc":"2.0","id":1,"result":.*\}\n\n$/)
   })
 
-  test('a server set to JSON answers with nothing else, and leaves out what could only be said on the way [T-HTTP-002]', async () => {
+  test('a server set to JSON answers with nothing else, and drops messages before the answer', async () => {
+    proves('T-HTTP-002')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -158,7 +162,7 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test('where only JSON can be answered, a question fails at once instead of waiting for an answer to what was never asked', async () => {
+  test('where only JSON can be answered, a question fails at once', async () => {
     const server = testServer()
     server.tool('asks', {}, async (_args, ctx) => {
       const reasons: string[] = []
@@ -167,10 +171,12 @@ describe('what a POST is answered with', () => {
     })
     const { url } = await serve(server, { responses: 'json' })
     const session = await openSession(url, '2025-11-25', { capabilities: { roots: {} } })
-    expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain('cannot be asked here')
+    expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain(
+      'cannot be asked: its request is answered with JSON',
+    )
   })
 
-  test('a long list arrives whole, whatever the id and the way', async () => {
+  test('a long list arrives complete, whatever the id and the transport', async () => {
     const server = testServer()
     for (let i = 0; i < 500; i++) server.tool(`tool_${i}`, { description: `Größe ${i}` }, () => 'x')
     const json = await serve(server)
@@ -184,7 +190,7 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test('a server set to events answers results so, and refusals as JSON', async () => {
+  test('a server set to events answers results as events, and refusals as JSON', async () => {
     const { url } = await serve(testServer(), { responses: 'sse' })
     const first = await http(url, { body: initializeMessage('2025-11-25') })
     expect(first.headers['content-type']).toBe(EVENTS)
@@ -204,7 +210,7 @@ describe('what the client takes', () => {
     return [answer.status, answer.headers['content-type']]
   }
 
-  test('decides the kind of answer; neither kind is answered 406', async () => {
+  test('the Accept header decides the kind of answer, and neither kind is answered 406', async () => {
     const { url } = await serve(testServer())
     expect(await statusAndType(url, undefined)).toEqual([200, JSON_ONLY])
     expect(await statusAndType(url, '*/*')).toEqual([200, JSON_ONLY])
@@ -238,13 +244,13 @@ describe('what the client takes', () => {
     expect(await statusAndType(url, accept)).toEqual(expected)
   })
 
-  test('an Accept header full of quotes is read in no time', () => {
+  test('an Accept header full of quotes is parsed quickly', () => {
     const startedAt = performance.now()
     for (let i = 0; i < 100; i++) acceptsOf(`${'"\\"'.repeat(5000)}${i}`)
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
-  test('a client that takes only JSON gets the answer without what came before it', async () => {
+  test('a client that accepts only JSON gets the answer without the messages before it', async () => {
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -254,14 +260,14 @@ describe('what the client takes', () => {
     expect(await statusAndType(url, 'application/json', callTool('talks', {}, WATCHED))).toEqual([200, JSON_ONLY])
   })
 
-  test('a server set to one kind answers 406 to those who take the other only', async () => {
+  test('a server set to one kind answers 406 to clients that accept only the other', async () => {
     const json = await serve(testServer(), { responses: 'json' })
     expect(await statusAndType(json.url, EVENTS)).toEqual([406, JSON_ONLY])
     const events = await serve(testServer(), { responses: 'sse' })
     expect(await statusAndType(events.url, JSON_ONLY)).toEqual([406, JSON_ONLY])
   })
 
-  test('a GET that does not take events is answered 406', async () => {
+  test('a GET that does not accept events is answered 406', async () => {
     const { url } = await serve(testServer())
     const { headers } = await openSession(url, '2025-11-25')
     for (const accept of ['application/json', 'text/event-stream;q=0', 'text/event-streams', '*/*;q=0']) {
@@ -272,7 +278,7 @@ describe('what the client takes', () => {
 })
 
 describe('answers that say what the request did wrong', () => {
-  test('standing alone, a method that does not exist is 404, a version not spoken 400; what a handler says is 200', async () => {
+  test('an unknown stateless method is 404, an unsupported version 400, an error of a handler 200', async () => {
     proves('R-DISC-004', 'R-HDR-006', 'R-HTTP-024')
     const server = testServer()
     server.tool('fails', {}, () => {

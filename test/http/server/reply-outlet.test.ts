@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { BodyHold } from '../../../src/http/server/body-hold.ts'
-import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from '../../../src/http/server/reply-outlet.ts'
-import { SlowAnswers } from '../../../src/http/server/slow-answers.ts'
+import type { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
+import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../../../src/http/server/streams/reply-outlet.ts'
+import { SlowAnswers } from '../../../src/http/server/streams/slow-answers.ts'
 import { KeptText } from '../../../src/jsonrpc/kept-text.ts'
 import { TestReply } from './test-sink.ts'
 
-const ANY: Kinds = { json: true, events: true }
-const JSON_ONLY: Kinds = { json: true, events: false }
-const EVENTS_ONLY: Kinds = { json: false, events: true }
+const ANY: AcceptedTypes = { json: true, events: true }
+const JSON_ONLY: AcceptedTypes = { json: true, events: false }
+const EVENTS_ONLY: AcceptedTypes = { json: false, events: true }
 
 const stream = { push: vi.fn(), finish: vi.fn(), greet: vi.fn(), release: vi.fn() } satisfies AnswerStream
 const calls = {
@@ -23,15 +23,15 @@ beforeEach(() => {
   vi.clearAllMocks()
 })
 
-function outletOf(kinds: Kinds = ANY, parts: Partial<ReplyHost> = {}) {
+function outletOf(kinds: AcceptedTypes = ANY, parts: Partial<ReplyOwner> = {}) {
   const slow = new SlowAnswers(2, () => {})
   const reply = new TestReply()
-  const host: ReplyHost = { slow, ...calls, ...parts }
-  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null, { release() {} } as BodyHold) }
+  const host: ReplyOwner = { slow, ...calls, ...parts }
+  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null, { release() {} } as BodyMemory) }
 }
 
 describe('a request whose client went away', () => {
-  test('is abandoned once, however often that is said, and over once', () => {
+  test('a request whose client left is abandoned once and ends once', () => {
     const { outlet, reply } = outletOf()
     outlet.abandon()
     outlet.abandon()
@@ -44,7 +44,7 @@ describe('a request whose client went away', () => {
     expect(reply.sent).toEqual([])
   })
 
-  test.each(['answer', 'drop'] as const)('after its %s is not abandoned', (how) => {
+  test.each(['answer', 'drop'] as const)('a request whose client left after its %s is not abandoned', (how) => {
     const { outlet } = outletOf()
     outlet[how]('{}')
     outlet.abandon()
@@ -52,7 +52,7 @@ describe('a request whose client went away', () => {
     expect(calls.onOver).toHaveBeenCalledOnce()
   })
 
-  test('gets no stream and no answer', () => {
+  test('a request whose client left gets no stream and no answer', () => {
     const { outlet, reply } = outletOf(EVENTS_ONLY)
     reply.isGone = true
     expect(outlet.push('{}')).toBeUndefined()
@@ -65,13 +65,13 @@ describe('a request whose client went away', () => {
 })
 
 describe('an answer', () => {
-  test('is JSON where that is taken, with the status of its error', () => {
+  test('an answer is JSON where that is accepted, with the status of its error', () => {
     const { outlet, reply } = outletOf()
     outlet.answer('{"a":1}', -32600)
     expect(reply.sent).toEqual([{ status: 400, body: '{"a":1}' }])
   })
 
-  test('is an event where only those are taken, unless it is an error', () => {
+  test('an answer is an event where only events are accepted, unless it is an error', () => {
     const { outlet, reply } = outletOf(EVENTS_ONLY)
     outlet.answer('{}')
     expect(calls.answerAsEvent).toHaveBeenCalledExactlyOnceWith(reply, '{}')
@@ -80,7 +80,7 @@ describe('an answer', () => {
     expect(other.reply.sent).toEqual([{ status: 400, body: '{}' }])
   })
 
-  test('ends the stream that began before it', () => {
+  test('an answer ends the stream that began before it', () => {
     const { outlet, reply } = outletOf()
     void outlet.push('{"progress":1}')
     void outlet.push('{"progress":2}')
@@ -93,7 +93,7 @@ describe('an answer', () => {
     expect([stream.push.mock.calls.length, stream.release.mock.calls.length]).toEqual([2, 0])
   })
 
-  test('that is dropped ends its stream without one, or is a body without anything in it', () => {
+  test('an answer that is dropped ends its stream without one, or is an empty body', () => {
     const streamed = outletOf()
     void streamed.outlet.push('{}')
     streamed.outlet.drop()
@@ -107,7 +107,7 @@ describe('an answer', () => {
   test.each([
     [16 * 1024 - 1, false],
     [16 * 1024, true],
-  ])('of %i kept characters is sent in parts: %s', (length, inParts) => {
+  ])('an answer of %i prepared characters is sent in parts: %s', (length, inParts) => {
     const { outlet, reply } = outletOf()
     const sendParts = vi.fn()
     Object.assign(reply, { sendParts })
@@ -119,7 +119,7 @@ describe('an answer', () => {
 })
 
 describe('an answer that takes long', () => {
-  test('becomes a stream, once, and is no longer watched', () => {
+  test('a slow answer becomes a stream, once, and is no longer timed', () => {
     const { outlet, slow } = outletOf()
     for (let i = 0; i < 2; i++) slow.tick()
     expect([calls.beginAnswer.mock.calls.length, slow.isEmpty]).toEqual([0, false])
@@ -133,13 +133,13 @@ describe('an answer that takes long', () => {
     ['was answered', (outlet: ReplyOutlet) => outlet.answer('{}')],
     ['became a stream', (outlet: ReplyOutlet) => void outlet.push('{}')],
     ['was dropped', (outlet: ReplyOutlet) => outlet.drop()],
-  ])('is not watched once it %s', (_what, act) => {
+  ])('a slow answer is not timed once it %s', (_what, act) => {
     const { outlet, slow } = outletOf()
     act(outlet)
     expect(slow.isEmpty).toBe(true)
   })
 
-  test('is not watched where it cannot become a stream', () => {
+  test('a slow answer is not timed where it cannot become a stream', () => {
     const { outlet, slow } = outletOf(JSON_ONLY)
     expect([slow.isEmpty, outlet.canPush, outlet.push('{}')]).toEqual([true, false, undefined])
   })

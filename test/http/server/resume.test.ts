@@ -40,7 +40,8 @@ async function refusalOf(session: HttpSession, lastEventId: string): Promise<[nu
 }
 
 describe('event ids', () => {
-  test('are unique in the session, and each names its stream and its place in it [T-HTTP-050] [T-HTTP-051] [T-HTTP-052] [T-HTTP-053]', async () => {
+  test('event ids are unique in the session, and each names its stream and its place in it', async () => {
+    proves('T-HTTP-050', 'T-HTTP-051', 'T-HTTP-052', 'T-HTTP-053')
     const { server, go } = counting()
     const { url } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -59,8 +60,8 @@ describe('event ids', () => {
     expect(ids[0]?.map((id) => Number(id.slice(id.lastIndexOf('.') + 1)))).toEqual([0, 1, 2, 3, 4, 5, 6])
   })
 
-  test('a stream begins with an event that has an id and no data, and with the time to wait, from 2025-11-25 on [T-HTTP-019]', async () => {
-    proves('R-VER-007')
+  test('a stream begins with an empty event with an id and the retry time, from 2025-11-25 on', async () => {
+    proves('T-HTTP-019', 'R-VER-007')
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server, { limits: { retryMs: 1234 } })
@@ -81,33 +82,32 @@ describe('event ids', () => {
 })
 
 describe('a stream that broke', () => {
-  test.each(STREAMABLE)(
-    'is gone on with after the event named, by GET, with nothing lost, doubled or of another stream, in %s [T-HTTP-033] [T-HTTP-042] [T-HTTP-053] [T-HTTP-055] [T-HTTP-056] [T-HTTP-057]',
-    async (revision) => {
-      const { server, go } = counting()
-      const { url, handler } = await serve(server)
-      const session = await openSession(url, revision)
-      const first = await session.askStream(count(10, 1))
-      const other = await session.askStream(count(10, 2))
-      const messages = (stream: typeof first) => stream.events.filter(({ data }) => data)
-      await until(() => messages(first).length === 10 && messages(other).length === 10)
-      const lastSeen = messages(first)[3]?.id
-      first.destroy()
-      await until(() => handler.counts.streams === 1)
-      const resumed = await session.listen(lastSeen)
-      go.open()
-      const rest = await resumed.messages()
-      expect(rest.map((message) => message.params?.progress ?? message.id)).toEqual([5, 6, 7, 8, 9, 10, 1])
-      expect((await other.messages()).at(-1)?.id).toBe(2)
-      // Over and delivered, it can be asked for once more: the answer that was not seen is there, and then the end.
-      const again = await session.listen(resumed.events.at(-2)?.id)
-      expect(await again.messages()).toMatchObject([{ id: 1 }])
-      const nothing = await session.listen(resumed.events.at(-1)?.id)
-      expect([nothing.status, await nothing.messages(), await nothing.ended]).toEqual([200, [], 'end'])
-    },
-  )
+  test.each(STREAMABLE)('a broken stream is resumed by GET after the named event, nothing lost or doubled, in %s', async (revision) => {
+    proves('T-HTTP-033', 'T-HTTP-042', 'T-HTTP-053', 'T-HTTP-055', 'T-HTTP-056', 'T-HTTP-057')
+    const { server, go } = counting()
+    const { url, handler } = await serve(server)
+    const session = await openSession(url, revision)
+    const first = await session.askStream(count(10, 1))
+    const other = await session.askStream(count(10, 2))
+    const messages = (stream: typeof first) => stream.events.filter(({ data }) => data)
+    await until(() => messages(first).length === 10 && messages(other).length === 10)
+    const lastSeen = messages(first)[3]?.id
+    first.destroy()
+    await until(() => handler.counts.streams === 1)
+    const resumed = await session.listen(lastSeen)
+    go.open()
+    const rest = await resumed.messages()
+    expect(rest.map((message) => message.params?.progress ?? message.id)).toEqual([5, 6, 7, 8, 9, 10, 1])
+    expect((await other.messages()).at(-1)?.id).toBe(2)
+    // Over and delivered, it can be asked for once more: the answer that was not seen is there, and then the end.
+    const again = await session.listen(resumed.events.at(-2)?.id)
+    expect(await again.messages()).toMatchObject([{ id: 1 }])
+    const nothing = await session.listen(resumed.events.at(-1)?.id)
+    expect([nothing.status, await nothing.messages(), await nothing.ended]).toEqual([200, [], 'end'])
+  })
 
-  test('the GET stream is resumed likewise, and what came in between is there [T-HTTP-044] [T-HTTP-049]', async () => {
+  test('the GET stream is resumed in the same way, with the events in between', async () => {
+    proves('T-HTTP-044', 'T-HTTP-049')
     const server = testServer()
     const { url, handler } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -122,7 +122,7 @@ describe('a stream that broke', () => {
     expect([(await resumed.message()).params.data, (await resumed.message()).params.data]).toEqual(['two', 'three'])
   })
 
-  test('resuming a stream that still seems open takes it over, as a client does whose line is dead', async () => {
+  test('resuming a stream that still seems open takes it over', async () => {
     const server = testServer()
     const { url, handler } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -137,8 +137,9 @@ describe('a stream that broke', () => {
   })
 })
 
-describe('B6: event ids that are not good', () => {
-  test('B6: of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody [T-HTTP-056] [T-SEC-006]', async () => {
+describe('event ids that are not good', () => {
+  test('event ids that are forged, garbled, or of another session or stream are answered 400', async () => {
+    proves('T-HTTP-056', 'T-SEC-006')
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server)
@@ -148,9 +149,9 @@ describe('B6: event ids that are not good', () => {
     await stream.ended
     const id = String(stream.events[1]?.id)
     const [prefix, number] = id.split('.')
-    expect(await refusalOf(mallory, id)).toEqual([400, 'The last event id is not one of this session'])
-    expect(await refusalOf(alice, `${prefix}.${number}.5`)).toEqual([400, 'The last event id names an event that was never sent'])
-    expect(await refusalOf(alice, `${prefix}.${number}.999999999999999`)).toEqual([400, expect.stringContaining('never sent')])
+    expect(await refusalOf(mallory, id)).toEqual([400, 'The last event id does not belong to this session'])
+    expect(await refusalOf(alice, `${prefix}.${number}.5`)).toEqual([400, 'The last event id names an event that was not sent'])
+    expect(await refusalOf(alice, `${prefix}.${number}.999999999999999`)).toEqual([400, expect.stringContaining('was not sent')])
     expect(await refusalOf(alice, `${prefix}.77.1`)).toEqual([400, 'The stream of that event id is no longer kept'])
     for (const forged of [
       'x',
@@ -164,12 +165,12 @@ describe('B6: event ids that are not good', () => {
       `${prefix}A.1.1`,
       `${prefix}.1.9999999999999999`,
     ])
-      expect(await refusalOf(alice, forged), forged).toEqual([400, 'The last event id is not one of this session'])
+      expect(await refusalOf(alice, forged), forged).toEqual([400, 'The last event id does not belong to this session'])
     const good = await alice.listen(id)
     expect((await good.messages()).map((message) => message.params?.progress ?? message.id)).toEqual([2, 3, 1])
   })
 
-  test('B6: an event that is no longer kept is told, not skipped over in silence', async () => {
+  test('an event that is no longer stored is reported, not skipped silently', async () => {
     const { server, go } = counting()
     go.open()
     const limits: Partial<HttpLimits> = { maxEvents: 4 }
@@ -185,7 +186,7 @@ describe('B6: event ids that are not good', () => {
     expect(await (await session.listen(id(7))).messages()).toHaveLength(3)
   })
 
-  test('B4: a second GET is answered 409 and the first goes on', async () => {
+  test('a second GET is answered 409 and the first continues', async () => {
     const server = testServer()
     const { url } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -198,7 +199,7 @@ describe('B6: event ids that are not good', () => {
 })
 
 describe('what is kept of streams', () => {
-  test('is bounded in bytes, though the last event is always there', async () => {
+  test('stored events are bounded in bytes, though the last event is always stored', async () => {
     const server = testServer()
     server.tool('big', {}, async (_args, ctx) => {
       for (let i = 1; i <= 4; i++) await ctx.progress(i, 5, 'x'.repeat(900))
@@ -227,7 +228,7 @@ describe('what is kept of streams', () => {
   }
   const isKept = async (session: HttpSession, id: string): Promise<boolean> => (await session.listen(id)).status === 200
 
-  test('is at most maxKeptBytesPerSession of one session: streams that ended longest ago go first', async () => {
+  test('stored events take maxKeptBytesPerSession per session: the oldest ended streams go first', async () => {
     const { open, ask, handler } = await largeAnswers({ maxKeptBytesPerSession: 10_000 })
     const session = await open('192.0.2.1')
     const other = await open('192.0.2.1')
@@ -241,7 +242,7 @@ describe('what is kept of streams', () => {
     expect(await isKept(session, await ask(session, 11_000, 9))).toBe(false)
   })
 
-  test('is at most maxKeptBytes of this process: whoever keeps most gives way, and others lose nothing', async () => {
+  test('stored events take maxKeptBytes in all: the largest holder loses some, others nothing', async () => {
     const { open, ask, handler } = await largeAnswers({ maxKeptBytes: 40_000, maxEndedStreams: 100 })
     const small = await open('192.0.2.1')
     const smalls = await ask(small, 3_000, 1)
@@ -257,13 +258,13 @@ describe('what is kept of streams', () => {
     expect(await Promise.all(ids.slice(-8).map(([session, id]) => isKept(session, id)))).not.toContain(false)
   })
 
-  test('counts two bytes a character where one of them needs two', async () => {
+  test('stored events count two bytes a character where one of them needs two', async () => {
     const { open, ask, handler } = await largeAnswers({}, 'ж')
     await ask(await open('192.0.2.1'), 10_000, 1)
     expect(handler.counts.keptBytes).toBeGreaterThan(20_000)
   })
 
-  test('of a stream that goes on without a reader is bounded too, and what is lost is told', async () => {
+  test('stored events of a stream without a reader are bounded too, and losses are reported', async () => {
     const { server, go } = counting()
     const { url, handler } = await serve(server, { limits: { maxKeptBytes: 20_000 } })
     const session = await openSession(url, POLLED)
@@ -279,7 +280,7 @@ describe('what is kept of streams', () => {
     expect((await resumed.message()).result?.content[0].text).toBe('counted to 1000')
   })
 
-  test('is given back when the session ends', async () => {
+  test('stored events are released when the session ends', async () => {
     const { open, ask, handler } = await largeAnswers({})
     const session = await open('192.0.2.1')
     await ask(session, 5_000, 1)
@@ -290,7 +291,7 @@ describe('what is kept of streams', () => {
     await until(() => handler.counts.callers === 0)
   })
 
-  test('is forgotten eventTtlMs after the client left', async () => {
+  test('stored events are forgotten eventTtlMs after the client left', async () => {
     const { server, go } = counting()
     go.open()
     const { url, pass } = await serveInFakeTime(server, { limits: { eventTtlMs: 10_000 } })
@@ -306,7 +307,7 @@ describe('what is kept of streams', () => {
     expect(await refusalOf(session, String(stream.events[1]?.id))).toEqual([400, 'The stream of that event id is no longer kept'])
   })
 
-  test('is no more than maxEndedStreams streams of one session', async () => {
+  test('stored events are those of at most maxEndedStreams streams of one session', async () => {
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server, { limits: { maxEndedStreams: 2 } })
@@ -322,7 +323,7 @@ describe('what is kept of streams', () => {
     expect((await session.listen(ids[2])).status).toBe(200)
   })
 
-  test('one stream that is come back to again and again drives out no other', async () => {
+  test('one stream that is resumed again and again displaces no other', async () => {
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server, { limits: { maxEndedStreams: 2 } })
@@ -340,8 +341,8 @@ describe('what is kept of streams', () => {
 })
 
 describe('a call that lets its client hang up', () => {
-  test('2025-11-25: the connection ends with the time to wait, and the answer is there when the client comes back [T-HTTP-020] [T-HTTP-022]', async () => {
-    proves('R-VER-007')
+  test('2025-11-25: the connection ends with a retry time, and the answer waits for the client', async () => {
+    proves('T-HTTP-020', 'T-HTTP-022', 'R-VER-007')
     const server = testServer()
     const go = gate()
     server.tool('long', {}, async (_args, ctx) => {
@@ -362,8 +363,8 @@ describe('a call that lets its client hang up', () => {
     expect(await waiting.ended).toBe('end')
   })
 
-  test.each([...OLDER, '2026-07-28'])('%s: nothing is broken off before the answer [T-HTTP-027]', async (revision) => {
-    proves('R-VER-007')
+  test.each([...OLDER, '2026-07-28'])('%s: no connection is ended before the answer', async (revision) => {
+    proves('T-HTTP-027', 'R-VER-007')
     const server = testServer()
     server.tool('long', {}, async (_args, ctx) => {
       await ctx.progress(1)

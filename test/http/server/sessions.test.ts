@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { HttpSession } from '../../../src/http/server/session.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
+import { HttpSession } from '../../../src/http/server/session/session.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
@@ -26,37 +26,36 @@ const NOT_FOUND = { code: -32600, message: 'Session not found' }
 const VISIBLE = /^[\x21-\x7e]+$/
 
 describe('a session', () => {
-  test.each(STREAMABLE)(
-    'begins with initialize of %s, whose answer carries its id, and spans requests [T-HTTP-058] [T-HTTP-059] [T-HTTP-061]',
-    async (revision) => {
-      const server = testServer()
-      server.tool('which', {}, (_args, ctx) => `${ctx.caller.revision} ${ctx.caller.client?.name}`)
-      const { url, handler } = await serve(server)
-      const opened = await http(url, { body: initializeMessage(revision) })
-      expect([opened.status, opened.headers['content-type']]).toEqual([200, 'application/json'])
-      expect(opened.message.result?.protocolVersion).toBe(revision)
-      expect(opened.headers['mcp-session-id']).toMatch(VISIBLE)
-      const session = await openSession(url, revision)
-      expect((await session.ask(callTool('which'))).message.result?.content[0].text).toBe(`${revision} raw`)
-      expect(handler.counts.sessions).toBe(2)
-    },
-  )
+  test.each(STREAMABLE)('a session begins with initialize of %s, whose answer carries its id, and spans requests', async (revision) => {
+    proves('T-HTTP-058', 'T-HTTP-059', 'T-HTTP-061')
+    const server = testServer()
+    server.tool('which', {}, (_args, ctx) => `${ctx.caller.revision} ${ctx.caller.client?.name}`)
+    const { url, handler } = await serve(server)
+    const opened = await http(url, { body: initializeMessage(revision) })
+    expect([opened.status, opened.headers['content-type']]).toEqual([200, 'application/json'])
+    expect(opened.message.result?.protocolVersion).toBe(revision)
+    expect(opened.headers['mcp-session-id']).toMatch(VISIBLE)
+    const session = await openSession(url, revision)
+    expect((await session.ask(callTool('which'))).message.result?.content[0].text).toBe(`${revision} raw`)
+    expect(handler.counts.sessions).toBe(2)
+  })
 
-  test('B5: 100,000 ids are unique, of 128 bits and visible ASCII [T-HTTP-060] [T-HTTP-061] [T-SEC-010]', () => {
+  test('100,000 ids are unique, of 128 bits and visible ASCII', () => {
+    proves('T-HTTP-060', 'T-HTTP-061', 'T-SEC-010')
     const channel = { version: undefined } as never
     const options = {
       service: { open: () => channel } as never,
       limits: {} as never,
-      load: {} as never,
+      inFlight: {} as never,
       open: {} as never,
       kept: {} as never,
       now: () => 0,
     }
-    const holder = new Holder('unknown')
+    const usage = new CallerUsage('unknown')
     const ids = new Set<string>()
     let isVisible = true
     for (let i = 0; i < 100_000; i++) {
-      const { id } = new HttpSession(undefined, holder, options)
+      const { id } = new HttpSession(undefined, usage, options)
       isVisible &&= VISIBLE.test(id) && Buffer.from(id, 'base64url').length === 16
       ids.add(id)
     }
@@ -69,7 +68,8 @@ describe('a session', () => {
     for (const count of counts) expect(Math.abs(count - 50_000)).toBeLessThan(1_500)
   })
 
-  test('B5: nothing that a server is made of uses Math.random [T-SEC-011]', () => {
+  test('no source file of the server uses Math.random', () => {
+    proves('T-SEC-011')
     const root = new URL('../../../src/', import.meta.url)
     const isOfServer = (name: string) => /^(jsonrpc|protocol|revisions|server|http.server).*\.ts$/.test(name)
     const files = readdirSync(root, { recursive: true }).map(String).filter(isOfServer)
@@ -77,7 +77,8 @@ describe('a session', () => {
     expect(files.filter((file) => readFileSync(new URL(file, root), 'utf8').includes('Math.random'))).toEqual([])
   })
 
-  test('requests without its id are answered 400, all but initialize [T-HTTP-064]', async () => {
+  test('requests without a session id are answered 400, all but initialize', async () => {
+    proves('T-HTTP-064')
     const { url } = await serve(testServer())
     const headers = { 'mcp-protocol-version': '2025-11-25' }
     const posted = await http(url, { headers, body: { jsonrpc: '2.0', id: 3, method: 'tools/list' } })
@@ -87,7 +88,8 @@ describe('a session', () => {
     for (const { status, message } of [posted, noticed, got, deleted]) expect([status, message.error?.code]).toEqual([400, -32600])
   })
 
-  test('ends with DELETE: 204, then 404 on everything, its streams end and what was in hand is aborted [T-HTTP-028] [T-HTTP-065] [T-HTTP-066]', async () => {
+  test('a session ends with DELETE: 204, then 404; its streams end and its calls are aborted', async () => {
+    proves('T-HTTP-028', 'T-HTTP-065', 'T-HTTP-066')
     const server = testServer()
     const begun = gate()
     const aborted = gate()
@@ -121,7 +123,7 @@ describe('a session', () => {
     expect(handler.counts.sessions).toBe(0)
   })
 
-  test('initialize inside a session is refused and the session lives on', async () => {
+  test('initialize inside a session is refused and the session continues', async () => {
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const again = await session.post(initializeMessage('2025-11-25'))
@@ -130,8 +132,8 @@ describe('a session', () => {
   })
 })
 
-describe('B2: one id twice', () => {
-  test('B2: the second request is answered 400 and -32600 at once, the first completes', async () => {
+describe('one id twice', () => {
+  test('the second request is answered 400 and -32600 at once, the first completes', async () => {
     const server = testServer()
     const go = gate()
     const begun = gate()
@@ -152,8 +154,9 @@ describe('B2: one id twice', () => {
   })
 })
 
-describe('B3: a session of somebody else', () => {
-  test('B3: is not found by POST, GET or DELETE, as one that does not exist; it is told to whoever watches, and its owner notices nothing [T-SEC-007] [T-SEC-013] [T-SEC-014]', async () => {
+describe('a session of somebody else', () => {
+  test('a session of another principal is answered 404 and reported, and its owner is not affected', async () => {
+    proves('T-SEC-007', 'T-SEC-013', 'T-SEC-014')
     const onRefused = vi.fn()
     const server = testServer()
     const called = vi.fn(() => 'x')
@@ -182,7 +185,8 @@ describe('B3: a session of somebody else', () => {
   })
 })
 
-test('a session proves nothing about who calls: every request in it is asked who sent it [T-SEC-008] [T-SEC-009]', async () => {
+test('a session id is no proof of the caller: every request in it is authenticated', async () => {
+  proves('T-SEC-008', 'T-SEC-009')
   const { url } = await serve(testServer(), { authenticate: byHeader })
   const { id } = await openSession(url, '2025-11-25', { headers: { 'x-user': 'alice' } })
   const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
@@ -190,7 +194,7 @@ test('a session proves nothing about who calls: every request in it is asked who
     expect((await http(url, { ...call, headers })).status).toBe(401)
 })
 
-test('a caller has one allowance, however many sessions it opens; the error names the request', async () => {
+test('a caller has one rate limit for all its sessions, and the error names the request', async () => {
   const server = createServer({ name: 'test', version: '1', limits: { toolCalls: { perSecond: 0.001, burst: 3 } } })
   server.tool('hi', {}, () => 'hi')
   const { url } = await serve(server, { authenticate: byHeader })
@@ -205,7 +209,7 @@ test('a caller has one allowance, however many sessions it opens; the error name
   expect(answers).toEqual(['ok', 'ok', 'ok', ['b', 'toolCalls'], 'ok', 'ok'])
 })
 
-test('a refusal of a request that can be read carries its id', async () => {
+test('a refusal of a readable request carries its id', async () => {
   const { url } = await serve(testServer())
   const headers = { 'mcp-session-id': 'AAAAAAAAAAAAAAAAAAAAAA', 'mcp-protocol-version': '2025-11-25' }
   const body = { jsonrpc: '2.0', id: 'mine', method: 'tools/list' }
@@ -216,8 +220,8 @@ test('a refusal of a request that can be read carries its id', async () => {
   ])
 })
 
-describe('B13: after the end', () => {
-  test('B13: DELETE during a call aborts its signal; what the handler says later goes nowhere', async () => {
+describe('after the end', () => {
+  test('DELETE during a call aborts its signal, and later messages of the handler are dropped', async () => {
     const server = testServer()
     const begun = gate()
     const finished = gate<string>()
@@ -251,8 +255,8 @@ describe('B13: after the end', () => {
   })
 })
 
-describe('C11: sessions that nobody needs', () => {
-  test('end when unused for sessionIdleMs; requests and open streams are use', async () => {
+describe('unused sessions', () => {
+  test('sessions end when unused for sessionIdleMs; requests and open streams count as use', async () => {
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionIdleMs: 60_000, pingMs: 1e9 } })
     const idle = await openSession(url, '2025-11-25')
     const used = await openSession(url, '2025-11-25')
@@ -271,7 +275,7 @@ describe('C11: sessions that nobody needs', () => {
     expect(endpoint.counts.sessions).toBe(0)
   })
 
-  test('a call in hand keeps its session', async () => {
+  test('a running call keeps its session', async () => {
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async () => {
@@ -288,7 +292,7 @@ describe('C11: sessions that nobody needs', () => {
   })
 
   test.each(['2099-01-01', 'abc', '2026-07-28x'])(
-    'a DELETE that names the version %s is answered 400, and the session goes on',
+    'a DELETE with the version %s is answered 400, and the session continues',
     async (version) => {
       proves('T-HDR-004')
       const { url } = await serve(testServer())
@@ -303,7 +307,8 @@ describe('C11: sessions that nobody needs', () => {
     },
   )
 
-  test('end after sessionMaxAgeMs whatever happens in them, and their streams with them [T-HTTP-028]', async () => {
+  test('sessions end after sessionMaxAgeMs whatever happens in them, and their streams with them', async () => {
+    proves('T-HTTP-028')
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -315,7 +320,8 @@ describe('C11: sessions that nobody needs', () => {
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('C11: idle sessions give way at maxSessions; after the idle time all are gone, and so is their memory [T-SEC-012]', async () => {
+  test('idle sessions make room at maxSessions, and their memory is freed after the idle time', async () => {
+    proves('T-SEC-012')
     const max = 3_000
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), {
       limits: { maxSessions: max, maxSessionsPerAddress: false, sessionIdleMs: 60_000 },

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpLimits } from '../../../src/http/index.ts'
 import { requestTimeoutOf } from '../../../src/http/server/listen.ts'
@@ -21,16 +22,15 @@ import {
 import { rawRequest } from '../../support/raw-request.ts'
 
 const MIB = 1024 * 1024
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const headOf = (length: number): string =>
   `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hi\r\nContent-Length: ${length}\r\n\r\n`
 const BODY = JSON.stringify(modern(callTool('hi')).body)
 
-describe('C12: bodies that trickle in', () => {
+describe('bodies that trickle in', () => {
   const limits: Partial<HttpLimits> = { bodyGraceMs: 150, minBodyRate: 1000 }
 
-  test('C12: slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
+  test('a body slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
     const onRefused = vi.fn()
     const { port } = await serve(testServer(), { limits, onRefused })
     const raw = rawHttp(port, headOf(BODY.length))
@@ -41,14 +41,14 @@ describe('C12: bodies that trickle in', () => {
     expect(onRefused).toHaveBeenCalledWith({ status: 408, reason: expect.stringContaining('limits.minBodyRate') })
   })
 
-  test('C12: a body of which nothing ever comes likewise', async () => {
+  test('a body that never arrives is answered 408 and closed', async () => {
     const { port } = await serve(testServer(), { limits })
     const startedAt = performance.now()
     expect(await rawHttp(port, headOf(BODY.length)).closed).toMatch(/^HTTP\/1\.1 408 /)
     expect(performance.now() - startedAt).toBeLessThan(1500)
   })
 
-  test('one in small pieces that is fast enough is taken, and so is one that is slow but soon over', async () => {
+  test('a body in small pieces that is fast enough is accepted, and so is a slow short one', async () => {
     const { port } = await serve(testServer(), { limits: { bodyGraceMs: 100, minBodyRate: 200 } })
     const steady = rawHttp(port, headOf(BODY.length))
     for (let at = 0; at < BODY.length; at += 40) {
@@ -62,7 +62,7 @@ describe('C12: bodies that trickle in', () => {
     expect(await short.status()).toBe(200)
   })
 
-  test('one that sends much at once and then next to nothing is judged by what it sends now', async () => {
+  test('a body that starts fast and then stalls is judged by its current rate', async () => {
     const { port } = await serve(testServer(), { limits: { bodyGraceMs: 150, minBodyRate: 1000 } })
     const raw = rawHttp(port, headOf(3_000_000) + ' '.repeat(2_000_000))
     const startedAt = performance.now()
@@ -88,7 +88,7 @@ describe('C12: bodies that trickle in', () => {
     ['POST', '/nothing-here', 404],
     ['DELETE', '/mcp', 204],
     ['GET', '/mcp', 400],
-  ])('the rest of a body that nobody reads (%s %s) is not waited for', async (method, path, status) => {
+  ])('the rest of an unread body (%s %s) is not waited for', async (method, path, status) => {
     const { port, url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const headers = method === 'DELETE' ? session.headers : {}
@@ -101,7 +101,7 @@ describe('C12: bodies that trickle in', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
-  test('C12: 400 sockets that send one byte now and then are all closed with 408, and others are served meanwhile', async () => {
+  test('400 sockets that send a byte now and then get 408, and others are served meanwhile', async () => {
     const { port, url } = await serve(testServer(), { limits: { bodyGraceMs: 1000 }, maxConnectionsPerAddress: false })
     const startedAt = performance.now()
     const slow = Array.from({ length: 400 }, () => rawHttp(port, headOf(BODY.length)))
@@ -132,7 +132,7 @@ function deafCall(port: number, name: string, args: Record<string, unknown> = {}
   return deaf(port, JSON.stringify(body), headers as Record<string, string>)
 }
 
-describe('C9: readers that do not read', () => {
+describe('readers that do not read', () => {
   /** A tool that writes without end, waiting when asked to or not. */
   function flooding(isPatient: boolean) {
     const server = testServer()
@@ -151,7 +151,7 @@ describe('C9: readers that do not read', () => {
     return { server, state }
   }
 
-  test('all who wait for one slow reader go on when it has read', async () => {
+  test('all writers that wait for a slow reader continue when it has read', async () => {
     const server = testServer()
     let waiting = 0
     let released = 0
@@ -176,7 +176,7 @@ describe('C9: readers that do not read', () => {
     expect(released).toBe(3)
   })
 
-  test('whoever writes is asked to wait beyond softBufferBytes, and the reader is cut off after stallMs', async () => {
+  test('a writer waits beyond softBufferBytes, and the reader is cut off after stallMs', async () => {
     const { server, state } = flooding(true)
     const onRefused = vi.fn()
     const { port, handler } = await serve(server, { limits: { stallMs: 400, softBufferBytes: 64 * 1024 }, onRefused })
@@ -191,17 +191,17 @@ describe('C9: readers that do not read', () => {
     expect(written).toBeLessThan(16 * MIB)
     await until(() => state.aborted === 1)
     expect(performance.now() - startedAt).toBeLessThan(3000)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'stallMs' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
-  test('one who writes without waiting has the reader cut off at hardBufferBytes, at once', async () => {
+  test('a writer that does not wait has its reader cut off at hardBufferBytes', async () => {
     const { server, state } = flooding(false)
     const onRefused = vi.fn()
     const { port, handler } = await serve(server, { limits: { hardBufferBytes: 256 * 1024 }, onRefused })
     deafCall(port, 'flood')
     await until(() => state.aborted === 1)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'hardBufferBytes' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'hardBufferBytes' })
     expect(state.written).toBeLessThan(32 * MIB)
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
@@ -217,7 +217,7 @@ describe('C9: readers that do not read', () => {
     expect(await stream.messages()).toHaveLength(21)
   })
 
-  test('a trickle of writes does not pass for reading', async () => {
+  test('a trickle of writes does not count as reading', async () => {
     const server = testServer()
     const aborted = vi.fn()
     server.tool('trickle', {}, async (_args, ctx) => {
@@ -240,7 +240,7 @@ describe('C9: readers that do not read', () => {
     await until(() => aborted.mock.calls.length === 1)
   })
 
-  test('in a session the reader is cut off too, but the call goes on and what is kept of it can be fetched', async () => {
+  test('in a session the reader is cut off too, but the call continues and can be fetched', async () => {
     const { server, state } = flooding(true)
     const { port, url, handler } = await serve(server, { limits: { stallMs: 200 } })
     const session = await openSession(url, '2025-06-18')
@@ -278,7 +278,7 @@ describe('C9: readers that do not read', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(1000)
   })
 
-  test.each(['JSON', 'a last event'])('C9: an answer as %s that nobody reads does not stay for ever', async (kind) => {
+  test.each(['JSON', 'a last event'])('an answer as %s that is never read does not stay for ever', async (kind) => {
     const server = testServer()
     const begun = gate()
     server.tool('big', {}, async (_args, ctx) => {
@@ -301,7 +301,7 @@ describe('C9: readers that do not read', () => {
     expect(received).toBeLessThan(16 * MIB)
   })
 
-  test('F7: 100 clients that never read, 300 MB to say to each: memory stays bounded, each is cut, others are served', async () => {
+  test('100 clients that never read 300 MB each are cut off with bounded memory, and others are served', async () => {
     const server = testServer()
     const text = 'x'.repeat(64 * 1024)
     let written = 0
@@ -337,13 +337,13 @@ describe('C9: readers that do not read', () => {
   }, 20_000)
 })
 
-describe('F6: peers that are gone without a word', () => {
+describe('silent peers', () => {
   const inFakeTime = () => {
     const clock = fakeClock()
     return serveInFakeTime(testServer({ clock }), {}, clock)
   }
 
-  test('F6: a session that answers no pings loses its stream within 75 s of the last sign of life', async () => {
+  test('a session that answers no pings loses its stream within 75 s', async () => {
     const { url, pass, endpoint } = await inFakeTime()
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -355,7 +355,7 @@ describe('F6: peers that are gone without a word', () => {
     expect((await session.listen()).status).toBe(200)
   })
 
-  test('F6: one that answers keeps it, and one miss is forgiven', async () => {
+  test('a session that answers pings keeps its stream, and one miss is tolerated', async () => {
     const { url, pass, endpoint } = await inFakeTime()
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()

@@ -29,7 +29,7 @@ function asking(options = {}) {
 }
 
 describe('an endpoint of 2026-07-28 only', () => {
-  test('ignores session ids and event ids that a client brings, and gives out none', async () => {
+  test('a stateless endpoint ignores session ids and event ids, and issues none', async () => {
     proves('R-DISC-035', 'R-DISC-036', 'R-HTTP-010', 'R-HTTP-018')
     const { url } = await serve(asking(ONLY))
     const odd = { 'mcp-session-id': 'of-another-time', 'last-event-id': '7.1' }
@@ -45,7 +45,7 @@ describe('an endpoint of 2026-07-28 only', () => {
     expect(stream.events.every(({ id }) => id === undefined)).toBe(true)
   })
 
-  test.each(['GET', 'DELETE'])('answers %s with 405 whatever comes with it', async (method) => {
+  test.each(['GET', 'DELETE'])('a stateless endpoint answers %s with 405 in any case', async (method) => {
     proves('R-DISC-034', 'R-HTTP-009', 'R-HTTP-010')
     const { url } = await serve(testServer(ONLY))
     for (const headers of [
@@ -58,7 +58,7 @@ describe('an endpoint of 2026-07-28 only', () => {
     }
   })
 
-  test('refuses initialize with 400 and says what it speaks', async () => {
+  test('a stateless endpoint refuses initialize with 400 and lists its versions', async () => {
     proves('R-DISC-018', 'R-DISC-020')
     const { url } = await serve(testServer(ONLY))
     const { status, message, headers } = await http(url, { body: initializeMessage('2025-11-25') })
@@ -67,7 +67,7 @@ describe('an endpoint of 2026-07-28 only', () => {
     expect(headers).not.toHaveProperty('mcp-session-id')
   })
 
-  test('refuses a request without MCP-Protocol-Version with 400 and -32020', async () => {
+  test('a stateless endpoint refuses a request without MCP-Protocol-Version with 400 and -32020', async () => {
     proves('R-HDR-008', 'R-HDR-027')
     const { url } = await serve(testServer(ONLY))
     const { body, headers } = modern(callTool('hi'))
@@ -79,7 +79,7 @@ describe('an endpoint of 2026-07-28 only', () => {
 
 describe('a request that stands alone', () => {
   test.each(['no/such', 'ping', 'logging/setLevel', 'resources/subscribe', 'prompts/list', 'resources/list', 'completion/complete'])(
-    'for %s, which is not there, is answered 404 and -32601',
+    'a stateless request for %s, which does not exist, is answered 404 and -32601',
     async (method) => {
       proves('R-HTTP-024', 'R-BASE-070', 'R-BASE-056')
       const { url } = await serve(testServer())
@@ -88,7 +88,7 @@ describe('a request that stands alone', () => {
     },
   )
 
-  test('that lacks a capability which its tool needs is answered 400 and -32021', async () => {
+  test('a stateless request without a capability that its tool needs is answered 400 and -32021', async () => {
     proves('R-META-009')
     const { url } = await serve(asking())
     const { status, message } = await askModern(url, callTool('asks'))
@@ -97,7 +97,7 @@ describe('a request that stands alone', () => {
   })
 
   test.each(['io.modelcontextprotocol/protocolVersion', 'io.modelcontextprotocol/clientCapabilities'])(
-    'without %s in its metadata is answered 400 and -32602',
+    'a stateless request without %s in its metadata is answered 400 and -32602',
     async (key) => {
       proves('R-META-005')
       const { url } = await serve(testServer())
@@ -109,7 +109,7 @@ describe('a request that stands alone', () => {
     },
   )
 
-  test('that is asked something gets the question as its result: no request comes on its stream', async () => {
+  test('a stateless request gets a question as its result, and no request comes on its stream', async () => {
     proves('R-HTTP-016', 'R-HTTP-017')
     const { url } = await serve(asking())
     const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
@@ -123,7 +123,7 @@ describe('a request that stands alone', () => {
     expect(await stream.ended).toBe('end')
   })
 
-  test('shares its endpoint with sessions: neither knows of the other', async () => {
+  test('stateless requests and sessions share an endpoint without affecting each other', async () => {
     proves('R-DISC-014', 'R-DISC-021', 'R-DISC-022', 'R-HTTP-010')
     const server = testServer()
     server.tool('which', {}, (_args, ctx) => ctx.caller.revision)

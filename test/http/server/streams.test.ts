@@ -21,49 +21,48 @@ const FORMS = { elicitation: {} }
 const settled = (ms = 60): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('which stream a message goes to', () => {
-  test.each(STREAMABLE)(
-    'in %s what belongs to a call goes to its stream, what belongs to none to the GET stream, and each goes to one [T-HTTP-026] [T-HTTP-039] [T-HTTP-041] [T-HTTP-042] [T-HTTP-047] [T-HTTP-048]',
-    async (revision) => {
-      const server = testServer()
-      const arrived = [gate(), gate()]
-      const go = gate()
-      let count = 0
-      server.tool('work', {}, async (_args, ctx) => {
-        await ctx.progress(1)
-        arrived[count++]?.open()
-        await go.opened
-        ctx.log.warning(`about ${String(ctx.meta.progressToken)}`)
-        return 'done'
-      })
-      const { url } = await serve(server)
-      const session = await openSession(url, revision)
-      const standing = await session.listen()
-      const first = await session.askStream({ ...callTool('work', {}, { _meta: { progressToken: 'a' } }), id: 1 })
-      const second = await session.askStream({ ...callTool('work', {}, { _meta: { progressToken: 'b' } }), id: 2 })
-      await Promise.all(arrived.map(({ opened }) => opened))
-      server.tool('new', {}, () => 'x')
-      server.log.error('about nothing')
-      expect(await standing.message()).toMatchObject({ method: 'notifications/message', params: { data: 'about nothing' } })
-      expect(await standing.message()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
-      go.open()
-      for (const [stream, token, id] of [
-        [first, 'a', 1],
-        [second, 'b', 2],
-      ] as const) {
-        const [progress, log, answer, ...rest] = await stream.messages()
-        expect(progress?.params.progressToken).toBe(token)
-        expect(log?.params.data).toBe(`about ${token}`)
-        expect(answer?.id).toBe(id)
-        expect(rest).toEqual([])
-      }
-      await session.end()
-      expect(await standing.messages()).toEqual([])
-    },
-  )
+  test.each(STREAMABLE)('in %s messages of a call go to its stream, others to the GET stream, each to one', async (revision) => {
+    proves('T-HTTP-026', 'T-HTTP-039', 'T-HTTP-041', 'T-HTTP-042', 'T-HTTP-047', 'T-HTTP-048')
+    const server = testServer()
+    const arrived = [gate(), gate()]
+    const go = gate()
+    let count = 0
+    server.tool('work', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      arrived[count++]?.open()
+      await go.opened
+      ctx.log.warning(`about ${String(ctx.meta.progressToken)}`)
+      return 'done'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, revision)
+    const standing = await session.listen()
+    const first = await session.askStream({ ...callTool('work', {}, { _meta: { progressToken: 'a' } }), id: 1 })
+    const second = await session.askStream({ ...callTool('work', {}, { _meta: { progressToken: 'b' } }), id: 2 })
+    await Promise.all(arrived.map(({ opened }) => opened))
+    server.tool('new', {}, () => 'x')
+    server.log.error('about nothing')
+    expect(await standing.message()).toMatchObject({ method: 'notifications/message', params: { data: 'about nothing' } })
+    expect(await standing.message()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    go.open()
+    for (const [stream, token, id] of [
+      [first, 'a', 1],
+      [second, 'b', 2],
+    ] as const) {
+      const [progress, log, answer, ...rest] = await stream.messages()
+      expect(progress?.params.progressToken).toBe(token)
+      expect(log?.params.data).toBe(`about ${token}`)
+      expect(answer?.id).toBe(id)
+      expect(rest).toEqual([])
+    }
+    await session.end()
+    expect(await standing.messages()).toEqual([])
+  })
 
   test.each(['2025-06-18', '2025-11-25'])(
-    'in %s a question goes to the stream of the call that asks, never to the GET stream, and not at all after it [T-HTTP-025] [T-HTTP-040]',
+    'in %s a question goes only to the stream of its call, and not at all after it',
     async (revision) => {
+      proves('T-HTTP-025', 'T-HTTP-040')
       const server = testServer()
       let context: Context | undefined
       server.tool('asks', {}, async (_args, ctx) => {
@@ -89,7 +88,7 @@ describe('which stream a message goes to', () => {
     },
   )
 
-  test('what happens before the client listens is kept for it, though not much', async () => {
+  test('messages before the client listens are stored for it, within a bound', async () => {
     const server = testServer()
     const { url } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -101,7 +100,7 @@ describe('which stream a message goes to', () => {
     expect(standing.events.at(-1)?.data).toContain('early 69')
   })
 
-  test('a GET stream that names no event gets nothing that another was sent, and all that was said since', async () => {
+  test('a GET stream without an event id gets only new messages', async () => {
     proves('T-BASE-015', 'T-HTTP-055', 'T-HTTP-057')
     const server = testServer()
     const { url, endpoint, pass } = await serveInFakeTime(server, { limits: { pingMs: 5_000, maxMissedPings: 100 } })
@@ -129,7 +128,7 @@ describe('which stream a message goes to', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('a GET stream that names an event gets all after it, also what another was sent', async () => {
+  test('a GET stream with an event id gets all messages after it', async () => {
     const server = testServer()
     const { url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
@@ -147,7 +146,8 @@ describe('which stream a message goes to', () => {
     expect((await (await session.listen()).message()).params.data).toBe('four')
   })
 
-  test('a GET stream that the client closes is let go, and can be opened anew [T-HTTP-043]', async () => {
+  test('a GET stream that the client closes is released, and can be opened again', async () => {
+    proves('T-HTTP-043')
     const { url, handler } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -159,7 +159,8 @@ describe('which stream a message goes to', () => {
 })
 
 describe('an answer that takes long', () => {
-  test.each([...STREAMABLE, '2026-07-28'])('becomes a stream after streamAfterMs, in %s [T-HTTP-017]', async (revision) => {
+  test.each([...STREAMABLE, '2026-07-28'])('a slow answer becomes a stream after streamAfterMs, in %s', async (revision) => {
+    proves('T-HTTP-017')
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async () => {
@@ -180,7 +181,7 @@ describe('an answer that takes long', () => {
     expect(await stream.ended).toBe('end')
   })
 
-  test('one that is quicker stays JSON, and so does one of a client that takes nothing else', async () => {
+  test('a fast answer stays JSON, and so does one of a client that accepts nothing else', async () => {
     const server = testServer()
     server.tool('slow', {}, () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 80)))
     const quick = await serve(server, { limits: { streamAfterMs: 5000 } })
@@ -194,35 +195,33 @@ describe('an answer that takes long', () => {
 
 describe('a client that goes away', () => {
   for (const how of ['destroy', 'reset'] as const) {
-    test.each(STREAMABLE)(
-      `F5: (${how}) is not a cancellation in %s: the work goes on and its result can be fetched [T-HTTP-030] [T-HTTP-031] [T-HTTP-033]`,
-      async (revision) => {
-        const server = testServer()
-        const go = gate()
-        let wasAborted: boolean | undefined
-        server.tool('work', {}, async (_args, ctx) => {
-          await ctx.progress(1)
-          await go.opened
-          wasAborted = ctx.signal.aborted
-          return 'kept'
-        })
-        const { url, handler } = await serve(server)
-        const session = await openSession(url, revision)
-        const stream = await session.askStream(callTool('work', {}, WATCHED))
-        await stream.message()
-        const { id } = stream.events.at(-1) ?? {}
-        stream[how]()
-        await until(() => handler.counts.streams === 0)
-        expect(handler.counts.inFlight).toBe(1)
-        go.open()
-        await until(() => handler.counts.inFlight === 0)
-        expect(wasAborted).toBe(false)
-        const resumed = await session.listen(id)
-        expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'kept' }] } }])
-      },
-    )
+    test.each(STREAMABLE)(`a disconnect (${how}) is not a cancellation in %s: the result can be fetched`, async (revision) => {
+      proves('T-HTTP-030', 'T-HTTP-031', 'T-HTTP-033')
+      const server = testServer()
+      const go = gate()
+      let wasAborted: boolean | undefined
+      server.tool('work', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await go.opened
+        wasAborted = ctx.signal.aborted
+        return 'kept'
+      })
+      const { url, handler } = await serve(server)
+      const session = await openSession(url, revision)
+      const stream = await session.askStream(callTool('work', {}, WATCHED))
+      await stream.message()
+      const { id } = stream.events.at(-1) ?? {}
+      stream[how]()
+      await until(() => handler.counts.streams === 0)
+      expect(handler.counts.inFlight).toBe(1)
+      go.open()
+      await until(() => handler.counts.inFlight === 0)
+      expect(wasAborted).toBe(false)
+      const resumed = await session.listen(id)
+      expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'kept' }] } }])
+    })
 
-    test(`F5: (${how}) cancels a request that stands alone within 100 ms, streaming or not, and nothing more is written`, async () => {
+    test(`a disconnect (${how}) cancels a stateless request within 100 ms, and nothing more is written`, async () => {
       proves('R-HTTP-021', 'R-HTTP-022', 'R-HTTP-023', 'R-CANC-006')
       const server = testServer()
       const aborted: number[] = []
@@ -263,7 +262,7 @@ describe('a client that goes away', () => {
     })
   }
 
-  test('F5: 300 clients that break off, half of each kind, leave nothing behind', async () => {
+  test('300 clients that disconnect, half of each kind, leave nothing behind', async () => {
     const server = testServer()
     let ended = 0
     server.tool('work', {}, async (_args, ctx) => {
@@ -298,7 +297,7 @@ describe('a client that goes away', () => {
     ['application/json, text/event-stream', 200, 'text/event-stream'],
     ['text/event-stream', 200, 'text/event-stream'],
     ['application/json', 202, undefined],
-  ])('a call of a client that takes %s is cancelled: the POST ends with %i and says nothing', async (accept, status, type) => {
+  ])('a call of a client that accepts %s is cancelled: the POST ends with %i and no body', async (accept, status, type) => {
     const server = testServer()
     const begun = gate()
     server.tool('hold', {}, async (_args, ctx) => {
@@ -336,7 +335,7 @@ describe('a client that goes away', () => {
 })
 
 describe('streams that only wait', () => {
-  test('show that they are alive with comments, every keepAliveMs of silence', async () => {
+  test('idle streams send comments after every keepAliveMs of silence', async () => {
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { keepAliveMs: 10_000 } })
     const session = await openSession(url, '2025-06-18')
     const standing = await session.listen()
@@ -350,7 +349,8 @@ describe('streams that only wait', () => {
     expect(endpoint.counts.streams).toBe(1)
   })
 
-  test('pings go to the GET stream [T-HTTP-039]', async () => {
+  test('pings go to the GET stream', async () => {
+    proves('T-HTTP-039')
     const { url, pass } = await serveInFakeTime(testServer(), { limits: { pingMs: 5_000 } })
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -360,7 +360,8 @@ describe('streams that only wait', () => {
     expect((await session.post({ jsonrpc: '2.0', id: ping.id, result: {} })).status).toBe(202)
   })
 
-  test('end after maxStreamAgeMs in a way that lets the client come back, and it can [T-HTTP-022] [T-HTTP-043] [T-HTTP-044]', async () => {
+  test('idle streams end after maxStreamAgeMs in a way that lets the client come back', async () => {
+    proves('T-HTTP-022', 'T-HTTP-043', 'T-HTTP-044')
     const server = testServer()
     const { url, pass } = await serveInFakeTime(server, { limits: { maxStreamAgeMs: 60_000, pingMs: 1e9, retryMs: 700 } })
     const session = await openSession(url, '2025-11-25')
@@ -377,7 +378,7 @@ describe('streams that only wait', () => {
     expect((await again.message()).params.data).toBe('two')
   })
 
-  test('of requests in hand are not ended for their age', async () => {
+  test('streams of running requests are not ended for their age', async () => {
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async (_args, ctx) => {

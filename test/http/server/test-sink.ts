@@ -1,11 +1,11 @@
 /** Both ends of a reply without a socket, under the hand of a test. */
 
-import type { Headers, Reply, Sink } from '../../../src/http/server/ask.ts'
-import type { Clock } from '../../../src/jsonrpc/clock.ts'
+import type { Clock } from '../../../src/base/clock.ts'
+import type { EventSink, Headers, HttpReply } from '../../../src/http/server/runtime/view.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/index.ts'
 
 /** A reader that takes what a test says it takes. */
-export class TestSink implements Sink {
+export class TestSink implements EventSink {
   pending = 0
   taken = 0
   onGone: (() => void) | undefined
@@ -30,7 +30,7 @@ export class TestSink implements Sink {
   }
 }
 
-export class TestReply implements Reply {
+export class TestReply implements HttpReply {
   extraHeaders: Headers | undefined
   endsAt: number | undefined
   onGone: (() => void) | undefined

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { BodyFault } from '../../../src/http/server/ask.ts'
-import { WebAsk, WebReply } from '../../../src/http/server/web.ts'
+import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
+import { WebReply, WebRequestView } from '../../../src/http/server/runtime/web.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }
 
@@ -25,7 +25,7 @@ async function streamed(signal?: AbortSignal) {
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
 
 describe('a reply to a web request', () => {
-  test('that was aborted before there was an answer is gone, and its response says so', async () => {
+  test('a web request that was aborted before its answer is gone, and its response says so', async () => {
     const controller = new AbortController()
     const { reply, onGone } = replied(controller.signal)
     expect(reply.isGone).toBe(false)
@@ -33,12 +33,12 @@ describe('a reply to a web request', () => {
     expect([reply.isGone, onGone.mock.calls.length, (await reply.response).status]).toEqual([true, 1, 499])
   })
 
-  test('that was aborted before anybody looked is gone', async () => {
+  test('a web request that was aborted before the first check is gone', async () => {
     const { reply } = replied(AbortSignal.abort())
     expect([reply.isGone, (await reply.response).status]).toEqual([true, 499])
   })
 
-  test('that was sent is not gone when the runtime aborts its signal afterwards', async () => {
+  test('a web request that was answered is not gone when the runtime aborts its signal afterwards', async () => {
     const controller = new AbortController()
     const { reply, onGone } = replied(controller.signal)
     reply.extraHeaders = { 'x-more': '1' }
@@ -50,7 +50,7 @@ describe('a reply to a web request', () => {
 })
 
 describe('a stream to a web client', () => {
-  test('is read in order and ends', async () => {
+  test('a stream to a web client is read in order and ends', async () => {
     const { sink, reader } = await streamed()
     sink.write('one')
     sink.write('two')
@@ -66,7 +66,7 @@ describe('a stream to a web client', () => {
     ])
   })
 
-  test('knows what was taken and what was not', async () => {
+  test('a stream to a web client knows what was read and what was not', async () => {
     const { sink, reader } = await streamed()
     sink.write('12345')
     sink.write('67')
@@ -77,7 +77,7 @@ describe('a stream to a web client', () => {
     expect([sink.pending, sink.taken]).toEqual([0, 7])
   })
 
-  test('sets whoever waits free when all was taken, and at once when nothing waits', async () => {
+  test('a stream to a web client releases writers when all was read, and at once when nothing waits', async () => {
     const { sink, reader } = await streamed()
     const [first, second] = [vi.fn(), vi.fn()]
     sink.whenDrained(first)
@@ -98,7 +98,7 @@ describe('a stream to a web client', () => {
     ['ends', (each: Awaited<ReturnType<typeof streamed>>) => each.sink.end(), 0],
     ['is cut off', (each: Awaited<ReturnType<typeof streamed>>) => each.sink.destroy(), 1],
     ['is given up by its reader', (each: Awaited<ReturnType<typeof streamed>>) => void each.reader.cancel(), 1],
-  ])('that %s sets whoever waits free, and tells whether its reader is gone', async (_how, act, gone) => {
+  ])('a stream to a web client that %s releases writers, and reports whether its reader is gone', async (_how, act, gone) => {
     const each = await streamed()
     const drained = vi.fn()
     each.sink.write('one')
@@ -110,15 +110,15 @@ describe('a stream to a web client', () => {
     expect([drained.mock.calls.length, each.onGone.mock.calls.length]).toEqual([2, gone])
   })
 
-  test('that is cut off fails its reader, once', async () => {
+  test('a stream to a web client that is cut off fails its reader, once', async () => {
     const { sink, reader, onGone } = await streamed()
     sink.destroy()
     sink.destroy()
-    await expect(reader.read()).rejects.toThrow('cut off')
+    await expect(reader.read()).rejects.toThrow('closed by the server')
     expect(onGone).toHaveBeenCalledOnce()
   })
 
-  test('whose request is aborted ends, tells that it is gone, and takes nothing more', async () => {
+  test('a stream to a web client whose request is aborted ends, reports it, and accepts nothing more', async () => {
     const controller = new AbortController()
     const { sink, onGone, reader } = await streamed(controller.signal)
     sink.write('one')
@@ -145,7 +145,7 @@ describe('the body of a web request', () => {
     })
     const request = new Request('http://localhost/mcp', { method: 'POST', body, duplex: 'half' } as RequestInit)
     const said = new Promise<[string | undefined, BodyFault | undefined]>((resolve) =>
-      new WebAsk(request, undefined).body(
+      new WebRequestView(request, undefined).body(
         BOUNDS,
         () => true,
         (text, fault) => resolve([text, fault]),
@@ -162,7 +162,7 @@ describe('the body of a web request', () => {
   test.each([
     [10, ['xxxxxxxxxx', undefined], 0],
     [11, [undefined, 'too-large'], 1],
-  ])('of %i bytes against a bound of 10 is read, or too large, and leaves no timer', async (length, outcome, times) => {
+  ])('a web body of %i bytes against a bound of 10 is read, or too large, and leaves no timer', async (length, outcome, times) => {
     fakeTimers()
     const { said, write, end, cancelled } = asked()
     write('x'.repeat(length))
@@ -171,7 +171,7 @@ describe('the body of a web request', () => {
     expect([cancelled.mock.calls.length, vi.getTimerCount()]).toEqual([times, 0])
   })
 
-  test('is judged by what came since the last time, and leaves no timer', async () => {
+  test('the rate of a web body is judged by what came since the last check, and leaves no timer', async () => {
     fakeTimers()
     const { said, write, cancelled } = asked()
     await turn()

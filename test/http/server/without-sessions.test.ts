@@ -12,6 +12,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
@@ -31,7 +32,8 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
   const headers = { 'mcp-protocol-version': revision }
   const request = (asked: { method: string; params?: unknown }, id = 1) => ({ jsonrpc: '2.0', id, ...asked })
 
-  test('initialize gives no session id, and every request is answered for itself [T-HTTP-059]', async () => {
+  test('without sessions, initialize gives no session id, and every request is independent', async () => {
+    proves('T-HTTP-059')
     const { url, handler } = await serve(working(), { sessions: false })
     const opened = await http(url, { body: initializeMessage(revision) })
     expect([opened.status, opened.headers['mcp-session-id'], opened.message.result?.protocolVersion]).toEqual([200, undefined, revision])
@@ -43,7 +45,7 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     expect(handler.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('progress and logs of the request come on its stream', async () => {
+  test('without sessions, progress and logs of a request come on its stream', async () => {
     const { url, handler } = await serve(working(), { sessions: false, authenticate: byHeader })
     const stream = await httpStream(url, { headers: { ...headers, 'x-user': 'ann' }, body: request(callTool('talks', {}, WATCHED)) })
     const messages = await stream.messages()
@@ -56,7 +58,7 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     await until(() => handler.counts.inFlight === 0)
   })
 
-  test('nobody can be asked: a tool that tries fails at once', async () => {
+  test('without sessions, a tool that asks a question fails at once', async () => {
     const { url } = await serve(working(), { sessions: false })
     const startedAt = performance.now()
     const { status, message } = await http(url, { headers, body: request(callTool('asks')) })
@@ -65,7 +67,8 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
-  test('GET and DELETE are answered 405 with Allow [T-HTTP-036] [T-HTTP-037] [T-HTTP-069] [T-HTTP-070]', async () => {
+  test('without sessions, GET and DELETE are answered 405 with Allow', async () => {
+    proves('T-HTTP-036', 'T-HTTP-037', 'T-HTTP-069', 'T-HTTP-070')
     const { url } = await serve(working(), { sessions: false })
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const { status, headers: said } = await http(url, { method, headers })
@@ -73,13 +76,13 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     }
   })
 
-  test('the same id at the same time is nobody else’s business', async () => {
+  test('without sessions, the same id may be used at the same time', async () => {
     const { url } = await serve(working(), { sessions: false })
     const answers = await Promise.all(Array.from({ length: 20 }, () => http(url, { headers, body: request(callTool('slow'), 7) })))
     for (const { status, message } of answers) expect([status, message.id, message.result?.content[0].text]).toEqual([200, 7, 'slow'])
   })
 
-  test('a client that goes away is no cancellation', async () => {
+  test('without sessions, a client that leaves does not cancel', async () => {
     const server = testServer()
     let wasAborted: boolean | undefined
     server.tool('work', {}, async (_args, ctx) => {
@@ -98,7 +101,7 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
   })
 })
 
-test('sessions: false changes nothing for requests that stand alone, nor for malformed ones', async () => {
+test('sessions: false changes nothing for stateless and malformed requests', async () => {
   const { url } = await serve(working(), { sessions: false })
   expect((await askModern(url, callTool('hi'))).status).toBe(200)
   for (const version of ['2025-11-25', MODERN]) {

@@ -30,11 +30,11 @@ describe('a reference inside the document', () => {
     ],
     ['by the id of the root', { $id: 'https://example.com/root', $defs: { s: string }, $ref: 'https://example.com/root#/$defs/s' }],
     ['through another reference', { $defs: { a: { $ref: '#/$defs/b' }, b: string }, $ref: '#/$defs/a' }],
-  ])('is followed %s', (_how, schema) => {
+  ])('a reference inside the document is followed %s', (_how, schema) => {
     judge(schema, ['x'], [1])
   })
 
-  test('is relative to the resource that it stands in', () => {
+  test('a reference inside the document is relative to the resource that it stands in', () => {
     const schema = {
       $id: 'https://example.com/root',
       $defs: { t: string, inner: { $id: 'inner', $defs: { t: { type: 'number' } }, $ref: '#/$defs/t' } },
@@ -43,30 +43,30 @@ describe('a reference inside the document', () => {
     judge(schema, [{ a: 'x', b: 1 }], [{ a: 1 }, { b: 'x' }])
   })
 
-  test('may lead back to where it stands, as long as the value gets smaller', () => {
+  test('a reference inside the document may lead back to where it stands, as long as the value gets smaller', () => {
     const tree = { type: 'object', properties: { children: { items: { $ref: '#' } } }, additionalProperties: false }
     judge(tree, [{ children: [{ children: [] }, {}] }], [{ children: [{ children: [{ x: 1 }] }] }, { children: [1] }])
   })
 
-  test('that only goes round in a circle is refused and not followed for ever', () => {
+  test('a reference that only goes round in a circle is refused', () => {
     for (const schema of [
       { $ref: '#' },
       { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' },
       { allOf: [{ $ref: '#' }] },
     ]) {
       expect(() => compile(schema)(1)).toThrow(
-        expect.objectContaining({ code: 'ERR_SCHEMA', message: 'The schema is refused: its references go round in a circle' }),
+        expect.objectContaining({ code: 'ERR_SCHEMA', message: 'The schema is refused: its references form a cycle' }),
       )
     }
   })
 
   test.each([
     ['#/$defs/none', 'points at nothing'],
-    ['#/$defs/list', 'points at something that is no schema'],
+    ['#/$defs/list', 'points at something that is not a schema'],
     ['#/toString', 'points at nothing'],
-    ['#none', 'names an anchor that is not there'],
-    ['https://example.com/other', 'leads out of the document, and nothing is fetched'],
-  ])('to %s is refused: it %s', ($ref, reason) => {
+    ['#none', 'names an unknown anchor'],
+    ['https://example.com/other', 'leads out of the document; remote schemas are not fetched'],
+  ])('a reference to %s is refused: it %s', ($ref, reason) => {
     expect(() => compile({ $defs: { list: [1] }, properties: { a: { $ref } } })).toThrow(
       `The schema is refused: $ref ${JSON.stringify($ref)} ${reason}`,
     )
@@ -74,7 +74,7 @@ describe('a reference inside the document', () => {
 })
 
 describe('a dynamic reference', () => {
-  test('takes the outermost anchor of its name', () => {
+  test('a dynamic reference takes the outermost anchor of its name', () => {
     const list = (element: JsonSchema): JsonSchema => ({
       $id: 'https://example.com/strings',
       $ref: 'list',
@@ -92,11 +92,11 @@ describe('a dynamic reference', () => {
     judge(list({ type: 'number' }), [[1]], [['a']])
   })
 
-  test('is an ordinary one when its target is not dynamic', () => {
+  test('a dynamic reference is an ordinary one when its target is not dynamic', () => {
     judge({ $defs: { t: { $anchor: 't', ...string } }, $dynamicRef: '#t' }, ['x'], [1])
   })
 
-  test('makes an extended tree strict at every level', () => {
+  test('a dynamic reference makes an extended tree strict at every level', () => {
     const tree = {
       $id: 'https://example.com/strict',
       $dynamicAnchor: 'node',
@@ -114,7 +114,7 @@ describe('a dynamic reference', () => {
     judge(tree, [{ children: [{ data: 1 }] }], [{ children: [{ daat: 1 }] }])
   })
 
-  test('has an older form with one name for all', () => {
+  test('a dynamic reference has an older form with one name for all', () => {
     const tree = {
       $schema: 'https://json-schema.org/draft/2019-09/schema',
       $id: 'https://example.com/strict',
@@ -142,11 +142,11 @@ describe('what is no schema', () => {
     [undefined, 'a schema is an object or a boolean, not undefined'],
     [{ type: 'text' }, '"type" is "text", which is not a JSON type'],
     [{ type: ['string', 'toString'] }, '"type" is "toString", which is not a JSON type'],
-    [{ properties: { a: 1 } }, '"properties" holds 1, which is no schema'],
-    [{ allOf: ['x'] }, '"allOf" holds "x", which is no schema'],
+    [{ properties: { a: 1 } }, '"properties" holds 1, which is not a schema'],
+    [{ allOf: ['x'] }, '"allOf" holds "x", which is not a schema'],
     [{ pattern: '(' }, '"pattern" "(" is not a regular expression'],
     [{ $ref: 'http://[' }, '"http://[" is not a URI reference'],
-  ])('%j is refused: %s', (schema, reason) => {
+  ])('the schema %j is refused: %s', (schema, reason) => {
     expect(() => compile(schema)).toThrow(
       expect.objectContaining({ code: 'ERR_SCHEMA', message: expect.stringContaining(reason) as string }),
     )
@@ -154,11 +154,11 @@ describe('what is no schema', () => {
 
   test('true and false are schemas', () => {
     expect(compile(true)(1).ok).toBe(true)
-    expect(compile(false)(1)).toEqual({ ok: false, issues: [{ path: [], message: 'nothing is accepted here' }] })
+    expect(compile(false)(1)).toEqual({ ok: false, issues: [{ path: [], message: 'no value is allowed here' }] })
   })
 })
 
-test('a judgement that was broken off leaves nothing behind for the next', () => {
+test('an interrupted validation leaves nothing behind for the next', () => {
   const node = {
     $id: 'https://example.com/strict',
     $dynamicAnchor: 'node',
@@ -177,13 +177,13 @@ test('a judgement that was broken off leaves nothing behind for the next', () =>
 })
 
 describe('reasons', () => {
-  test('are at most 20, however much is wrong', () => {
+  test('reasons are at most 20, however much is wrong', () => {
     const checked = compile({ items: string })(Array.from({ length: 1000 }, () => 1))
     expect(checked.ok ? [] : checked.issues).toHaveLength(20)
     expect(checked.ok ? '' : describeIssues(checked.issues)).toContain('; and 15 more')
   })
 
-  test('are looked for only as long as the budget lasts, and the verdict stands without them', () => {
+  test('reasons are looked for only as long as the budget lasts, and the verdict stands without them', () => {
     const ladder = {
       $defs: Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [
@@ -199,12 +199,12 @@ describe('reasons', () => {
     expect(validate({ a: 1 }).ok).toBe(false)
   })
 
-  test('do not copy a value of megabytes', () => {
+  test('reasons do not copy a value of megabytes', () => {
     const checked = compile(string)({ text: 'x'.repeat(5_000_000) })
     expect(checked.ok ? '' : describeIssues(checked.issues)).toBe(`expected string, got object ({"text":"${'x'.repeat(48)}...)`)
   })
 
-  test('do not change the value that is judged', () => {
+  test('reasons do not change the value that is judged', () => {
     const value = Object.freeze({ a: Object.freeze([1, Object.freeze({ b: 2 })]) })
     expect(compile({ properties: { a: { uniqueItems: true, items: { default: 3 } } } })(value)).toEqual({ ok: true, value })
   })

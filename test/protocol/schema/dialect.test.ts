@@ -15,7 +15,7 @@ const accepts = ($schema: string | undefined, schema: JsonSchema, value: unknown
 
 describe('the dialect that a schema names', () => {
   test.each([D2020, D2019, D7, D6, 'http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft-07/schema#'])(
-    '%s is understood',
+    'the dialect %s is understood',
     ($schema) => {
       proves('R-BASE-008')
       expect(accepts($schema, { type: 'string' }, 'a')).toBe(true)
@@ -29,7 +29,7 @@ describe('the dialect that a schema names', () => {
     'https://json-schema.org/v1',
     'toString',
     7,
-  ])('%s is refused with what is understood instead', async ($schema) => {
+  ])('the dialect %s is refused with the list of supported ones', async ($schema) => {
     proves('R-BASE-012')
     const reason = `The schema is refused: its dialect ${JSON.stringify($schema)} is not supported; supported are 2020-12, 2019-09, draft-07, draft-06`
     expect(() => compile({ $schema, type: 'string' } as JsonSchema)).toThrow(

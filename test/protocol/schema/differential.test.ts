@@ -154,32 +154,36 @@ const DIALECTS: [name: string, $schema: string | undefined, make: () => Ajv | Aj
   ['draft-07', D7, () => new Ajv(options), (root) => edited(root, refAlone) as object],
 ]
 
-test.each(DIALECTS)('%s: thousands of schemas and values, the verdict of Ajv', { timeout: 60_000 }, (_name, $schema, make, edit) => {
-  proves('R-BASE-009', 'R-BASE-011')
-  const ajv = make()
-  let [accepted, refused] = [0, 0]
-  fc.assert(
-    fc.property(document, fc.array(value, { minLength: 4, maxLength: 8 }), (root, values) => {
-      const whole = { ...($schema === undefined ? {} : { $schema }), ...(edited(edit(root), filled) as object) }
-      const theirs = ajv.compile(whole)
-      const ours = compile(whole)
-      for (const each of values) {
-        const expected = theirs(each)
-        if (expected) accepted++
-        else refused++
-        const checked = ours(each)
-        expect(checked.ok, JSON.stringify(each)).toBe(expected)
-        if (!checked.ok) expect(checked.issues.length, JSON.stringify(each)).toBeGreaterThan(0)
-      }
-      ajv.removeSchema(whole)
-    }),
-    // The same questions every time: Ajv has faults that a lucky guess would find.
-    { numRuns: 500, seed: 7 },
-  )
-  expect(Math.min(accepted, refused)).toBeGreaterThan(300)
-})
+test.each(DIALECTS)(
+  '%s: thousands of schemas and values get the same verdict as by Ajv',
+  { timeout: 60_000 },
+  (_name, $schema, make, edit) => {
+    proves('R-BASE-009', 'R-BASE-011')
+    const ajv = make()
+    let [accepted, refused] = [0, 0]
+    fc.assert(
+      fc.property(document, fc.array(value, { minLength: 4, maxLength: 8 }), (root, values) => {
+        const whole = { ...($schema === undefined ? {} : { $schema }), ...(edited(edit(root), filled) as object) }
+        const theirs = ajv.compile(whole)
+        const ours = compile(whole)
+        for (const each of values) {
+          const expected = theirs(each)
+          if (expected) accepted++
+          else refused++
+          const checked = ours(each)
+          expect(checked.ok, JSON.stringify(each)).toBe(expected)
+          if (!checked.ok) expect(checked.issues.length, JSON.stringify(each)).toBeGreaterThan(0)
+        }
+        ajv.removeSchema(whole)
+      }),
+      // The same questions every time: Ajv has faults that a lucky guess would find.
+      { numRuns: 500, seed: 7 },
+    )
+    expect(Math.min(accepted, refused)).toBeGreaterThan(300)
+  },
+)
 
-test('a schema of a peer is judged no differently from one of ours', async () => {
+test('a schema of a peer is judged like one of ours', async () => {
   await fc.assert(
     fc.asyncProperty(document, fc.array(value, { minLength: 2, maxLength: 4 }), async (root, values) => {
       const ours = compile(root)

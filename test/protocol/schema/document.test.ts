@@ -36,7 +36,7 @@ describe('a reference out of the document', () => {
     'data:application/json,{}',
   ]
 
-  test.each(LEADING_OUT)('to %s is refused, and nothing is fetched', async (place) => {
+  test.each(LEADING_OUT)('a reference to %s outside the document is refused, and nothing is fetched', async (place) => {
     proves('R-BASE-062', 'R-BASE-064', 'R-BASE-066')
     const fetching = vi.spyOn(globalThis, 'fetch')
     const ref = place.replace('PORT', String(port))
@@ -48,7 +48,7 @@ describe('a reference out of the document', () => {
       { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: { $ref: ref } }, $ref: '#/definitions/a' },
     ]
     for (const schema of schemas) {
-      const reason = `The schema is refused: $ref ${JSON.stringify(ref)} leads out of the document, and nothing is fetched`
+      const reason = `The schema is refused: $ref ${JSON.stringify(ref)} leads out of the document; remote schemas are not fetched`
       expect(() => compile(schema)).toThrow(expect.objectContaining({ code: 'ERR_SCHEMA', message: reason }))
       await expect(compileForeign(schema)).rejects.toMatchObject({ code: 'ERR_SCHEMA', message: reason })
     }
@@ -57,7 +57,7 @@ describe('a reference out of the document', () => {
     expect(requests).toBe(0)
   })
 
-  test('is not followed either where the document names itself as being elsewhere', async () => {
+  test('a reference outside is not followed where the document names another place as its own', async () => {
     const validate = await compileForeign({
       $id: `http://127.0.0.1:${port}/me`,
       $defs: { s: { type: 'string' } },
@@ -75,7 +75,7 @@ describe('bounds', () => {
   const many = (nodes: number): JsonSchema => ({ anyOf: Array.from({ length: nodes - 1 }, () => ({})) })
   const long = (length: number): JsonSchema => ({ title: 'x'.repeat(length - '{"title":""}'.length) })
 
-  test('for schemas of a peer are 256 KiB, 64 levels, 2,000 subschemas', () => {
+  test('bounds for schemas of a peer are 256 KiB, 64 levels, 2,000 subschemas', () => {
     expect(FOREIGN_SCHEMA_BOUNDS).toMatchObject({ maxSchemaBytes: 262_144, maxSchemaDepth: 64, maxSchemaNodes: 2000 })
   })
 
@@ -86,7 +86,7 @@ describe('bounds', () => {
     ['maxSchemaBytes', 100, long, 'it has 101 characters, more than 100 (maxSchemaBytes)'],
     ['maxSchemaDepth', 3, nested, 'it nests deeper than 3 levels (maxSchemaDepth)'],
     ['maxSchemaNodes', 5, many, 'it has more than 5 subschemas (maxSchemaNodes)'],
-  ])('%s of %i holds to the unit', (bound, limit, make, reason) => {
+  ])('the bound %s of %i is exact', (bound, limit, make, reason) => {
     proves('R-BASE-067')
     const bounds = { ...WIDE, [bound]: limit }
     expect(() => openDocument(make(limit - 1), bounds)).not.toThrow()
@@ -96,26 +96,24 @@ describe('bounds', () => {
     )
   })
 
-  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('maxSteps of %i holds to the unit', (maxSteps) => {
+  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('the bound maxSteps of %i is exact', (maxSteps) => {
     proves('R-BASE-067')
     const validate = compile({ items: { type: 'number' } }, { bounds: { ...WIDE, maxSteps } })
     const list = (length: number): number[] => Array.from({ length }, (_, i) => i)
     // One step for the list, one for each item.
     expect(validate(list(maxSteps - 2)).ok).toBe(true)
     expect(validate(list(maxSteps - 1)).ok).toBe(true)
-    expect(() => validate(list(maxSteps))).toThrow(
-      `The schema is refused: judging one value by it takes more than ${maxSteps} steps (maxSteps)`,
-    )
+    expect(() => validate(list(maxSteps))).toThrow(`The schema is refused: checking one value takes more than ${maxSteps} steps (maxSteps)`)
   })
 
-  test('cannot be passed by where a reference leads', () => {
+  test('bounds cannot be passed by a reference', () => {
     const hidden = (schema: JsonSchema): JsonSchema => ({ 'x-hidden': schema, $ref: '#/x-hidden' })
     expect(() => compile(hidden(many(4)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).not.toThrow()
     expect(() => compile(hidden(many(5)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).toThrow('maxSchemaNodes')
     expect(() => compile(hidden(nested(4)), { bounds: { ...WIDE, maxSchemaDepth: 3 } })).toThrow('maxSchemaDepth')
   })
 
-  test('an id that would make every reference dear is refused', () => {
+  test('an id that would make every reference expensive is refused', () => {
     const schema = (length: number): JsonSchema => ({ $id: `https://x.example/${'a'.repeat(length - 18)}` })
     expect(() => openDocument(schema(2048), WIDE)).not.toThrow()
     expect(() => openDocument(schema(2049), WIDE)).toThrow('an $id in it is longer than 2048 characters')

@@ -33,7 +33,7 @@ describe('an expression of a peer', () => {
   const EVIL = '^(a+)+$'
   const payload = `${'a'.repeat(31)}!`
 
-  test('is run in linear time wherever it stands', async () => {
+  test('an expression of a peer is run in linear time wherever it stands', async () => {
     await compileForeign({ pattern: 'warm' })
     const schemas: [JsonSchema, unknown][] = [
       [{ pattern: EVIL }, payload],
@@ -59,13 +59,13 @@ describe('an expression of a peer', () => {
     expect((await compileForeign({ pattern: EVIL }))('aaa').ok).toBe(true)
   })
 
-  test.each(['(?=a)b', '(?!a)b', '(?<=a)b', '(a)\\1'])('that has no linear form is dropped: %s', async (pattern) => {
+  test.each(['(?=a)b', '(?!a)b', '(?<=a)b', '(a)\\1'])('an expression of a peer without a linear form is dropped: %s', async (pattern) => {
     const validate = await compileForeign({ type: 'string', pattern })
     expect(validate('anything').ok).toBe(true)
     expect(validate(1).ok).toBe(false)
   })
 
-  test('is refused when it is large once its repetitions are written out', async () => {
+  test('an expression of a peer is refused when it is large once its repetitions are written out', async () => {
     const refused = `The schema is refused: its regular expressions are larger than 5000 (maxPatternSize)`
     for (const pattern of ['a{1000}'.repeat(6), '((a{100}){100}){100}', '(a?){900}'.repeat(6), 'x'.repeat(5001)]) {
       const { verdict, ms } = await judge({ pattern }, 'a')
@@ -78,13 +78,13 @@ describe('an expression of a peer', () => {
   })
 
   test.each(['^.{1,255}$', '^[a-z]{2}(-[A-Z]{2,8}){0,5}$', '\\u{2028}|\\p{L}{3}', '[(){}]{40}', '^(?:[a-z0-9]{1,63}\\.){1,8}[a-z]{2,}$'])(
-    'of an ordinary size is not: %s',
+    'an expression of an ordinary size is accepted: %s',
     async (pattern) => {
       await expect(compileForeign({ pattern })).resolves.toBeTypeOf('function')
     },
   )
 
-  test('is counted against the budget by the length of the text and its own size', async () => {
+  test('an expression of a peer is counted against the budget by the length of the text and its own size', async () => {
     const validate = await compileForeign({ pattern: '^[a-z]+$' })
     expect(validate('a'.repeat(30_000)).ok).toBe(true)
     expect(() => validate('a'.repeat(100_000))).toThrow('maxSteps')
@@ -107,7 +107,7 @@ describe('a schema that is made to be dear', () => {
     ['a ladder of anyOf with 28 levels', ladder('anyOf', { type: 'string' }), 1, 'maxSteps'],
     ['a ladder of oneOf with 28 levels', ladder('oneOf', { type: 'string' }), 1, 'maxSteps'],
     ['a ladder of allOf with 28 levels', ladder('allOf', true), 1, 'maxSteps'],
-    ['a reference to itself', { $ref: '#' }, 1, 'circle'],
+    ['a reference to itself', { $ref: '#' }, 1, 'cycle'],
     ['many alternatives for a large value', { anyOf: times(1900, () => ({ type: 'string' })) }, many, false],
     ['many searches for equal items', { allOf: times(1900, () => ({ uniqueItems: true })) }, many, 'maxSteps'],
     ['many passes over the items', { allOf: times(900, () => ({ items: true })) }, many, 'maxSteps'],
@@ -164,7 +164,7 @@ describe('a schema that is made to be dear', () => {
       1,
       '$id',
     ],
-  ])('%s is judged or refused in a moment', { timeout: 30_000 }, async (_name, schema, value, expected) => {
+  ])('an expensive schema (%s) is judged or refused quickly', { timeout: 30_000 }, async (_name, schema, value, expected) => {
     const { verdict, ms } = await judge(schema, value)
     if (typeof expected === 'string') expect(verdict).toContain(expected)
     else expect(verdict).toBe(expected)
@@ -176,7 +176,7 @@ test('formats of a peer only annotate', async () => {
   expect((await compileForeign({ format: 'email' }))('no address').ok).toBe(true)
 })
 
-test('bounds can be given', async () => {
+test('bounds can be set', async () => {
   const bounds = { ...FOREIGN_SCHEMA_BOUNDS, maxSchemaNodes: 1, maxPatternSize: 3 }
   await expect(compileForeign({ not: {} }, { bounds })).rejects.toThrow('it has more than 1 subschemas (maxSchemaNodes)')
   await expect(compileForeign({ pattern: 'abc' }, { bounds })).resolves.toBeTypeOf('function')

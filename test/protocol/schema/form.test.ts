@@ -4,7 +4,7 @@ import Type from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { FormSchema } from '../../../src/protocol/elicitation.ts'
+import type { FormSchema } from '../../../src/protocol/model/elicitation.ts'
 import { compile } from '../../../src/protocol/schema/compile.ts'
 import { toFormSchema } from '../../../src/protocol/schema/form.ts'
 import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
@@ -85,7 +85,8 @@ const BY_LIBRARY: Record<string, AnySchema> = {
 }
 
 describe.each(Object.entries(BY_LIBRARY))('a form written with %s', (name, schema) => {
-  test('has the fields that a form can show, and nothing that only a validator reads [T-ELIC-021]', () => {
+  test('has the fields that a form can show, and nothing that only a validator reads', () => {
+    proves('T-ELIC-021')
     const { required, ...form } = formOf(schema)
     const expected = structuredClone(EXPECTED)
     // arktype sorts what a value may be.
@@ -155,14 +156,15 @@ describe('a field', () => {
       { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] }, minItems: 1, maxItems: 1, default: ['a'], title: 'T' },
     ],
   ]
-  test.each(FIELDS)('%j is shown as %j', (schema, field) => {
+  test.each(FIELDS)('the field %j is shown as %j', (schema, field) => {
     expect(fieldOf(schema)).toEqual(field)
     if (!hasPublishedSchemas) return console.warn('NOTE: not judged by the published schema, which is not here')
     const validate = definitionsOf('2026-07-28').validate('PrimitiveSchemaDefinition')
     expect(validate(fieldOf(schema)), JSON.stringify(validate.errors)).toBe(true)
   })
 
-  test('of every kind keeps its default [T-ELIC-034]', () => {
+  test('a field of every kind keeps its default', () => {
+    proves('T-ELIC-034')
     const DEFAULTS: [JsonSchema, unknown][] = [
       [{ type: 'string' }, 'x'],
       [{ type: 'number' }, 1.5],
@@ -175,24 +177,24 @@ describe('a field', () => {
     for (const [schema, value] of DEFAULTS) expect(fieldOf({ ...schema, default: value })).toMatchObject({ default: value })
   })
 
-  test('keeps its expression, and no format that a form does not have [T-ELIC-024] [T-ELIC-025]', () => {
-    proves('R-ELIC-004')
+  test('a field keeps its expression, and no format that a form does not have', () => {
+    proves('T-ELIC-024', 'T-ELIC-025', 'R-ELIC-004')
     expect(fieldOf({ type: 'string', pattern: '^a' })).toEqual({ type: 'string', pattern: '^a' })
     expect(fieldOf({ type: 'string', pattern: '^a', format: 'uuid' })).toEqual({ type: 'string', pattern: '^a' })
   })
 
   test.each<[JsonSchema | unknown, string]>([
     [{ type: 'object', properties: {} }, '"object"'],
-    [{ type: 'array', items: { type: 'object' } }, 'is a list; a form holds lists of given choices only'],
-    [{ type: 'array', items: { type: 'string' } }, 'is a list; a form holds lists of given choices only'],
+    [{ type: 'array', items: { type: 'object' } }, 'is a list; in a form, lists must have given choices'],
+    [{ type: 'array', items: { type: 'string' } }, 'is a list; in a form, lists must have given choices'],
     [{ type: 'array' }, 'is a list'],
     [{ type: 'null' }, '"null"'],
     [{ type: ['string', 'null'] }, '["string","null"]'],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, '"untyped"'],
     [{ $ref: '#/$defs/a' }, '"untyped"'],
-    [{}, '"untyped"; a form holds strings, numbers, booleans and choices'],
+    [{}, '"untyped"; a form has strings, numbers, booleans and choices'],
     [true, 'has no schema'],
-  ])('that is %j is refused: %s', (field, reason) => {
+  ])('a field that is %j is refused: %s', (field, reason) => {
     expect(() => fieldOf(field as JsonSchema)).toThrow(
       expect.objectContaining({ code: 'ERR_SCHEMA', message: expect.stringContaining(reason) as string }),
     )
@@ -201,7 +203,7 @@ describe('a field', () => {
 })
 
 test.each<JsonSchema>([{ type: 'string' }, { type: 'object' }, { properties: { a: { type: 'string' } } }, { type: 'array', items: {} }])(
-  'a form is not %j',
+  '%j is not a form',
   (schema) => {
     expect(() => toFormSchema(schema)).toThrow('The schema is refused: a form is an object with "properties"')
   },
@@ -222,20 +224,25 @@ describe('a field that asks for a secret', () => {
     'access_token',
     'PIN',
     'cvc',
-  ])('is refused when it is called %s [T-ELIC-004]', (name) => {
+  ])('a field that asks for a secret is refused when it is called %s', (name) => {
+    proves('T-ELIC-004')
     expect(() => formWith(name)).toThrow(`form field "${name}" asks for a secret`)
     expect(() => formWith('field', { type: 'string', title: name })).toThrow('form field "field" asks for a secret')
   })
 
-  test('is refused when its format says so [T-ELIC-004]', () => {
+  test('a field that asks for a secret is refused when its format says so', () => {
+    proves('T-ELIC-004')
     expect(() => formWith('field', { type: 'string', format: 'password' })).toThrow('asks for a secret')
   })
 
-  test.each(['secretary', 'token', 'maxTokens', 'key', 'pinColor', 'compass', 'description', 'title'])('is not meant by %s', (name) => {
-    expect(formWith(name).properties).toHaveProperty(name)
-  })
+  test.each(['secretary', 'token', 'maxTokens', 'key', 'pinColor', 'compass', 'description', 'title'])(
+    '%s does not ask for a secret',
+    (name) => {
+      expect(formWith(name).properties).toHaveProperty(name)
+    },
+  )
 
-  test('is not meant by a choice, a number or a yes or no about one', () => {
+  test('a choice, a number or a boolean about a secret does not ask for one', () => {
     expect(formWith('rememberPassword', { type: 'boolean' }).properties).toHaveProperty('rememberPassword')
     expect(formWith('passwordLength', { type: 'integer' }).properties).toHaveProperty('passwordLength')
     expect(formWith('secretStore', { type: 'string', enum: ['vault', 'file'] }).properties).toHaveProperty('secretStore')
@@ -250,25 +257,29 @@ describe('the answer to a form is judged by each keyword of its fields', () => {
     expect(validate({}).ok).toBe(false)
   }
 
-  test('text by length and expression [T-ELIC-023] [T-ELIC-024]', () => {
+  test('text in an answer is checked by length and expression', () => {
+    proves('T-ELIC-023', 'T-ELIC-024')
     judge({ type: 'string', minLength: 2, maxLength: 3 }, ['ab', 'abc'], ['a', 'abcd', 1, null])
     judge({ type: 'string', pattern: '^[a-z]+$' }, ['abc'], ['ABC', ''])
   })
 
-  test('text by each of the four formats [T-ELIC-025]', () => {
+  test('text in an answer is checked by each of the four formats', () => {
+    proves('T-ELIC-025')
     judge({ type: 'string', format: 'email' }, ['a@example.com'], ['a'])
     judge({ type: 'string', format: 'uri' }, ['https://example.com'], ['example'])
     judge({ type: 'string', format: 'date' }, ['2025-06-18'], ['18.6.2025'])
     judge({ type: 'string', format: 'date-time' }, ['2025-06-18T10:00:00Z'], ['2025-06-18'])
   })
 
-  test('numbers by kind and range, booleans by kind [T-ELIC-026] [T-ELIC-027]', () => {
+  test('numbers in an answer are checked by type and range, booleans by type', () => {
+    proves('T-ELIC-026', 'T-ELIC-027')
     judge({ type: 'integer', minimum: 1, maximum: 3 }, [1, 3], [0, 4, 1.5, '1'])
     judge({ type: 'number', minimum: 1, maximum: 3 }, [1.5], [0.5, 3.5])
     judge({ type: 'boolean' }, [true, false], ['true', 0])
   })
 
-  test('choices by membership and count [T-ELIC-028] [T-ELIC-029] [T-ELIC-030] [T-ELIC-031] [T-ELIC-032]', () => {
+  test('choices in an answer are checked by membership and count', () => {
+    proves('T-ELIC-028', 'T-ELIC-029', 'T-ELIC-030', 'T-ELIC-031', 'T-ELIC-032')
     judge({ type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] }, ['a', 'b'], ['A', 'c', ['a']])
     judge({ type: 'string', oneOf: [{ const: 'a', title: 'A' }] }, ['a'], ['A', 'b'])
     judge(

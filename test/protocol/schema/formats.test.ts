@@ -100,16 +100,16 @@ describe.each(Object.entries(TABLE))('%s', (format, { good, bad }) => {
     expect(validate(text)).toEqual({ ok: true, value: text })
   })
 
-  test.each(bad)('%j does not', (text) => {
+  test.each(bad)('%j does not fit', (text) => {
     expect(validate(text).ok).toBe(false)
   })
 
-  test('says nothing about what is no string, and nothing at all where it only annotates', () => {
+  test('a format ignores values that are not strings, and everything where it only annotates', () => {
     expect(validate(1).ok).toBe(true)
     expect(compile({ format })(bad[0]).ok).toBe(true)
   })
 
-  test('is checked in linear time', () => {
+  test('a format is checked in linear time', () => {
     expectLinear(20_000, (size) => {
       const texts = ['a', '1', '.', '-', 'a.', 'a-', '1:', '::', '%41', 'a@', 'T', '0'].map((unit) => unit.repeat(size / unit.length))
       return () => {
@@ -119,7 +119,7 @@ describe.each(Object.entries(TABLE))('%s', (format, { good, bad }) => {
   })
 })
 
-test('a format that is not known only annotates', () => {
+test('an unknown format only annotates', () => {
   expect(compile({ format: 'iri' }, { assertsFormats: true })('anything').ok).toBe(true)
   expect(compile({ format: 'toString' }, { assertsFormats: true })('anything').ok).toBe(true)
 })

@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { describeIssues, describePath, describeValue, type FromJsonSchema } from '../../../src/protocol/schema/json-schema.ts'
 
 describe('the type of what a literal schema describes', () => {
-  test('follows its plain keywords', () => {
+  test('the type of what a literal schema describes follows its plain keywords', () => {
     expectTypeOf<FromJsonSchema<{ type: 'string' }>>().toEqualTypeOf<string>()
     expectTypeOf<FromJsonSchema<{ type: 'number' }>>().toEqualTypeOf<number>()
     expectTypeOf<FromJsonSchema<{ type: 'integer' }>>().toEqualTypeOf<number>()
@@ -17,7 +17,7 @@ describe('the type of what a literal schema describes', () => {
     expectTypeOf<FromJsonSchema<Record<string, unknown>>>().toEqualTypeOf<unknown>()
   })
 
-  test('has the required members and those that may be left out', () => {
+  test('the type of what a literal schema describes has the required members and those that may be left out', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'object', properties: { c: { type: 'number' } }, required: ['c'] } },
@@ -36,7 +36,7 @@ describe('a path', () => {
     [['a'], 'a'],
     [['a', 'b', 0, 'c'], 'a.b[0].c'],
     [[0, 1], '[0][1]'],
-  ])('%j is written %j', (path, text) => {
+  ])('the path %j is written %j', (path, text) => {
     expect(describePath(path)).toBe(text)
   })
 })
@@ -44,7 +44,7 @@ describe('a path', () => {
 describe('issues', () => {
   const issues = Array.from({ length: 7 }, (_, i) => ({ path: ['list', i], message: `wrong ${i}` }))
 
-  test('are shown with their paths, five at most unless asked', () => {
+  test('issues are shown with their paths, five at most unless asked', () => {
     expect(describeIssues([{ path: [], message: 'is wrong' }])).toBe('is wrong')
     expect(describeIssues(issues)).toBe(
       'list[0]: wrong 0; list[1]: wrong 1; list[2]: wrong 2; list[3]: wrong 3; list[4]: wrong 4; and 2 more',
@@ -66,11 +66,11 @@ describe('a value in an error', () => {
     ['x'.repeat(58), `string ("${'x'.repeat(58)}")`],
     ['x'.repeat(59), `string ("${'x'.repeat(56)}...)`],
     [Array.from({ length: 100 }, () => 7), `array ([${'7,'.repeat(28)}...)`],
-  ])('%j is written %s', (value, text) => {
+  ])('the value %j is written %s in an error', (value, text) => {
     expect(describeValue(value)).toBe(text)
   })
 
-  test('is written as JSON would be, or as the beginning of that', () => {
+  test('a value in an error is written as JSON would be, or as the beginning of that', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = JSON.stringify(value) as string
@@ -82,7 +82,7 @@ describe('a value in an error', () => {
     )
   })
 
-  test('costs the same however large it is', () => {
+  test('a value in an error costs the same however large it is', () => {
     const large = [{ text: 'x'.repeat(10_000_000) }, Array.from({ length: 1_000_000 }, (_, i) => ({ i }))]
     const before = performance.now()
     for (let i = 0; i < 100; i++) for (const value of large) describeValue(value)

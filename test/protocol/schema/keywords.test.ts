@@ -93,7 +93,7 @@ describe('a refusal says what was expected and what came', () => {
     [{ maxLength: 3 }, '😀😀😀😀', 'expected at most 3 characters, got 4'],
     [{ pattern: '^a$' }, 'b', 'expected text matching ^a$, got string ("b")'],
     [{ format: 'date' }, 'today', 'expected date, got string ("today")'],
-    [{ properties: { a: false } }, { a: 1 }, 'a: nothing is accepted here'],
+    [{ properties: { a: false } }, { a: 1 }, 'a: no value is allowed here'],
   ])('%j against %j: %s', (schema, value, reason) => {
     expect(reasonOf(schema, value)).toBe(reason)
   })

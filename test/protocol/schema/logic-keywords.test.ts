@@ -34,7 +34,7 @@ test.each<[JsonSchema, unknown, string]>([
   [{ anyOf: [string, number] }, null, 'matches none of the 2 alternatives, got null'],
   [{ anyOf: [{ properties: { a: string } }] }, { a: 1 }, 'a: expected string, got number (1)'],
   [{ oneOf: [number, big] }, 11, 'matches more than one of the alternatives, expected exactly one'],
-  [{ not: number }, 1, 'is what it must not be, got number (1)'],
+  [{ not: number }, 1, 'matches a schema that it must not match, got number (1)'],
   [{ if: number, then: big }, 1, 'expected at least 10, got 1'],
 ])('%j against %j: %s', (schema, value, reason) => {
   const checked = compile(schema)(value)

@@ -80,7 +80,7 @@ test.each<[JsonSchema, unknown, string]>([
   [{ additionalProperties: false }, { x: 1 }, 'unknown property "x"'],
   [{ minProperties: 2 }, { a: 1 }, 'expected at least 2 properties, got 1'],
   [{ maxProperties: 1 }, { a: 1, b: 2 }, 'expected at most 1 properties, got 2'],
-  [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is required beside "a"'],
+  [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is required together with "a"'],
   [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'ab: expected at most 1 characters, got 2'],
   [{ unevaluatedProperties: string }, { a: 1 }, 'a: expected string, got number (1); unknown property "a"'],
 ])('%j against %j: %s', (schema, value, reason) => {

@@ -53,18 +53,18 @@ describe('a schema that changes its value', () => {
       .transform((text) => text.length),
   })
 
-  test('is shown by the side that the wire sees', () => {
+  test('a schema that changes its value is shown by the side that the wire sees', () => {
     expect(schemaPort(length, 'input', 'here').json).toMatchObject({ properties: { text: { type: 'string', default: 'four' } } })
     const output = z.object({ count: z.number().default(1) })
     expect(schemaPort(output, 'output', 'here').json).toMatchObject({ required: ['count'] })
     expect(schemaPort(output, 'input', 'here').json).not.toHaveProperty('required')
   })
 
-  test('gives what comes out', async () => {
+  test('a schema that changes its value gives what comes out', async () => {
     expect(await schemaPort(length, 'input', 'here').check({})).toEqual({ ok: true, value: { text: 4 } })
   })
 
-  test('is refused on a side that JSON Schema cannot describe, with the reason', () => {
+  test('a schema that changes its value is refused on a side that JSON Schema cannot describe', () => {
     expect(() => schemaPort(length, 'output', 'tool "x" output')).toThrow(
       expect.objectContaining({
         code: 'ERR_SCHEMA',
@@ -118,7 +118,7 @@ test('a path may have steps of every kind', async () => {
 })
 
 describe('what cannot be used', () => {
-  test('is a valibot schema by itself: the error says how to wrap it', () => {
+  test('a plain valibot schema cannot be used, and the error says how to wrap it', () => {
     expect(() => schemaPort(valibotSchema, 'input', 'tool "x" input')).toThrow(
       expect.objectContaining({
         code: 'ERR_SCHEMA',
@@ -128,20 +128,20 @@ describe('what cannot be used', () => {
     )
   })
 
-  test('is one of a library that writes no JSON Schema', () => {
+  test('a schema of a library without JSON Schema output cannot be used', () => {
     const old = { '~standard': { version: 1, vendor: 'old', validate: (value: unknown) => ({ value }) } } as const
     expect(() => schemaPort(old, 'input', 'here')).toThrow(
       'here: this old schema has no JSON Schema form; use a version that has one, or give a JSON Schema',
     )
   })
 
-  test.each([undefined, null, 1, 'string'])('is %s', (nothing) => {
+  test.each([undefined, null, 1, 'string'])('%s cannot be used as a schema', (nothing) => {
     expect(() => schemaPort(nothing as never, 'input', 'here')).toThrow(/^here: expected a Standard Schema or a JSON Schema object, got /)
   })
 })
 
 describe('types', () => {
-  test('follow from the schema of each library', () => {
+  test('types follow from the schema of each library', () => {
     expectTypeOf<OutputOf<typeof zodSchema>>().toEqualTypeOf<{ id: number; name?: string | undefined }>()
     expectTypeOf<OutputOf<typeof valibotSchema>>().toEqualTypeOf<{ id: number; name?: string | undefined }>()
     expectTypeOf<OutputOf<typeof arktypeSchema>>().toEqualTypeOf<{ id: number; name?: string }>()
@@ -152,13 +152,13 @@ describe('types', () => {
     expectTypeOf<{ name: string }>().not.toExtend<OutputOf<typeof plainSchema>>()
   })
 
-  test('tell what goes in from what comes out', () => {
+  test('types distinguish input and output', () => {
     const schema = z.object({ text: z.string().default('x').transform(Number) })
     expectTypeOf<InputOf<typeof schema>>().toEqualTypeOf<{ text?: string | undefined }>()
     expectTypeOf<OutputOf<typeof schema>>().toEqualTypeOf<{ text: number }>()
   })
 
-  test('are some object where TypeScript cannot read the schema', () => {
+  test('types are a plain object where TypeScript cannot read the schema', () => {
     expectTypeOf<ObjectOf<{ oneOf: [] }>>().toEqualTypeOf<Record<string, unknown>>()
     expectTypeOf<ObjectOf<typeof zodSchema>>().toEqualTypeOf<{ id: number; name?: string | undefined }>()
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MAX_URI_LENGTH, type MatchedValues, uriTemplate } from '../../../src/protocol/uri-template/index.ts'
 import { cpuMs, expectLinear } from '../../support/linear.ts'
+import { proves } from '../../support/proves.ts'
 
 const match = (template: string, uri: string): MatchedValues | undefined => uriTemplate(template).match(uri)
 
@@ -32,7 +33,8 @@ describe('what was expanded is matched', () => {
     ['notes://é/{a}', 'notes://%C3%A9/%C3%A9', { a: 'é' }],
     ['notes://é/{a}', 'notes://é/é', { a: 'é' }],
     ['x://{a}', 'x://%2F%3F%23', { a: '/?#' }],
-  ])('%s against %s [T-RES-015]', (template, uri, values) => {
+  ])('%s against %s', (template, uri, values) => {
+    proves('T-RES-015')
     expect(match(template, uri)).toEqual(values)
   })
 })
@@ -60,11 +62,11 @@ describe('what the template could not have written is no match', () => {
     ['x://{a}', 'x://%C3'],
     ['x://{a}', 'x://%FF'],
     ['{a}20{b}', 'x%20y'],
-  ])('%s against %s', (template, uri) => {
+  ])('%s against %s is not a match', (template, uri) => {
     expect(match(template, uri)).toBeUndefined()
   })
 
-  test('a URI is judged up to its bound and not beyond', () => {
+  test('a URI is matched up to its length limit', () => {
     const { match: matches } = uriTemplate('x://{a}')
     expect(matches(`x://${'a'.repeat(MAX_URI_LENGTH - 4)}`)).toBeDefined()
     expect(matches(`x://${'a'.repeat(MAX_URI_LENGTH - 3)}`)).toBeUndefined()
@@ -87,7 +89,8 @@ describe('a value never climbs out of a directory', () => {
     '..\\windows',
     'a%5C..%5Cb',
   ]
-  test.each(CLIMBING)('%s [T-RES-055]', (path) => {
+  test.each(CLIMBING)('the value %s that climbs out of a directory is refused', (path) => {
+    proves('T-RES-055')
     expect(match('file:///{+path}', `file:///${path}`)).toBeUndefined()
     expect(match('file:///{path}', `file:///${path}`)).toBeUndefined()
     expect(match('file://{/path*}', `file:///${path}`)).toBeUndefined()
@@ -96,14 +99,16 @@ describe('a value never climbs out of a directory', () => {
     expect(match('file:///{+a}{+b}', `file:///${path}`)).toBeUndefined()
   })
 
-  test('nor do values that climb only when put together [T-RES-055]', () => {
+  test('values that climb only when joined are refused', () => {
+    proves('T-RES-055')
     expect(match('file:///{name}{.ext}', 'file:///..')).toBeUndefined()
     expect(match('file:///{+a}{+b}', 'file:///%2e%2e')).toBeUndefined()
   })
 
   test.each(['%00', 'a%00.txt', '%0A', '%0d%0a', '%1F', '%7F', 'a\u0000', 'a\nb'])(
-    'nor has it the control character in %j [T-RES-055]',
+    'a value with the control character in %j is refused',
     (text) => {
+      proves('T-RES-055')
       expect(match('x://{+a}', `x://${text}`)).toBeUndefined()
       expect(match('x://{a}', `x://${text}`)).toBeUndefined()
       expect(match('x://{?a*}', `x://?a=${text}`)).toBeUndefined()
@@ -111,7 +116,7 @@ describe('a value never climbs out of a directory', () => {
   )
 
   test.each(['...', '..a', 'a..b', '.hidden', 'a/.b', '1..5', 'main...feature', '%2e%2ea', '100%25'])(
-    'and %s, which does not climb, is a value',
+    'the value %s, which does not climb, is accepted',
     (text) => {
       expect(match('x://{+a}', `x://${text}`)).toEqual({ a: decodeURIComponent(text) })
     },
@@ -200,7 +205,7 @@ describe('matching is the inverse of expanding', () => {
     ),
   }
 
-  test.each(Object.entries(ROUNDS))('%s', (_kind, rounds) => {
+  test.each(Object.entries(ROUNDS))('matching is the inverse of expanding: %s', (_kind, rounds) => {
     fc.assert(
       fc.property(rounds, ([text, values]) => {
         const template = uriTemplate(text)
@@ -225,7 +230,7 @@ describe('matching is the inverse of expanding', () => {
     return [...source.matchAll(/[a-f](?=[*:,}])/g)].length === variables.length
   }
 
-  test('whatever the template, what is matched expands to the URI it was read from', () => {
+  test('a match of any template expands to the same URI', () => {
     const text = fc.string({ unit: fc.constantFrom(...'abc1-_~ é'), minLength: 1, maxLength: 5 })
     const values = fc.record({ a: text, b: text, c: text, d: text, e: text, f: text })
     let matches = 0
@@ -244,7 +249,7 @@ describe('matching is the inverse of expanding', () => {
     expect(matches).toBeGreaterThan(1000)
   })
 
-  test('no template and no text makes it throw', () => {
+  test('no template and no text makes matching throw', () => {
     fc.assert(
       fc.property(
         anyTemplate,

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { type MatchedValues, uriTemplate, type VariablesOf } from '../../../src/protocol/uri-template/index.ts'
+import { proves } from '../../support/proves.ts'
 
 const faultOf = (template: string): McpError => {
   try {
@@ -14,8 +15,8 @@ const faultOf = (template: string): McpError => {
 describe('a text that is no template', () => {
   test.each([
     ['a{b', '"{" at 1 is never closed'],
-    ['a}b', '"}" at 1 closes nothing'],
-    ['{a}}', '"}" at 3 closes nothing'],
+    ['a}b', '"}" at 1 has no matching "{"'],
+    ['{a}}', '"}" at 3 has no matching "{"'],
     ['x{}', '"{}" names no variable'],
     ['{+}', '"" is not a variable'],
     ['{a,}', '"" is not a variable'],
@@ -33,14 +34,15 @@ describe('a text that is no template', () => {
     ['{a:3*}', '"a:3*" is not a variable'],
     ['{{a}}', '"{a" is not a variable'],
     ['{%4}', '"%4" is not a variable'],
-  ])('%s is refused with the place and the reason [T-RES-015]', (template, reason) => {
+  ])('%s is refused with the place and the reason', (template, reason) => {
+    proves('T-RES-015')
     const fault = faultOf(template)
     expect(fault).toBeInstanceOf(McpError)
     expect(fault.code).toBe('ERR_DEFINITION')
     expect(fault.message).toBe(`Not a URI template: ${JSON.stringify(template)}: ${reason}`)
   })
 
-  test('is quoted in part only when it is long', () => {
+  test('a text that is no template is quoted in part only when it is long', () => {
     expect(faultOf(`${'x'.repeat(1000)}{`).message.length).toBeLessThan(300)
   })
 })
@@ -68,12 +70,12 @@ describe('bounds', () => {
 })
 
 describe('variables', () => {
-  test('are listed once each, in order of first use', () => {
+  test('variables are listed once each, in order of first use', () => {
     expect(uriTemplate('x://{b}/{a:3}{?b,c*}').variables).toEqual(['b', 'a', 'c'])
     expect(uriTemplate('x://plain').variables).toEqual([])
   })
 
-  test('have types that follow from the template', () => {
+  test('variables have types that follow from the template', () => {
     expectTypeOf<VariablesOf<'users://{id}'>>().toEqualTypeOf<{ id: string }>()
     expectTypeOf<VariablesOf<'x://{+a}/{b:3}'>>().toEqualTypeOf<{ a: string; b: string }>()
     expectTypeOf<VariablesOf<'x:/{/path*}'>>().toEqualTypeOf<{ path?: string[] }>()

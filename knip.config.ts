@@ -1,0 +1,32 @@
+/**
+ * Dead code. `knip` counts the tests as users; `knip --production` does not, and so finds what only tests keep alive.
+ * There an export that its own file uses is not dead: a test may look at it.
+ */
+
+const isProduction = process.argv.includes('--production')
+
+export default {
+  workspaces: {
+    '.': {
+      entry: [
+        'src/index.ts!',
+        'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
+        'src/cli/index.ts!',
+        'scripts/*.mjs',
+        'examples/**/*.mjs',
+      ],
+      project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
+      // Development tools are in the workspace of the tests. The AI SDK's providers are optional peers.
+      ignoreDependencies: ['esbuild', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible'],
+      ignoreBinaries: ['biome'],
+    },
+    test: {
+      entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,property-settings}.ts', 'conformance/set-up.ts'],
+      project: ['**/*.{ts,mjs}'],
+      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome'],
+    },
+    bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
+  },
+  ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish'],
+}

@@ -1,0 +1,40 @@
+/** Finds out where to log in to a protected server, without logging in. */
+
+import { safeFetch } from '../fetch/safe-fetch.ts'
+import { oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
+import { discover } from './discovery/discover.ts'
+import { DEFAULT_OAUTH_LIMITS } from './http.ts'
+
+export interface DiscoverAuthorizationOptions {
+  /** The `WWW-Authenticate` header of the server's answer. Default: none, the well-known locations are tried. */
+  challenge?: string | undefined
+  signal?: AbortSignal
+}
+
+export interface DiscoveredAuthorization {
+  /** The authorization server: its issuer, or the origin of its endpoint when it names no issuer. */
+  issuer: string
+  /** What tokens are requested for. */
+  resource: string
+  scopesSupported: readonly string[] | undefined
+}
+
+/**
+ * Finds the authorization server of a protected MCP server. Reads metadata only.
+ *
+ * @throws McpError ERR_AUTH when there is no usable metadata
+ * @example
+ * const { issuer } = await discoverAuthorization(new URL('https://server.example/mcp'))
+ */
+export async function discoverAuthorization(
+  server: URL,
+  { challenge, signal = new AbortController().signal }: DiscoverAuthorizationOptions = {},
+): Promise<DiscoveredAuthorization> {
+  const { resourceMetadata } = oauthChallengeOf(parseChallenges(challenge))
+  const { metadata, resource, scopesSupported } = await discover(
+    { fetch: safeFetch({ userUrl: server }), limits: DEFAULT_OAUTH_LIMITS, signal },
+    { server, location: resourceMetadata, allowsOtherOrigin: false, allowsLegacy: true, preferred: [], onWarning: () => {} },
+  )
+  const { issuer, authorizationEndpoint } = metadata
+  return { issuer: issuer ?? new URL(String(authorizationEndpoint)).origin, resource, scopesSupported }
+}

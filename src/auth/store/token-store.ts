@@ -1,0 +1,61 @@
+/** Where the OAuth client stores tokens and registrations: the interface, the store in memory, and the entries. */
+
+import { isObject } from '../../base/json.ts'
+
+/**
+ * Stores secrets by key. Keys and values are opaque text. An implementation that writes to a disk must encrypt the values.
+ */
+export interface TokenStore {
+  get(key: string): Promise<string | undefined>
+  set(key: string, value: string): Promise<void>
+  delete(key: string): Promise<void>
+  /** Calls `run` while no other call with the same key runs, in this process or in another one that shares the store. */
+  withLock<T>(key: string, run: () => Promise<T>): Promise<T>
+}
+
+/**
+ * Stores tokens in memory. They are lost when the process ends.
+ *
+ * @example
+ * ```ts
+ * const auth = oauth({ store: memoryTokenStore() })
+ * ```
+ */
+export function memoryTokenStore(): TokenStore {
+  const values = new Map<string, string>()
+  const tails = new Map<string, Promise<unknown>>()
+  return {
+    get: async (key) => values.get(key),
+    set: async (key, value) => {
+      values.set(key, value)
+    },
+    delete: async (key) => {
+      values.delete(key)
+    },
+    withLock: async (key, run) => {
+      const turn = (tails.get(key) ?? Promise.resolve()).then(run, run)
+      const tail = turn.catch(() => {})
+      tails.set(key, tail)
+      try {
+        return await turn
+      } finally {
+        if (tails.get(key) === tail) tails.delete(key)
+      }
+    },
+  }
+}
+
+/** Builds the key of an entry. JSON keeps the parts apart, so that two entries never share a key. */
+export const storeKey = (kind: 'tokens' | 'server' | 'client' | 'bound', ...parts: readonly string[]): string =>
+  JSON.stringify([kind, ...parts])
+
+/** Parses an entry. Undefined if there is none or if it is not a JSON object. */
+export function readEntry(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

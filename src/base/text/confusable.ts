@@ -1,0 +1,48 @@
+/** Detects names that look alike to a person. */
+
+/** Letters that look like an ASCII letter and that Unicode normalization does not map to it. */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  a: 'аɑαᴀ',
+  b: 'ЬƄвʙВΒ',
+  c: 'сϲᴄⅽСϹ',
+  d: 'ԁɗđ',
+  e: 'еєҽεɛЕΕ',
+  f: 'ƒſϝ',
+  g: 'ɡցǥ',
+  h: 'һհнʜНΗħ',
+  j: 'јϳʝЈ',
+  k: 'кκᴋКΚ',
+  // Many typefaces draw these alike. Upper and lower case count as the same.
+  l: 'iIlL1|!ıіІӏӀιΙɩłƖ∣ǀ',
+  m: 'мᴍМΜ',
+  n: 'пηոɴΝ',
+  o: '0оοσøօᴏОΟθѳ',
+  p: 'рρϼРΡ',
+  q: 'ԛգ',
+  r: 'гᴦʀ',
+  s: 'ѕꜱЅ',
+  t: 'тτᴛТΤŧ',
+  u: 'υսᴜц',
+  v: 'νѵᴠ',
+  w: 'ѡԝωшᴡ',
+  x: 'хχХΧ×',
+  y: 'уγүʏУΥ',
+  z: 'ᴢΖ',
+}
+
+const LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries(LOOK_ALIKES).flatMap(([letter, others]) => [...others].map((other): [string, string] => [other, letter])),
+)
+
+/** A name with all look-alike letters mapped to one. For comparison only, not for display. */
+export function skeleton(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\p{P}\p{Z}\s]+/gu, (marks) => (marks === '!' ? marks : '_'))
+  const letters = Array.from(plain, (letter) => LETTERS.get(letter) ?? LETTERS.get(letter.toLowerCase()) ?? letter.toLowerCase())
+  return letters.join('').replaceAll('rn', 'm').replaceAll('vv', 'w')
+}
+
+/** Whether two different names look alike. */
+export const looksLike = (a: string, b: string): boolean => a !== b && skeleton(a) === skeleton(b)

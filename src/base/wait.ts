@@ -1,0 +1,47 @@
+/** Waiting for a promise, with a way to stop waiting. The work behind the promise is not stopped. */
+
+import type { Deadline, Deadlines } from './deadlines.ts'
+import { onAbort } from './on-abort.ts'
+
+/** Settles like `promise`, or rejects with the reason of `signal` if that aborts first. */
+export async function orAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  let unwatch = (): void => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    unwatch = onAbort(signal, () => reject(signal.reason))
+  })
+  try {
+    return await Promise.race([aborted, promise])
+  } finally {
+    unwatch()
+  }
+}
+
+export interface TimeLimit {
+  deadlines: Deadlines
+  ms: number
+  /** While this returns true, the time starts again: a person who is logging in is not a silent server. */
+  isHeld?(): boolean
+}
+
+/** Settles like `promise`, or like `onTimeout` if the time is over first. */
+export async function orTimeout<T, R>(promise: PromiseLike<T>, { deadlines, ms, isHeld }: TimeLimit, onTimeout: () => R): Promise<T | R> {
+  let deadline: Deadline | undefined
+  const timeout = new Promise<R>((resolve, reject) => {
+    const start = (): void => {
+      deadline = deadlines.set(ms, () => {
+        if (isHeld?.()) return start()
+        try {
+          resolve(onTimeout())
+        } catch (error) {
+          reject(error)
+        }
+      })
+    }
+    start()
+  })
+  try {
+    return await Promise.race([promise, timeout])
+  } finally {
+    if (deadline) deadlines.clear(deadline)
+  }
+}

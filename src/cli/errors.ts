@@ -1,0 +1,107 @@
+/** Turns errors into messages: expected and actual, what to do, and the exit code. */
+
+import { asText } from '../base/as-text.ts'
+import { Cancelled, Declined, McpError, RemoteError } from '../client/index.ts'
+import { type ExitName, exitNameOf } from './exit-codes.ts'
+import { nearest } from './nearest.ts'
+import { type SafeText, safe, untrusted, untrustedLines } from './output/safe-text.ts'
+
+/** The command line is wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+/** The person pressed Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+
+  constructor(what = 'Interrupted') {
+    super(what)
+  }
+}
+
+/** The error for an unknown name, with the nearest known one. @param kind `tool`, `server`, ... */
+export function unknownName(kind: string, typed: string, names: readonly string[], where = ''): UsageError {
+  const meant = nearest(typed, names)
+  const listed = names.slice(0, 12).join(', ')
+  const rest = names.length > 12 ? ` and ${names.length - 12} more` : ''
+  return new UsageError(
+    `Unknown ${kind} ${JSON.stringify(typed)}${where === '' ? '' : ` ${where}`}`,
+    meant !== undefined
+      ? `Did you mean ${JSON.stringify(meant)}?`
+      : names.length === 0
+        ? `There are no ${kind}s.`
+        : `Available: ${listed}${rest}`,
+  )
+}
+
+export interface ExplainedError {
+  exit: ExitName
+  message: SafeText
+  hint: SafeText | undefined
+  /** For `--json`. */
+  json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
+}
+
+export function explainError(error: unknown): ExplainedError {
+  if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
+  if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
+  if (error instanceof Declined || error instanceof Cancelled)
+    return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })
+  if (error instanceof RemoteError) {
+    const { code, data } = error
+    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data })
+  }
+  if (error instanceof McpError) {
+    const { code, data } = error
+    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error))
+  }
+  const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
+  return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
+}
+
+function explained(
+  exit: ExitName,
+  message: string,
+  about: Omit<ExplainedError['json']['error'], 'message' | 'hint'>,
+  hint?: string,
+): ExplainedError {
+  return {
+    exit,
+    message: untrustedLines(message),
+    hint: hint === undefined ? undefined : safe`${untrusted(hint)}`,
+    json: { error: { ...about, message, ...(hint !== undefined && { hint }) } },
+  }
+}
+
+function adviceFor({ code, data }: McpError): string | undefined {
+  switch (code) {
+    case 'ERR_SPAWN':
+      return 'Give the program and its arguments after --, for example: portico run -- npx some-server'
+    case 'ERR_NETWORK':
+    case 'ERR_NO_ENDPOINT':
+    case 'ERR_HTTP':
+      return '"portico doctor URL" shows which step fails'
+    case 'ERR_INSECURE':
+      return 'Use --insecure to allow an unencrypted connection'
+    case 'ERR_AUTH':
+      return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
+    case 'ERR_CONSENT':
+      return 'Run the command in a terminal, add a rule that allows it, or use --inbox and answer with "portico inbox answer"'
+    case 'ERR_QUARANTINED':
+      return 'Review the change with "portico pins diff", approve it with "portico pins accept"'
+    case 'ERR_DENIED': {
+      const { by, feedback } = (data ?? {}) as { by?: unknown; feedback?: unknown }
+      if (typeof feedback === 'string') return `Reason: ${feedback}`
+      return by === 'person' ? undefined : '"portico policy explain" shows the rule'
+    }
+    default:
+      return undefined
+  }
+}

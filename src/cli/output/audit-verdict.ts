@@ -1,0 +1,34 @@
+/** The result of checking the audit log. */
+
+import type { AuditVerdict } from '../../host/index.ts'
+import { counted } from './counted.ts'
+import { safe } from './safe-text.ts'
+import type { Screen } from './screen.ts'
+
+/** @param anchors the file that the log was compared with */
+export function printVerdict(
+  screen: Screen,
+  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: AuditVerdict,
+  anchors?: string,
+): void {
+  const { style } = screen
+  if (firstBad)
+    screen.print(safe`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
+  else {
+    const signed = signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none signed yet'
+    screen.print(safe`${style.green('✓')} ${counted(records, 'record')} intact, ${signed}`)
+    screen.print(
+      style.dim(
+        anchors === undefined
+          ? '  Not checked: whether records were cut off at the end. That needs a checkpoint stored elsewhere (audit anchor, verify --anchors).'
+          : `  Nothing is missing up to the newest checkpoint in ${anchors}. Later records could have been cut off.`,
+      ),
+    )
+  }
+  if (recovered > 0)
+    screen.print(
+      safe`${style.yellow('!')} The last record was incomplete ${recovered === 1 ? 'once' : counted(recovered, 'time')}: a crash, or somebody cut the file`,
+    )
+  if (unmatchedIntents.length > 0)
+    screen.print(safe`${style.yellow('!')} ${counted(unmatchedIntents.length, 'action')} started without a recorded outcome`)
+}

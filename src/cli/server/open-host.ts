@@ -1,0 +1,119 @@
+/** Opens the user's host for the duration of a command. */
+
+import {
+  type Asker,
+  createHost,
+  type Host,
+  type HostEvent,
+  type HostOptions,
+  inboxAsker,
+  type Rule,
+  type ServerSpec,
+  serverFile,
+} from '../../host/index.ts'
+import type { Invocation } from '../command-runner.ts'
+import { unknownName } from '../errors.ts'
+import { isInteractive } from '../io.ts'
+import { counted } from '../output/counted.ts'
+import { safe } from '../output/safe-text.ts'
+import { CLIENT_INFO } from '../version.ts'
+import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
+
+export interface OpenHostOptions {
+  /** Use only these configured servers. Default: all. */
+  only?: readonly string[]
+  /** Without a terminal, questions wait in the inbox. Default: false. */
+  parks?: boolean
+  /** Ask nothing: for commands that only look. Default: false. */
+  asksNobody?: boolean
+  /** Servers in addition to the configured ones. */
+  extra?: NonNullable<HostOptions['servers']>
+  /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
+  rulesForExtra?(ids: readonly string[]): readonly Rule[]
+  options?: Partial<HostOptions>
+}
+
+/** Questions before the start may take a person this long. */
+const SETTLE_MS = 10 * 60_000
+
+/** All configured servers. Prints the entries that cannot be read. */
+export async function configuredServers(invocation: Pick<Invocation, 'io' | 'screen'>): Promise<ServerSpec[]> {
+  const { screen } = invocation
+  const { servers, problems } = await serverFile(hostFolderOf(invocation.io)).list()
+  for (const { file, where, text } of problems) screen.note(safe`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
+  return servers
+}
+
+export async function withHost<T>(
+  invocation: Invocation,
+  { only, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
+  use: (host: Host) => Promise<T>,
+): Promise<T> {
+  const { io, screen } = invocation
+  const all = await configuredServers(invocation)
+  for (const id of only ?? [])
+    if (!all.some((spec) => spec.id === id))
+      throw unknownName(
+        'server',
+        id,
+        all.map((spec) => spec.id),
+        '(add it with "portico servers add")',
+      )
+  const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
+  const ask = asksNobody ? undefined : await askerFor(invocation, parks)
+  const host = await createHost({
+    servers: { ...extra, ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])) },
+    policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(extra).filter((id) => !chosen.some((spec) => spec.id === id))) },
+    folder: hostFolderOf(io),
+    project: io.cwd,
+    info: CLIENT_INFO,
+    openUrl: (url) => openOrPrint(invocation, url),
+    ...(ask && { ask }),
+    onEvent: (event) => showEvent(invocation, event),
+    ...options,
+  })
+  try {
+    await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
+    for (const { id } of chosen) notePending(invocation, host, id)
+    return await use(host)
+  } finally {
+    screen.clear()
+    await host.close()
+  }
+}
+
+async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Asker | undefined> {
+  if (isInteractive(io)) return (await import('../terminal/asker.ts')).terminalAsker(io)
+  if (!parks) return undefined
+  const inbox = inboxAsker({ folder: storagePath(io, 'inbox'), onWarning: (text) => screen.note(safe`! ${text}`) })
+  return {
+    ask: (question, signal) => {
+      screen.note(safe`A question waits for your answer: portico inbox answer ${question.id}`)
+      return inbox.ask(question, signal)
+    },
+  }
+}
+
+async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
+  const { openBrowser } = await import('../../auth/index.ts')
+  await openBrowser(url).catch(() =>
+    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url)}`),
+  )
+}
+
+function notePending({ screen }: Invocation, host: Host, id: string): void {
+  const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
+  if (pending > 0)
+    screen.note(
+      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: portico pins diff ${id}`,
+    )
+}
+
+function showEvent({ screen }: Invocation, event: HostEvent): void {
+  const { noteStyle: style } = screen
+  if (event.kind === 'warning')
+    screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))

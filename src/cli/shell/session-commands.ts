@@ -1,0 +1,88 @@
+/** Commands typed at the prompt: tools, resources and prompts of one server or all. */
+
+import { assign } from '../arguments/assignment.ts'
+import { checkArguments } from '../arguments/check.ts'
+import type { Invocation } from '../command-runner.ts'
+import { explainError, UsageError } from '../errors.ts'
+import { printContents } from '../output/content.ts'
+import { MediaFolder } from '../output/media.ts'
+import { safe } from '../output/safe-text.ts'
+import { printPrompts, printResources, printTool, printTools } from '../server/listings.ts'
+import { getPrompt } from '../server/prompt.ts'
+import type { Session } from '../server/session.ts'
+import { callTool, findTool } from '../server/tool-call.ts'
+import { LineTerminal } from '../terminal/line-terminal.ts'
+
+export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [
+  ['tools [TOOL]', 'list tools, or show one'],
+  ['call TOOL key=value ...', 'call a tool; Ctrl-C stops it'],
+  ['resources', 'list resources'],
+  ['read URI', 'read a resource'],
+  ['prompts', 'list prompts'],
+  ['get PROMPT key=value ...', 'get a prompt'],
+]
+
+/** Resolves with false when the line is none of these commands. */
+export async function runSessionCommand(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
+  const { io, screen, signal } = invocation
+  const [verb, first, ...rest] = typed
+  switch (verb) {
+    case 'tools':
+      if (first === undefined) printTools(screen, await session.tools())
+      else printTool(screen, await findTool(session, first))
+      return true
+    case 'resources':
+      printResources(screen, await session.resources())
+      return true
+    case 'prompts':
+      printPrompts(screen, await session.prompts())
+      return true
+    case 'read': {
+      if (first === undefined) throw new UsageError('Missing URI', 'Type "resources" for a list')
+      const { contents } = await session.read(first, { signal })
+      for (const each of contents) await printContents(invocation, each, new MediaFolder(io), 'resource')
+      return true
+    }
+    case 'get':
+      if (first === undefined) throw new UsageError('Missing prompt', 'Type "prompts" for a list')
+      await getPrompt(invocation, session, first, rest, new MediaFolder(io))
+      return true
+    case 'call': {
+      if (first === undefined) throw new UsageError('Missing tool', 'Type "tools" for a list')
+      const tool = await findTool(session, first)
+      const args = await assign(rest, { schema: tool.inputSchema, cwd: io.cwd })
+      await checkArguments(tool, args, () => {})
+      await callTool(invocation, session, tool.name, args, {})
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+export function printCommands({ screen }: Invocation, commands: typeof SESSION_COMMANDS): void {
+  const widest = Math.max(...commands.map(([usage]) => usage.length))
+  for (const [usage, what] of commands) screen.note(safe`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
+}
+
+/** Reads and runs commands until the person quits. A failed or stopped command is reported, and the next one can be typed. */
+export async function readCommands(
+  invocation: Invocation,
+  run: (step: Invocation, line: string) => Promise<unknown>,
+): Promise<'ok' | 'interrupted'> {
+  const { io, screen, signal } = invocation
+  const terminal = new LineTerminal(io, '> ')
+  for (;;) {
+    const line = await terminal.read(signal)
+    if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return signal.aborted ? 'interrupted' : 'ok'
+    if (line.trim() === '') continue
+    await invocation
+      .interruptibleStep((step) => run(step, line))
+      .catch((error: unknown) => {
+        const { exit, message, hint } = explainError(error)
+        screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+        if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
+      })
+    if (signal.aborted) return 'interrupted'
+  }
+}

@@ -1,0 +1,63 @@
+/** Replaces exact text, and shows the change as a readable diff. */
+
+import { ToolError } from '../../server/index.ts'
+
+export interface Edit {
+  old: string
+  new: string
+  /** Everywhere, and not in the one place that there must be. */
+  all?: boolean
+}
+
+/** All edits or none, one after the other. No text on the way is larger than a file may be: each edit can double the last. */
+export function edited(text: string, edits: readonly Edit[], maxFileBytes: number): string {
+  return edits.reduce((current, edit, i) => editedOnce(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
+}
+
+function editedOnce(text: string, edit: Edit, label: string, maxFileBytes: number): string {
+  const found = countOf(text, edit.old)
+  if (found === 0) throw new ToolError(`${label}: the old text is not in the file, character by character; read it again`)
+  if (found > 1 && !edit.all)
+    throw new ToolError(`${label}: the old text is there ${found} times; give more of what is around it, or set all`)
+  const size = Buffer.byteLength(text) + found * (Buffer.byteLength(edit.new) - Buffer.byteLength(edit.old))
+  if (size > maxFileBytes)
+    throw new ToolError(`${label}: the content would have ${size} bytes, and a file has at most ${maxFileBytes} (maxFileBytes)`)
+  return text.split(edit.old).join(edit.new)
+}
+
+/** How often it is there, without a list of the pieces in between. */
+function countOf(text: string, wanted: string): number {
+  let count = 0
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) count++
+  return count
+}
+
+const CONTEXT = 3
+const MAX_DIFF_LINES = 2000
+const MAX_DIFF_LENGTH = 256 * 1024
+/** Texts with more lines are not taken apart. */
+const MAX_COMPARED_LINES = 500_000
+
+/** From the first to the last line that is other, in the form that `diff -u` has. */
+export function diffOf(before: string, after: string): string {
+  if (before === after) return ''
+  if (countOf(before, '\n') + countOf(after, '\n') > MAX_COMPARED_LINES) return '... too many lines to show what changed'
+  const [old, now] = [before.split('\n'), after.split('\n')]
+  let start = 0
+  while (start < old.length && start < now.length && old[start] === now[start]) start++
+  let end = 0
+  while (end < old.length - start && end < now.length - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++
+  const from = Math.max(0, start - CONTEXT)
+  const until = (lines: readonly string[]): number => Math.min(lines.length, lines.length - end + CONTEXT)
+  const lines = [
+    `@@ -${from + 1},${until(old) - from} +${from + 1},${until(now) - from} @@`,
+    ...old.slice(from, start).map((line) => ` ${line}`),
+    ...old.slice(start, old.length - end).map((line) => `-${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+${line}`),
+    ...now.slice(now.length - end, until(now)).map((line) => ` ${line}`),
+  ]
+  const left = lines.length - MAX_DIFF_LINES
+  const diff = left > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `... and ${left} lines more`].join('\n') : lines.join('\n')
+  if (diff.length <= MAX_DIFF_LENGTH) return diff
+  return `${diff.slice(0, MAX_DIFF_LENGTH)}\n... and ${diff.length - MAX_DIFF_LENGTH} characters more`
+}

@@ -1,0 +1,248 @@
+/** The tools that change something: write, edit, move, remove. */
+
+import { rename, rm, unlink } from 'node:fs/promises'
+import { codeOf } from '../../files/private-file.ts'
+import { type Context, type Server, ToolError } from '../../server/index.ts'
+import { object } from '../schema.ts'
+import type { Area, Place } from './area.ts'
+import { hashOf, putWhole, readOld, renameNew, textIn } from './contents.ts'
+import { diffOf, edited } from './editing.ts'
+import { locate, nameOf, told, within } from './enclosure.ts'
+import { HeldFolder, kindOf } from './held-folder.ts'
+import { PATH } from './reading-tools.ts'
+import { removeFolder } from './removal.ts'
+import { walk } from './walk.ts'
+
+const HASH = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'As read gave it: nothing is changed if the file is another by now',
+} as const
+const HINTS = { destructiveHint: true, openWorldHint: false } as const
+
+export function addWritingTools(server: Server, area: Area): void {
+  addWrite(server, area)
+  addEdit(server, area)
+  addMove(server, area)
+  addRemove(server, area)
+}
+
+function addWrite(server: Server, area: Area): void {
+  const input = object(
+    {
+      path: PATH,
+      content: { type: 'string', description: 'The whole content' },
+      encoding: { type: 'string', enum: ['utf8', 'base64'], description: 'How the content is given; utf8 unless said' },
+      hash: HASH,
+      overwrite: { type: 'boolean', description: 'Replaces what is there, whatever it is by now' },
+      createFolders: { type: 'boolean', description: 'Makes the folders on the way' },
+    },
+    'path',
+    'content',
+  )
+  const output = object(
+    { path: { type: 'string' }, size: { type: 'integer' }, hash: { type: 'string' }, isNew: { type: 'boolean' } },
+    'path',
+    'size',
+    'hash',
+    'isNew',
+  )
+  const description = 'Writes a whole file. One that is there is replaced only with its hash, or with overwrite'
+  server.tool(
+    'write',
+    { title: 'Write a file', description, input, output, annotations: { ...HINTS, idempotentHint: true } },
+    (args, ctx) => {
+      const bytes = bytesOf(args.content, args.encoding ?? 'utf8')
+      checkSize(area, bytes)
+      return area.go(args.path, ctx, (place) =>
+        area.inTurn(place.spot, async () => {
+          if (args.createFolders) await makeFolders(area, place)
+          return within(place.spot, area.hold, async (parent, name) => {
+            const old = await readOld(parent, name, area.limits.maxFileBytes)
+            if (args.hash !== undefined) checkHash(place, old?.bytes, args.hash)
+            else if (old && !args.overwrite)
+              throw new ToolError(`${place.name} is there already; read it and give its hash, or set overwrite`)
+            await putWhole(parent, name, bytes, old ? { kind: 'anything', mode: old.mode } : { kind: 'nothing' })
+            return { path: place.name, size: bytes.length, hash: hashOf(bytes), isNew: old === undefined }
+          })
+        }),
+      )
+    },
+  )
+}
+
+function addEdit(server: Server, area: Area): void {
+  const edit = object({ old: { type: 'string', minLength: 1 }, new: { type: 'string' }, all: { type: 'boolean' } }, 'old', 'new')
+  const input = object(
+    {
+      path: PATH,
+      edits: {
+        type: 'array',
+        items: edit,
+        minItems: 1,
+        maxItems: 100,
+        description: 'Each replaces a text that is there once, or with all everywhere',
+      },
+      hash: HASH,
+      dryRun: { type: 'boolean', description: 'Says what would change, and changes nothing' },
+    },
+    'path',
+    'edits',
+  )
+  const output = object(
+    { path: { type: 'string' }, hash: { type: 'string' }, diff: { type: 'string' }, isDone: { type: 'boolean' } },
+    'path',
+    'hash',
+    'diff',
+    'isDone',
+  )
+  const description = 'Replaces exact texts in a file, all of them or none, and shows what changed'
+  server.tool(
+    'edit',
+    { title: 'Edit a file', description, input, output, annotations: HINTS },
+    ({ path, edits, hash, dryRun = false }, ctx) =>
+      area.go(path, ctx, (place) =>
+        area.inTurn(place.spot, () =>
+          within(place.spot, area.hold, async (parent, name) => {
+            const old = await readOld(parent, name, area.limits.maxFileBytes)
+            if (!old) throw new ToolError(`${place.name} is not there`)
+            if (hash !== undefined) checkHash(place, old.bytes, hash)
+            const before = textIn(old.bytes)
+            if (before === undefined) throw new ToolError(`${place.name} is not a text file`)
+            const after = edited(before, edits, area.limits.maxFileBytes)
+            const bytes = Buffer.from(after)
+            checkSize(area, bytes)
+            if (!dryRun) await putWhole(parent, name, bytes, { kind: 'anything', mode: old.mode })
+            return { path: place.name, hash: hashOf(dryRun ? old.bytes : bytes), diff: diffOf(before, after), isDone: !dryRun }
+          }),
+        ),
+      ),
+  )
+}
+
+function addMove(server: Server, area: Area): void {
+  const input = object({ from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces a file that is there' } }, 'from', 'to')
+  const description = 'Moves or renames a file or a folder'
+  server.tool('move', { title: 'Move a file', description, input, annotations: HINTS }, ({ from, to, overwrite = false }, ctx) =>
+    area.go(from, ctx, async (place) => {
+      const spot = locate(place.folders, to)
+      const target = { ...place, spot, name: nameOf(spot, place.folders) }
+      try {
+        await within(place.spot, area.hold, (source, oldName) =>
+          within(spot, area.hold, (parent, newName) =>
+            moveEntry({ source, oldName, parent, newName }, { from: place, to: target, overwrite }),
+          ),
+        )
+      } catch (error) {
+        throw told(error, `${place.name} or ${target.name}`)
+      }
+      return `${place.name} is now ${target.name}`
+    }),
+  )
+}
+
+async function moveEntry(
+  { source, oldName, parent, newName }: { source: HeldFolder; oldName: string; parent: HeldFolder; newName: string },
+  { from, to, overwrite }: { from: Place; to: Place; overwrite: boolean },
+): Promise<void> {
+  const stats = await source.look(oldName)
+  const kind = kindOf(stats)
+  if (kind === 'file') source.checkFile(stats, oldName)
+  else if (kind !== 'folder') throw new ToolError(`${from.name} is a link or no plain file; it is not moved`)
+  const there = await lookFor(parent, newName)
+  if (there && (!overwrite || kind !== 'file')) throw new ToolError(`${to.name} is there already`)
+  if (there) parent.checkFile(there, newName)
+  await Promise.all([source.check(), parent.check()])
+  if (there || kind === 'folder') return rename(source.at(oldName), parent.at(newName))
+  await renameNew(source.at(oldName), parent.at(newName))
+  await rm(source.at(oldName), { force: true })
+}
+
+function addRemove(server: Server, area: Area): void {
+  const input = object({ path: PATH, recursive: { type: 'boolean', description: 'A folder with everything in it' } }, 'path')
+  const description = 'Removes a file, a link or a folder for good; asks the person when it can'
+  server.tool('remove', { title: 'Remove a file', description, input, annotations: HINTS }, ({ path, recursive = false }, ctx) =>
+    area.go(path, ctx, async (place) => {
+      const count = await within(place.spot, area.hold, (parent, name) => countIn(area, parent, name, ctx))
+      if (count > 0 && !recursive) throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove them all`)
+      await confirmRemoval(place, count, ctx)
+      await ctx.once('remove', () =>
+        area.inTurn(place.spot, () =>
+          within(place.spot, area.hold, (parent, name) => removeEntry(area, parent, name, { isCounted: count > 0, signal: ctx.signal })),
+        ),
+      )
+      return `${place.name} was removed${count > 0 ? `, with ${count} entries in it` : ''}`
+    }),
+  )
+}
+
+async function confirmRemoval({ name }: Place, count: number, ctx: Context): Promise<void> {
+  if (!ctx.caller.capabilities.elicitation?.form) return
+  const what = count > 0 ? `${name} and the ${count} entries in it` : name
+  const sure = { type: 'boolean', title: 'Remove for good', default: false } as const
+  const answer = await ctx.elicit('confirm', `Remove ${what}? It cannot be undone.`, object({ sure }, 'sure'))
+  if (!answer.sure) throw new ToolError('The person does not want it removed; nothing was done')
+}
+
+/** How many entries a folder has, including subfolders. 0 if it is not a folder. */
+async function countIn(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
+  if (!(await parent.look(name)).isDirectory()) return 0
+  const folder = await parent.enter(name)
+  try {
+    const visited = { count: 0, max: area.limits.maxVisited }
+    for await (const _ of walk(folder, { maxDepth: area.limits.maxDepth, visited, signal }));
+    return visited.count
+  } finally {
+    await folder.close()
+  }
+}
+
+async function removeEntry(
+  area: Area,
+  parent: HeldFolder,
+  name: string,
+  { isCounted, signal }: { isCounted: boolean; signal: AbortSignal },
+): Promise<void> {
+  const isFolder = (await parent.look(name)).isDirectory()
+  if (!isFolder) return unlink(parent.at(name))
+  // An empty folder may have been filled since; that was not asked for.
+  await removeFolder(parent, name, { visited: { count: 0, max: isCounted ? area.limits.maxVisited : 0 }, signal })
+}
+
+async function makeFolders(area: Area, { spot }: Place): Promise<void> {
+  let folder = await HeldFolder.open(spot.folder.real, [], area.hold)
+  try {
+    for (const name of spot.segments.slice(0, -1)) {
+      const next = await folder.make(name)
+      await folder.close()
+      folder = next
+    }
+  } finally {
+    await folder.close()
+  }
+}
+
+async function lookFor(parent: HeldFolder, name: string) {
+  return parent.look(name).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+}
+
+function bytesOf(content: string, encoding: 'utf8' | 'base64'): Buffer {
+  const bytes = Buffer.from(content, encoding)
+  if (encoding === 'base64' && bytes.toString('base64').replace(/=+$/, '') !== content.replace(/=+$/, ''))
+    throw new ToolError('The content is no base64')
+  return bytes
+}
+
+function checkSize(area: Area, bytes: Uint8Array): void {
+  const { maxFileBytes } = area.limits
+  if (bytes.length > maxFileBytes)
+    throw new ToolError(`The content has ${bytes.length} bytes, and a file at most ${maxFileBytes} (maxFileBytes)`)
+}
+
+function checkHash(place: Place, bytes: Uint8Array | undefined, wanted: string): void {
+  if (!bytes) throw new ToolError(`${place.name} is not there any more; nothing was written`)
+  if (hashOf(bytes) !== wanted) throw new ToolError(`${place.name} was changed since it was read; read it again. Nothing was written`)
+}

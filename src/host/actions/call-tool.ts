@@ -1,0 +1,94 @@
+/** Calls a tool for a person or a model. */
+
+import { isObject } from '../../base/json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Progress } from '../../protocol/model/progress.ts'
+import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
+import { checkArguments } from '../catalog/check-arguments.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
+import { proposePattern } from '../consent/grants/proposed-pattern.ts'
+import { TOOL_RESULT } from '../conversation/flow/answers.ts'
+import { destinationOf } from '../conversation/flow/destination.ts'
+import { labelsOfResult } from '../conversation/flow/result-labels.ts'
+import type { HostedServer } from '../servers/hosted-server.ts'
+import { type UseOptions, useRequest } from './action-request.ts'
+import type { ActionServices } from './action-services.ts'
+import { type AnswerSource, admitError, admitResult } from './admit-result.ts'
+import { performUse, sendPinned } from './perform.ts'
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** The result of the tool; or the error, with its admitted text in the shape of a result. */
+export type CallOfTool = { result: CallToolResult } | { error: unknown; said: CallToolResult }
+
+export async function callTool(
+  services: ActionServices,
+  server: HostedServer,
+  name: string,
+  given: Arguments,
+  options: UseOptions,
+): Promise<CallOfTool> {
+  const { pins, lastArguments, redactor } = services
+  await pins.refresh()
+  const tool = server.definition('tool', name) as Tool | undefined
+  if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
+  // A copy, so that the caller cannot change the arguments between the decision and the call.
+  let args: Arguments = structuredClone(given)
+  await checkArguments(tool, args)
+  const isOwn = options.initiator === 'user'
+  const request: ActionRequest = {
+    ...toolRequest(server, name, () => args, options),
+    subject: async () => ({
+      kind: 'call',
+      tool,
+      args,
+      isOwn,
+      pattern: proposePattern(args, { schema: tool.inputSchema, tier: server.spec.tier }),
+      lastArgs: lastArguments.of(server.id, name)?.args,
+      wasOwn: lastArguments.of(server.id, name)?.isOwn ?? false,
+      destination: destinationOf(server.spec, tool, server.asserted(name)),
+      origins: options.conversation.flow().originsOf(args),
+      mayMissOrigins: options.conversation.flow().takeThinnedNotice(),
+    }),
+    edit: async (edited) => {
+      if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', `Arguments are an object, not ${JSON.stringify(edited)}`)
+      await checkArguments(tool, edited)
+      args = edited
+    },
+  }
+  const outcome = await performUse(services, request, options, ({ action, answer }) => {
+    if (answer) lastArguments.remember(server.id, name, { args, isOwn })
+    const { signal, onProgress, timeoutMs, maxTotalMs } = options
+    const shown = onProgress && ((progress: Progress) => onProgress(shownProgress(progress, (text) => redactor.scrub(text))))
+    return sendPinned(server, { kind: 'tool', name }, options, (client) =>
+      client.call(name, { ...action.args }, { signal, onProgress: shown, timeoutMs, maxTotalMs }),
+    )
+  })
+  const source: AnswerSource = {
+    server,
+    kind: 'tool.result',
+    primitive: { kind: 'tool', name },
+    labels: (findings) => labelsOfResult(server.spec, tool, server.asserted(name), findings),
+  }
+  if ('error' in outcome) return { error: outcome.error, said: await admitError(services, source, outcome, options) }
+  return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
+}
+
+export const toolRequest = (
+  server: HostedServer,
+  name: string,
+  args: () => Arguments,
+  options: UseOptions,
+): Omit<ActionRequest, 'subject'> =>
+  useRequest(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
+
+/** Enough for a line on a screen. Servers write these messages. */
+const MAX_PROGRESS_CHARS = 2_000
+
+/** Progress messages go to the person only, without the secrets of the server. */
+function shownProgress(progress: Progress, scrub: (text: string) => string): Progress {
+  const { message } = progress
+  if (message === undefined) return progress
+  const clean = scrub(message)
+  return { ...progress, message: clean.length > MAX_PROGRESS_CHARS ? `${clean.slice(0, MAX_PROGRESS_CHARS)}…` : clean }
+}

@@ -1,0 +1,172 @@
+/** Warnings for a person who approves a definition. They decide nothing. */
+
+import { isObject } from '../../base/json.ts'
+import { skeleton } from '../../base/text/confusable.ts'
+import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
+import type { Primitive } from './pin.ts'
+
+/** A name that another server offers. */
+export interface OtherName {
+  server: string
+  name: string
+}
+
+/** Longer texts are unlikely to be read to the end. */
+const LONG_TEXT = 4000
+
+/** Maximum number of texts examined. A warning says when there are more. */
+const MAX_TEXTS = 5000
+const MAX_DEPTH = 64
+
+/** @param others the names of all other servers, indexed once */
+export function flagger(others: readonly OtherName[]): (primitive: Primitive) => string[] {
+  const names = groupBy(others, ({ name }) => name.toLowerCase())
+  const skeletons = groupBy(others, ({ name }) => skeleton(name))
+  const servers = new Set(others.map(({ server }) => server))
+  return (primitive) => {
+    const { texts, isWhole } = textsIn(primitive.definition)
+    const prose = texts.join('\n')
+    return [
+      ...(isWhole ? [] : ['It has more texts than were examined']),
+      ...invisible([primitive.name, ...texts]),
+      ...alike(primitive, skeletons),
+      ...mentions(primitive, prose, names, servers),
+      ...orders(prose),
+      ...addresses(prose),
+      ...(prose.length > LONG_TEXT ? [`It has ${prose.length} characters of text, more than a person reads`] : []),
+      ...secretParameters(primitive.definition),
+    ]
+  }
+}
+
+type Groups = ReadonlyMap<string, readonly OtherName[]>
+
+function groupBy(others: readonly OtherName[], keyOf: (other: OtherName) => string): Groups {
+  const groups = new Map<string, OtherName[]>()
+  for (const other of others) {
+    const group = groups.get(keyOf(other))
+    if (group) group.push(other)
+    else groups.set(keyOf(other), [other])
+  }
+  return groups
+}
+
+/** Every text of a definition, also the names of members: a model reads them all. */
+function textsIn(definition: unknown): { texts: string[]; isWhole: boolean } {
+  const texts: string[] = []
+  let isWhole = true
+  const visit = (value: unknown, depth: number): void => {
+    if (texts.length >= MAX_TEXTS || depth > MAX_DEPTH) isWhole = false
+    else if (typeof value === 'string') texts.push(value)
+    else if (Array.isArray(value)) for (const each of value) visit(each, depth + 1)
+    else if (isObject(value)) {
+      for (const [name, each] of Object.entries(value)) {
+        texts.push(name)
+        visit(each, depth + 1)
+      }
+    }
+  }
+  visit(definition, 0)
+  return { texts, isWhole }
+}
+
+function invisible(texts: readonly string[]): string[] {
+  const found = texts.filter(hasInvisible)
+  const hidden = taggedText(found.join(''))
+  return [
+    ...(found.length > 0 ? [`It has invisible characters: ${excerpt(found[0] as string)}`] : []),
+    ...(hidden === '' ? [] : [`It has a text that only a model can read: ${JSON.stringify(visibleText(hidden))}`]),
+  ]
+}
+
+/** The text around the first invisible character. */
+function excerpt(text: string): string {
+  const shown = visibleText(text)
+  let at = 0
+  while (at < shown.length && shown[at] === text[at]) at++
+  return `"${shown.slice(Math.max(0, at - 20), at + 40)}"`
+}
+
+/** Tag characters are invisible ASCII. */
+const taggedText = (text: string): string =>
+  Array.from(text.matchAll(/[\u{e0020}-\u{e007e}]/gu), ([tag]) => String.fromCodePoint((tag.codePointAt(0) as number) - 0xe0000)).join('')
+
+function alike({ kind, name }: Primitive, skeletons: Groups): string[] {
+  if (kind === 'instructions' || kind === 'capabilities') return []
+  return (skeletons.get(skeleton(name)) ?? []).map((other) =>
+    other.name === name
+      ? `${other.server} offers something of the same name`
+      : `Its name looks like ${visibleText(other.name)} of ${other.server}`,
+  )
+}
+
+/** Only names that do not occur by chance: long enough, and with several words or a punctuation mark. */
+const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
+
+/** A text about tools of another server can tell the model how to use them. */
+function mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlySet<string>): string[] {
+  const words = new Set(prose.match(/[\p{L}\p{N}_.-]+/gu)?.map((word) => word.replace(/\.+$/, '')))
+  return [...words].flatMap((word) => {
+    const others = (names.get(word.toLowerCase()) ?? []).filter((other) => other.name !== name && isTelling(other.name))
+    return [
+      ...others.map((other) => `It speaks of ${visibleText(other.name)}, which is of ${other.server}`),
+      ...(servers.has(word) && word.length >= 5 ? [`It speaks of the server ${word}`] : []),
+    ]
+  })
+}
+
+/** Phrases addressed to a model. Each pattern takes linear time. */
+const ORDERS: readonly [pattern: RegExp, text: string][] = [
+  [
+    /\b(?:ignore|disregard|forget|override) (?:all |any |the |your )?(?:previous|prior|above|earlier|other|system)\b/i,
+    'tells a model to ignore what it was told',
+  ],
+  [
+    /\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|show|showing|notify|notifying|reveal|ask|asking)\b/i,
+    'tells a model to keep something from you',
+  ],
+  [
+    /<\/?\s?(?:important|system|secret|instructions?|critical|hidden|admin)\s?>/i,
+    'has marks that are made to look like instructions of the system',
+  ],
+  [
+    /\b(?:before|after|instead of) (?:using|calling|invoking|running) (?:this|any|other|another|the)\b/i,
+    'tells a model what to do around a call',
+  ],
+  [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'gives a model orders'],
+  [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'speaks of files in which secrets are kept'],
+]
+
+const orders = (prose: string): string[] => {
+  const text = prose.replace(/[ \t\r\n]+/g, ' ')
+  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`)
+}
+
+/** Identifiers of JSON Schema dialects look like URLs, but are never opened. */
+const KNOWN_ADDRESS = /^https?:\/\/json-schema\.org\//i
+const SHOWN_ADDRESSES = 5
+
+function addresses(prose: string): string[] {
+  const urls = (prose.match(/\b(?:https?|wss?|ftp):\/\/[^\s"'<>)\]]+/gi) ?? []).filter((url) => !KNOWN_ADDRESS.test(url))
+  const mails = prose.match(/(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g) ?? []
+  const all = [...new Set([...urls, ...mails])]
+  if (all.length === 0) return []
+  const more = all.length > SHOWN_ADDRESSES ? ` and ${all.length - SHOWN_ADDRESSES} more` : ''
+  return [
+    `It names addresses: ${all
+      .slice(0, SHOWN_ADDRESSES)
+      .map((each) => visibleText(each))
+      .join(', ')}${more}`,
+  ]
+}
+
+const SECRET = /pass(?:word|wd|phrase)|secret|token(?!s$)|api[-_]?key|private[-_]?key|credential|cookie|^pin$|^otp$/i
+
+/** Arguments that ask for a secret. */
+function secretParameters(definition: unknown): string[] {
+  const schema = isObject(definition) ? definition.inputSchema : undefined
+  const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
+  const listed = isObject(definition) && Array.isArray(definition.arguments) ? definition.arguments : []
+  const names = [...properties, ...listed.flatMap((each) => (isObject(each) && typeof each.name === 'string' ? [each.name] : []))]
+  return names.filter((name) => SECRET.test(name)).map((name) => `It asks for ${visibleText(name)}, which sounds like a secret`)
+}

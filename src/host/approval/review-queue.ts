@@ -1,0 +1,89 @@
+/** Asks the person to approve offerings: once for each state of a server, and not again after a denial. */
+
+import { McpError } from '../../protocol/errors.ts'
+import type { RefusalData } from '../consent/gate/refusal.ts'
+import type { Review } from '../model/review.ts'
+import type { OtherName } from './flags.ts'
+import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
+import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
+
+export interface ReviewQueueOptions {
+  parts: ReviewServices
+  /** The tool names of all other servers, to warn about look-alikes. */
+  othersThan(server: ReviewedServer): readonly OtherName[]
+  onReview(review: Review): void
+  /** Called when the approved definitions of a server changed. */
+  onApproved(server: ReviewedServer): void
+  onWarning(server: string, text: string): void
+}
+
+export class ReviewQueue {
+  readonly #options: ReviewQueueOptions
+  /** The state of the last question. */
+  readonly #asked = new WeakMap<ReviewedServer, string>()
+  /** Servers whose offering changed during a question. */
+  readonly #changed = new WeakSet<ReviewedServer>()
+  readonly #asking = new Map<ReviewedServer, Promise<void>>()
+
+  constructor(options: ReviewQueueOptions) {
+    this.#options = options
+  }
+
+  review(server: ReviewedServer): Review | undefined {
+    return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
+  }
+
+  /** Call when a server has listed its offering. Asks in the background, unless this state was asked about before. */
+  look(server: ReviewedServer): void {
+    // Checked after the answer, because it may change several times until then.
+    if (this.#asking.has(server)) return void this.#changed.add(server)
+    const state = reviewState(server, this.#options.parts)
+    if (state === undefined || this.#asked.get(server) === state) return
+    this.#asked.set(server, state)
+    void this.#begin(server, { isTold: true }).catch((error: Error) => {
+      if (!server.ending.aborted) this.#options.onWarning(server.id, error.message)
+    })
+  }
+
+  /** Asks now, also after a denial. Resolves when the offering is approved; rejects otherwise. */
+  ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
+    return this.#asking.get(server) ?? this.#begin(server, { signal })
+  }
+
+  #begin(server: ReviewedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
+    const { ending } = server
+    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold).finally(() => {
+      this.#asking.delete(server)
+      if (this.#changed.delete(server)) this.look(server)
+    })
+    this.#asking.set(server, asking)
+    return asking
+  }
+
+  /** Resolves when no question is pending. */
+  async settled(): Promise<void> {
+    while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
+  }
+
+  async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
+    const { parts, othersThan, onApproved, onReview } = this.#options
+    const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
+    if (known) onReview(known.review)
+    for (;;) {
+      try {
+        await approve(server, parts, othersThan(server), {
+          onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
+          known,
+          signal,
+        })
+        return onApproved(server)
+      } catch (error) {
+        // It listed something else while the person was reading: they are shown that. A rule would say the same again.
+        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
+        if (reviewState(server, parts) === undefined) return
+      }
+    }
+  }
+}
+
+const isByPolicy = ({ data }: McpError): boolean => (data as Partial<RefusalData> | undefined)?.by === 'policy'

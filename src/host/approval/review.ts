@@ -1,0 +1,188 @@
+/**
+ * Taking into use what a server offers. Before that nothing of it reaches a model, and whatever is new or has changed since
+ * waits in quarantine until somebody has looked at it.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isObject } from '../../base/json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
+import { digestOf } from '../model/digest.ts'
+import type { Offering } from '../model/offering.ts'
+import type { ApprovedItem } from '../model/question.ts'
+import type { Review } from '../model/review.ts'
+import { keyOf } from './comparison.ts'
+import { flagger, type OtherName } from './flags.ts'
+import { type Primitive, pinOf } from './pin.ts'
+import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
+
+/** The definitions to approve now; undefined when everything is approved. */
+export function reviewOf(server: ReviewedServer, parts: ReviewServices, others: readonly OtherName[]): Review | undefined {
+  const found = pendingOf(server, parts)
+  if (isNothing(found)) return undefined
+  const flagsOf = flagger(others)
+  return reviewWith(
+    server,
+    found,
+    found.pending.map((each) => itemOf(found, each, flagsOf(each))),
+  )
+}
+
+/** A review, and the digest of its definitions. */
+export interface Shown {
+  review: Review
+  digest: string
+}
+
+/** Definitions examined before other work gets its turn: a server may offer thousands. */
+const ITEMS_A_TURN = 100
+
+/** Like `reviewOf`, in parts, so that it does not block other work. */
+export async function reviewInTurns(
+  server: ReviewedServer,
+  parts: ReviewServices,
+  others: readonly OtherName[],
+): Promise<Shown | undefined> {
+  const found = pendingOf(server, parts)
+  if (isNothing(found)) return undefined
+  const flagsOf = flagger(others)
+  const items: ApprovedItem[] = []
+  for (const [at, each] of found.pending.entries()) {
+    if (at > 0 && at % ITEMS_A_TURN === 0) await nextTurn()
+    items.push(itemOf(found, each, flagsOf(each)))
+  }
+  return { review: reviewWith(server, found, items), digest: digestOfPending(found) }
+}
+
+const itemOf = ({ comparison }: Pending, primitive: Primitive, flags: string[]): ApprovedItem => ({
+  kind: primitive.kind,
+  name: primitive.name,
+  definition: primitive.definition,
+  difference: comparison.difference(primitive),
+  flags,
+})
+
+const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
+  server: server.id,
+  isFirst: comparison.isFirst,
+  items,
+  gone: removed.map(keyOf),
+})
+
+/** Identifies what there is to approve; undefined when there is nothing. */
+export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
+  const found = pendingOf(server, parts)
+  return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
+}
+
+/** Includes the fingerprint: the same digest of another server means nothing here. */
+export const stateOf = ({ facts }: ReviewedServer, digest: string): string => `${facts.fingerprint} ${digest}`
+
+export interface ApproveOptions {
+  signal?: AbortSignal
+  /** A review that exists already; used if it is still current. */
+  known?: Shown | undefined
+  /** Called with what the person is shown. */
+  onShown?(shown: Shown): void
+}
+
+/** Asks the person, and approves all definitions or those that they chose. */
+export async function approve(
+  server: ReviewedServer,
+  parts: ReviewServices,
+  others: readonly OtherName[],
+  { signal, known, onShown }: ApproveOptions = {},
+): Promise<void> {
+  let chosen: ReadonlySet<string> | undefined
+  const want: ActionRequest = {
+    describe: () => {
+      const found = pendingOf(server, parts)
+      const names = found.pending.map(keyOf)
+      return {
+        kind: 'server.approve',
+        run: parts.ownConversation.id,
+        turn: 0,
+        initiator: 'user',
+        server: server.facts,
+        // The digest covers all definitions: a change while the person reads voids the answer.
+        primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
+        claimed: {},
+        asserted: {},
+        args: { items: chosen ? names.filter((name) => chosen?.has(name)) : names },
+        labels: [],
+      }
+    },
+    subject: async ({ primitive }) => {
+      const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
+      // The answer must be about what is shown.
+      if (shown && shown.digest !== primitive?.pin)
+        throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
+      if (shown) onShown?.(shown)
+      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: shown?.review.isFirst ?? false }
+    },
+    server: server.shown,
+    chain: ['you'],
+    edit: (edited) => {
+      chosen = chosenOf(edited)
+    },
+    ...(signal && { signal }),
+  }
+  await parts.gate.run(want, async () => {
+    const { pending, removed } = pendingOf(server, parts)
+    const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
+    await parts.pins.approve(server.facts, agreed, parts.wallNow())
+    if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
+  })
+}
+
+interface Pending {
+  pending: readonly Primitive[]
+  removed: readonly Primitive[]
+  comparison: ReturnType<ReviewServices['pins']['compare']>
+  fingerprint: string
+  /** The digest of all definitions; computed on first use. */
+  digest?: string
+}
+
+const isNothing = ({ pending, removed }: Pending): boolean => pending.length === 0 && removed.length === 0
+
+/** By comparison: an offering is examined once, however often it is decided about. */
+const pendings = new WeakMap<object, Pending>()
+
+function pendingOf(server: ReviewedServer, { pins }: ReviewServices): Pending {
+  const { fingerprint } = server.facts
+  const comparison = pins.compare(server.id, server.offering ?? EMPTY)
+  const former = pendings.get(comparison)
+  if (former?.fingerprint === fingerprint) return former
+  const { added, changed, removed, unchanged } = comparison
+  // Unchanged definitions of a changed server must be approved again too.
+  const stale = unchanged.filter(({ kind, name }) => server.stateOf(kind, name) !== 'pinned')
+  const found = { pending: [...added, ...changed, ...stale], removed, comparison, fingerprint }
+  pendings.set(comparison, found)
+  return found
+}
+
+/** Made of the digests of the definitions, which are cached. */
+function digestOfPending(found: Pending): string {
+  const digests = (items: readonly Primitive[]): unknown => items.map(({ kind, name, definition }) => [kind, name, pinOf(definition)])
+  found.digest ??= digestOf([digests(found.pending), digests(found.removed)])
+  return found.digest
+}
+
+const EMPTY: Offering = {
+  info: undefined,
+  instructions: undefined,
+  capabilities: {},
+  tools: [],
+  prompts: [],
+  resources: [],
+  templates: [],
+}
+
+/** Reads `{ approved: ['tool add', 'prompt review'] }`. The others stay in quarantine. */
+function chosenOf(edited: unknown): ReadonlySet<string> {
+  const { approved } = isObject(edited) ? edited : {}
+  if (!Array.isArray(approved) || !approved.every((each) => typeof each === 'string'))
+    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
+  return new Set(approved as string[])
+}

@@ -1,5 +1,0 @@
-/** A command as a shell would want it, so that one argument with a space does not look like two. */
-
-export const commandText = (command: string, args: readonly string[]): string => [command, ...args].map(quoted).join(' ')
-
-const quoted = (word: string): string => (/^[\w@%+=:,./${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

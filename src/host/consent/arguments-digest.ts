@@ -1,5 +1,0 @@
-/** What a grant for one exact call remembers of its arguments. */
-
-import { digestOf } from '../digest.ts'
-
-export const argumentsDigest = (args: Readonly<Record<string, unknown>>): string => digestOf(args)

@@ -1,0 +1,91 @@
+/** Step 2 of the gate, for the effect `ask`: puts the question to the person. */
+
+import { randomUUID } from 'node:crypto'
+import { orAborted } from '../../../base/wait.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import type { Action, Decision } from '../../model/action.ts'
+import { GRANT_SCOPES } from '../../model/grant.ts'
+import type { Answer, Question } from '../../model/question.ts'
+import { hiddenIn } from '../ask/own-secrets.ts'
+import { grantBounds } from '../grant-bounds.ts'
+import type { Evaluation } from './evaluate.ts'
+import { boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
+import type { PendingQuestions } from './pending-questions.ts'
+import { actionName } from './refusal.ts'
+import type { ActionRequest, Approval, GateOptions } from './request.ts'
+
+/**
+ * Asks one question and returns the answer.
+ *
+ * @param ending aborts when the host closes
+ * @throws McpError ERR_LIMIT for too many pending questions, ERR_CONSENT when no answer comes, ERR_ANSWER_INVALID
+ */
+export async function askPerson(
+  options: GateOptions,
+  pending: PendingQuestions,
+  ending: AbortSignal,
+  request: ActionRequest,
+  { action, decision }: Evaluation,
+): Promise<Answer> {
+  const { asker, limits, clock } = options
+  const leave = pending.enter(action)
+  const timeout = new AbortController()
+  const timer = clock.after(limits.questionTimeoutMs, () => timeout.abort(unanswered(action, limits.questionTimeoutMs)))
+  const end = (): void => timeout.abort(ending.reason)
+  ending.addEventListener('abort', end, { once: true })
+  try {
+    ending.throwIfAborted()
+    const { question, isHiding } = await makeQuestion(options, request, action, decision)
+    const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
+    const answer = checkAnswer(await orAborted(asker.ask(question, signal), signal))
+    return isHiding && answer.kind === 'allow' ? onlyOnce(answer) : answer
+  } catch (error) {
+    if (error instanceof McpError || request.signal?.aborted) throw error
+    throw new McpError('ERR_CONSENT', `The question about ${actionName(action)} could not be asked`, { cause: error })
+  } finally {
+    timer.cancel()
+    ending.removeEventListener('abort', end)
+    leave()
+  }
+}
+
+async function makeQuestion(
+  { limits, principal, policy, wallNow }: GateOptions,
+  request: ActionRequest,
+  action: Action,
+  decision: Decision,
+): Promise<{ question: Question; isHiding: boolean }> {
+  const askedAt = wallNow()
+  const subject = await request.subject(action)
+  // The person may not have seen the folded parts, so they approve this one action only, whatever the asker returns.
+  const isHiding = hiddenIn(subject) > 0
+  const isOnce = isHiding || decision.isForced === true
+  const question: Question = {
+    id: randomUUID(),
+    action: action.kind,
+    principal,
+    run: action.run,
+    askedAt,
+    expiresAt: askedAt + limits.questionTimeoutMs,
+    server: request.server,
+    chain: request.chain,
+    reasons: [...(request.because ?? []), ...decision.reasons.map(({ text }) => text)],
+    subject,
+    scopes: isOnce ? ['once'] : offeredScopes(action, boundsFor(request, grantBounds(policy(), action)).scopes),
+    widths: isHiding ? ['exact'] : offeredWidths(action, decision),
+  }
+  return { question, isHiding }
+}
+
+const unanswered = (action: Action, timeoutMs: number): McpError =>
+  new McpError('ERR_CONSENT', `The question about ${actionName(action)} was not answered within ${timeoutMs} ms (questionTimeoutMs)`)
+
+const onlyOnce = ({ width: _width, pattern: _pattern, ...answer }: Approval): Approval => ({ ...answer, scope: 'once' })
+
+/** Checked because answers also come from other processes, through files. */
+function checkAnswer(answer: Answer): Answer {
+  const kinds: readonly unknown[] = ['allow', 'deny', 'cancel']
+  if (!kinds.includes(answer?.kind) || (answer.kind === 'allow' && !GRANT_SCOPES.includes(answer.scope)))
+    throw new McpError('ERR_ANSWER_INVALID', `An answer must be allow with a scope (${GRANT_SCOPES.join(', ')}), deny or cancel`)
+  return answer
+}

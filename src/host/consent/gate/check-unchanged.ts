@@ -1,0 +1,27 @@
+/** Checks that server and definition are unchanged between decision and execution. */
+
+import { McpError } from '../../../protocol/errors.ts'
+import type { Action } from '../../model/action.ts'
+import { actionName } from './refusal.ts'
+
+type Target = Pick<Action, 'kind' | 'server' | 'primitive'>
+
+/** Whether both are the same action on the same server and definition. */
+export const isUnchanged = (now: Target, then: Target): boolean =>
+  now.kind === then.kind &&
+  now.server.id === then.server.id &&
+  now.server.fingerprint === then.server.fingerprint &&
+  now.primitive?.name === then.primitive?.name &&
+  now.primitive?.pin === then.primitive?.pin
+
+/** Right before an action is performed: also its approval and its configuration must still be there. */
+export function checkUnchanged(now: Target, decided: Action): void {
+  const { primitive, server } = decided
+  if (!isUnchanged(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown)
+    throw changed(decided)
+}
+
+export const changed = (action: Action): McpError =>
+  new McpError('ERR_QUARANTINED', `${actionName(action)} changed after it was decided`, {
+    data: { server: action.server.id, primitive: action.primitive?.name },
+  })

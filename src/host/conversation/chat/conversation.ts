@@ -1,0 +1,136 @@
+/** The messages of a conversation, with its labels. */
+
+import { randomUUID } from 'node:crypto'
+import { McpError } from '../../../protocol/errors.ts'
+import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
+import { estimateTokens } from '../../models/estimate.ts'
+import { FlowContext, type FlowRecord } from '../flow/context.ts'
+import type { ProvenanceLimits } from '../flow/provenance.ts'
+import type { ChatLimits } from './limits.ts'
+
+/** A conversation as JSON, to store it and to continue it later. */
+export interface ConversationRecord {
+  messages: readonly SamplingMessage[]
+  turn: number
+  /**
+   * The labels with their sources, and when untrusted text first arrived. A record without it counts as a conversation with untrusted
+   * text and private data.
+   */
+  flow?: FlowRecord
+}
+
+/**
+ * The messages so far. When there is no room for more, the oldest turns are removed.
+ *
+ * @example
+ * const talk = host.talk(new Conversation(JSON.parse(stored)))
+ */
+export class Conversation {
+  /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
+  readonly id: string = randomUUID()
+  #messages: SamplingMessage[]
+  #turn: number
+  #isHeld = false
+  /** The stored labels, restored on first use. */
+  readonly #kept: FlowRecord | undefined
+  #flow: FlowContext | undefined
+  /** Estimates by message. Messages are replaced, never changed. */
+  readonly #tokens = new WeakMap<SamplingMessage, number>()
+
+  constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }) {
+    this.#messages = [...messages]
+    this.#turn = turn
+    this.#kept = flow
+  }
+
+  /** The labels of the conversation. The limits of the first call apply. */
+  flow(limits: Partial<ProvenanceLimits> = {}): FlowContext {
+    this.#flow ??= this.#flowOf(limits)
+    return this.#flow
+  }
+
+  get messages(): readonly SamplingMessage[] {
+    return this.#messages
+  }
+
+  /** The number of messages of the person. A grant for a turn ends with the next one. */
+  get turn(): number {
+    return this.#turn
+  }
+
+  /** Locks the conversation for one turn: two at once would mix up calls and results. Returns the function that ends it. */
+  hold(): () => void {
+    if (this.#isHeld) throw new McpError('ERR_INVALID_REQUEST', 'Another turn of this conversation has not ended yet')
+    this.#isHeld = true
+    return () => {
+      this.#isHeld = false
+    }
+  }
+
+  /** Adds a message of the person, and begins a turn with it. */
+  begin(said: string | SamplingContent[]): void {
+    this.#turn++
+    this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
+  }
+
+  add(message: SamplingMessage): void {
+    this.#messages.push(message)
+  }
+
+  /** Removes old results, then old turns, until it fits. @throws McpError ERR_LIMIT when the last turn alone is too large */
+  fit({ maxContextTokens, maxMessages }: Pick<ChatLimits, 'maxContextTokens' | 'maxMessages'>, reservedTokens = 0): void {
+    const room = maxContextTokens - reservedTokens
+    const isTooLarge = (): boolean => this.#size() > room
+    for (let at = 0; at < this.#messages.length - 1 && isTooLarge(); at++) this.#forgetResults(at)
+    while (isTooLarge() || this.#messages.length > maxMessages) if (!this.#forgetTurn()) break
+    for (let at = 0; at < this.#messages.length && isTooLarge(); at++) this.#forgetResults(at)
+    if (isTooLarge()) throw new McpError('ERR_LIMIT', `The conversation is larger than ${maxContextTokens} tokens (maxContextTokens)`)
+  }
+
+  toJSON(): ConversationRecord {
+    const flow = this.#flow?.toJSON() ?? this.#kept
+    return { messages: this.#messages, turn: this.#turn, ...(flow && { flow }) }
+  }
+
+  #flowOf(limits: Partial<ProvenanceLimits>): FlowContext {
+    if (this.#kept) return FlowContext.restored(this.#kept, this.#messages, limits)
+    return this.#messages.length === 0 && this.#turn === 0 ? new FlowContext(limits) : FlowContext.unknown(this.#messages, limits)
+  }
+
+  #size(): number {
+    return this.#messages.reduce((sum, message) => sum + this.#sizeOf(message), 0)
+  }
+
+  #sizeOf(message: SamplingMessage): number {
+    const known = this.#tokens.get(message) ?? estimateTokens(message)
+    this.#tokens.set(message, known)
+    return known
+  }
+
+  #forgetResults(at: number): void {
+    const message = this.#messages[at]
+    if (!message) return
+    const blocks = Array.isArray(message.content) ? message.content : [message.content]
+    if (!blocks.some(({ type }) => type === 'tool_result')) return
+    const forgotten: SamplingMessage = { ...message, content: blocks.map(forgetResult) }
+    if (this.#sizeOf(forgotten) < this.#sizeOf(message)) this.#messages[at] = forgotten
+  }
+
+  /** False when only one turn is left. */
+  #forgetTurn(): boolean {
+    const next = this.#messages.findIndex((message, at) => at > 0 && isTurn(message))
+    if (next === -1) return false
+    this.#messages = this.#messages.slice(next)
+    return true
+  }
+}
+
+const isTurn = ({ role, content }: SamplingMessage): boolean =>
+  role === 'user' && (Array.isArray(content) ? content : [content]).every(({ type }) => type !== 'tool_result')
+
+function forgetResult(block: SamplingContent): SamplingContent {
+  if (block.type !== 'tool_result') return block
+  const note = `(This result of about ${estimateTokens(block.content)} tokens was left out to make room. Call the tool again if it is needed.)`
+  const { structuredContent: _, ...rest } = block
+  return { ...rest, content: [{ type: 'text', text: note }] }
+}

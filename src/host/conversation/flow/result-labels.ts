@@ -1,0 +1,36 @@
+/** The labels of data by its origin. */
+
+import type { Tool, ToolAnnotations } from '../../../protocol/model/tools.ts'
+import { EGRESS, PRIVATE, UNTRUSTED } from '../../model/label.ts'
+import type { Finding } from '../../model/question.ts'
+import type { ServerSpec } from '../../model/server-spec.ts'
+
+type Origin = Pick<ServerSpec, 'tier' | 'labels'>
+
+/**
+ * Labels of a tool result. It is untrusted when the server is untrusted, the tool is open-world, or the text looks like an injection.
+ * A hint of the server counts only if it adds a label.
+ */
+export function labelsOfResult(server: Origin, tool: Tool, asserted: ToolAnnotations, findings: readonly Finding[] = []): string[] {
+  const reachesOut = asserted.openWorldHint ?? tool.annotations?.openWorldHint ?? false
+  return labelled(server, [...(reachesOut ? [UNTRUSTED] : []), ...labelsOfFindings(findings)])
+}
+
+/** Labels of a resource: web pages are untrusted, files are private. */
+export function labelsOfResource(server: Origin, uri: string, findings: readonly Finding[] = []): string[] {
+  const scheme = /^[a-z][a-z0-9+.-]{0,30}(?=:)/i.exec(uri)?.[0].toLowerCase()
+  const ofScheme = scheme === 'http' || scheme === 'https' ? [UNTRUSTED] : scheme === 'file' ? [`${PRIVATE}files`] : []
+  return labelled(server, [...ofScheme, ...labelsOfFindings(findings)])
+}
+
+/** Labels of other server text: prompts and suggestions. */
+export const labelsOfWords = (server: Origin, findings: readonly Finding[] = []): string[] => labelled(server, labelsOfFindings(findings))
+
+/** Text that looks like an injection is untrusted, whichever server sent it. */
+const labelsOfFindings = (findings: readonly Finding[]): string[] => (findings.some(({ kind }) => kind === 'injection') ? [UNTRUSTED] : [])
+
+function labelled({ tier, labels = [] }: Origin, more: readonly string[]): string[] {
+  // `egress` describes the server, not its data.
+  const own = labels.filter((label) => label !== EGRESS)
+  return [...new Set([...own, ...more, ...(tier === 'untrusted' ? [UNTRUSTED] : [])])]
+}

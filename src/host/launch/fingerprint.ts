@@ -1,0 +1,202 @@
+/**
+ * The fingerprint of a server: the digest of its program and arguments, or of its address. Approvals and grants are bound to the
+ * fingerprint and end when it changes. The name in a configuration is not part of it.
+ */
+
+import { existsSync } from 'node:fs'
+import { redactText } from '../../base/text/redact.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import { digestOf } from '../model/digest.ts'
+import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
+import { looksLikeCode } from './code.ts'
+import { findEntryFiles } from './entry-files.ts'
+import type { FoundProgram } from './find-program.ts'
+import { type EntryFileFacts, folderOf } from './launch-context.ts'
+import { partsOf as partsOfText } from './placeholder.ts'
+import { envValue, fillKnown } from './resolve.ts'
+import { findPackages } from './run-packages.ts'
+
+/** One component of a fingerprint. */
+export interface FingerprintPart {
+  /** For display: `argument 2`, `environment variable TOKEN`. */
+  name: string
+  /** The digest of the whole value. The value itself is not stored, because it may contain a secret. */
+  digest: string
+  /** The value, or a replacement if it may contain a secret. */
+  shown: string
+}
+
+/**
+ * The part for the working folder. It is stored to describe changes, but is not part of the fingerprint: a server whose files have
+ * absolute paths is the same in every folder.
+ */
+const FOLDER = 'folder'
+
+export interface Fingerprint {
+  fingerprint: string
+  parts: readonly FingerprintPart[]
+  /** Warnings for the person before the approval, for example that the program can change later. */
+  warnings: readonly string[]
+  /** The program and files of a process, as found now. */
+  launch?: Launch
+}
+
+export interface Launch {
+  program: FoundProgram | undefined
+  /** Real paths of the programs that it starts in turn, and of the files that it names. */
+  files: readonly string[]
+  /** The command runs code that it does not name, which can change without changing the fingerprint. */
+  runsUnnamed: boolean
+}
+
+/** Facts about a server besides its configuration. */
+export interface FingerprintFacts extends EntryFileFacts {
+  info?: Implementation
+  /** The known values of `${input:NAME}`. Values of `${env:NAME}` are always known. */
+  inputs?: ReadonlyMap<string, string>
+}
+
+/** @param transport as configured, with its placeholders: the values of secrets are not part of the fingerprint */
+export async function fingerprintOf(transport: ServerTransport, facts: FingerprintFacts = {}): Promise<Fingerprint> {
+  const { parts, warnings, launch } = await readParts(transport, facts)
+  return {
+    fingerprint: digestOf(parts.flatMap(({ name, digest }) => (name === FOLDER ? [] : [[name, digest]]))),
+    parts,
+    warnings,
+    launch,
+  }
+}
+
+/**
+ * Describes the differences between two fingerprints, one text per part. Values are never shortened or masked: a value that is not
+ * stored whole is left out, and the question shows the current one.
+ */
+export function fingerprintChanges(
+  before: readonly FingerprintPart[],
+  after: readonly FingerprintPart[],
+  isThere: (file: string) => boolean = existsSync,
+): string[] {
+  const [left, right] = [new Map(before.map((part) => [part.name, part])), new Map(after.map((part) => [part.name, part]))]
+  const names = new Set([FOLDER, ...left.keys(), ...right.keys()])
+  const isSame = (name: string): boolean => left.get(name)?.digest === right.get(name)?.digest
+  // Old records have no folder part.
+  const isFolderTold = left.has(FOLDER) && right.has(FOLDER)
+  const isSameCommand = [...names].every((name) => isSame(name) || !/^(?:command$|argument |environment |working |folder$)/.test(name))
+  const programs = new Set(
+    [...names].flatMap((name) => (/^program(?: |$)/.test(name) && isSame(name) ? (left.get(name)?.digest ?? []) : [])),
+  )
+  return [...names].flatMap((name) => {
+    const [was, is] = [left.get(name), right.get(name)]
+    if (isSame(name)) return []
+    if (name === FOLDER) return isFolderTold ? [`the folder was ${was?.shown} and is ${is?.shown} now`] : []
+    if (name === 'working folder' && isFolderTold && !isSame(FOLDER)) return []
+    const [, file] = /^content of (.*)$/s.exec(name) ?? []
+    if (file === undefined) return [describeChange(name, was, is)]
+    if (was && is) return [`the file ${file} has changed since you approved it`]
+    // The program and its path are unchanged. Whether its content counts depends on the folder.
+    if (programs.has(digestOf(file))) return []
+    if (was) return [isThere(file) ? `the command no longer names the file ${file}` : `the file ${file} no longer exists`]
+    return [isSameCommand ? `the file ${file} is new` : `the command now names the file ${file}`]
+  })
+}
+
+function describeChange(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
+  const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ')
+  if (!was) return is && isWhole(is) ? `${said} is new: ${is.shown}` : `${said} is new`
+  if (!is) return isWhole(was) ? `${said} is gone: ${was.shown}` : `${said} is gone`
+  if (isWhole(was) && isWhole(is)) return `${said}: ${was.shown} → ${is.shown}`
+  return `${said} has changed`
+}
+
+/** Whether `shown` is the whole value. */
+const isWhole = ({ digest, shown }: FingerprintPart): boolean => digest === digestOf(shown)
+
+const RUNS_UNNAMED = 'The command runs code that it does not name. You approve the command only: that code can change later'
+
+interface Parts {
+  parts: FingerprintPart[]
+  warnings: string[]
+  launch?: Launch
+}
+
+async function readParts(transport: ServerTransport, facts: FingerprintFacts): Promise<Parts> {
+  if (transport.type === 'stdio') return processParts(transport, facts)
+  if (transport.type === 'http') return { parts: httpParts(transport), warnings: [] }
+  const { name = 'unnamed', version = '' } = facts.info ?? {}
+  return { parts: [part('transport', 'memory'), part('name', name), part('version', version)], warnings: [] }
+}
+
+async function processParts(transport: StdioTransport, facts: FingerprintFacts): Promise<Parts> {
+  // The parts use the texts as written; files are searched with the placeholders filled in.
+  const filled = fillKnown(transport, ({ kind, name, fallback }) =>
+    kind === 'env' ? envValue({ name, fallback }) : kind === 'input' ? facts.inputs?.get(name) : undefined,
+  )
+  const files = await findEntryFiles(filled, facts)
+  const packages = await findPackages(filled, facts)
+  const unpinned = packages.filter(({ isPinned }) => !isPinned)
+  return {
+    launch: {
+      program: files.program,
+      files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
+      runsUnnamed: files.runsUnnamed || unpinned.length > 0,
+    },
+    parts: [
+      part('transport', 'stdio'),
+      part(FOLDER, shownFolder(transport, facts)),
+      part('command', transport.command),
+      ...transport.args.map((value, i) => part(`argument ${i + 1}`, value)),
+      ...(transport.cwd === undefined ? [] : [part('working folder', transport.cwd)]),
+      ...named('environment variable', transport.env),
+      part('program', files.program?.real ?? 'not found'),
+      ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
+      ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
+      ...packages.flatMap(({ name, integrity }) => (integrity === undefined ? [] : [part(`package ${name}`, integrity)])),
+    ],
+    warnings: [
+      ...(files.program === undefined ? [`The program ${transport.command} was not found`] : []),
+      ...(files.hasCode ? ['The command contains code, which can run files and programs that are not listed here'] : []),
+      ...(!files.hasCode && looksLikeCode(filled.args)
+        ? ['An argument looks like code, which can run files and programs that are not listed here']
+        : []),
+      ...(files.runsUnnamed ? [RUNS_UNNAMED] : []),
+      ...unpinned.map(({ spec }) => `${spec} has no fixed version: the version published at start time runs. Name a version to pin it`),
+    ],
+  }
+}
+
+/** The folder as questions show it: with placeholders, not with their values. */
+const shownFolder = (transport: StdioTransport, facts: FingerprintFacts): string =>
+  transport.cwd !== undefined && partsOfText(transport.cwd).some((each) => 'placeholder' in each)
+    ? transport.cwd
+    : folderOf(transport, facts)
+
+const httpParts = ({ url, headers }: HttpTransport): FingerprintPart[] => [
+  part('transport', 'http'),
+  ...addressParts(url),
+  ...named('header', headers),
+]
+
+/** With a placeholder in the host the text may not be a URL yet. It is then compared as written. */
+function addressParts(text: string): FingerprintPart[] {
+  if (!URL.canParse(text)) return [part('address', text)]
+  const { origin, protocol, username, password, pathname, search } = new URL(text)
+  return [
+    part('host', origin === 'null' ? protocol : origin),
+    part('path', pathname),
+    ...(search === '' ? [] : [hidden('query', search)]),
+    ...(username === '' && password === '' ? [] : [hidden('user information', `${username}:${password}`)]),
+  ]
+}
+
+const named = (what: string, values: Readonly<Record<string, string>>): FingerprintPart[] =>
+  Object.entries(values)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => (isPlaceholder(value) ? part(`${what} ${name}`, value) : hidden(`${what} ${name}`, value)))
+
+/** A placeholder names the source of a value, and reveals nothing of the value. */
+const isPlaceholder = (value: string): boolean => /^\$\{[a-zA-Z]+:[^${}]*\}$/.test(value)
+
+const part = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: redactText(value) })
+
+/** For values that are likely to be secret: only their presence is shown. */
+const hidden = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: '(hidden)' })

@@ -1,0 +1,38 @@
+/** A remembered "allow": for which actions, for how long, and by whom. */
+
+import type { ActionKind } from './action.ts'
+import type { ArgumentRules } from './rule.ts'
+
+export const GRANT_SCOPES = ['once', 'turn', 'session', 'project', 'always'] as const
+
+export type GrantScope = (typeof GRANT_SCOPES)[number]
+
+/** The arguments that the grant covers: exact ones, those that match a pattern, or any. */
+export type ArgumentPredicate = { kind: 'exact'; digest: string } | { kind: 'pattern'; args: ArgumentRules } | { kind: 'any' }
+
+export interface Grant {
+  id: string
+  action: ActionKind
+  scope: GrantScope
+  /** Milliseconds of the wall clock. */
+  expiresAt: number
+  /** The number of uses left. Undefined for any number. */
+  usesLeft?: number
+  bind: {
+    server: string
+    fingerprint: string
+    /** The server's own name of the tool, prompt or resource. Undefined for actions on the whole server. */
+    primitive?: string
+    /** The pin of the definition that the grant is for. */
+    pin?: string
+    args: ArgumentPredicate
+    principal: string
+    /** For the scopes `turn` and `session`. */
+    run?: string
+    turn?: number
+    /** For the scope `project`. */
+    project?: string
+  }
+  by: string
+  at: number
+}

@@ -1,0 +1,48 @@
+/** The state of a server's connection. */
+
+import { McpError } from '../../protocol/errors.ts'
+
+export type Health =
+  /** Not started. */
+  | { state: 'idle' }
+  /** The start is being decided; a question may be open. */
+  | { state: 'permitting' }
+  /** `isTrial`: the single attempt after a pause for too many failures. */
+  | { state: 'connecting'; isTrial: boolean }
+  /** `missedPings`: unanswered pings in a row. */
+  | { state: 'ready'; missedPings: number }
+  /** Failed; the next attempt is at `retryAt`, a time of the host's clock. */
+  | { state: 'waiting'; retryAt: number; lastError: Error }
+  /** Failed too often; no attempt before `retryAt`. */
+  | { state: 'open-circuit'; retryAt: number; lastError: Error }
+  /** Denied, or something is missing that only a person can supply. No attempt before `retry`. */
+  | { state: 'refused'; error: Error }
+  | { state: 'disabled' }
+  | { state: 'closed' }
+
+/** Whether the state will change without an action of a person. */
+export const isUnderway = ({ state }: Health): boolean => state === 'permitting' || state === 'connecting'
+
+/** The error for a call without a connection. */
+export function downError(id: string, health: Health, now: number, waitedMs: number): Error {
+  const name = JSON.stringify(id)
+  switch (health.state) {
+    case 'refused':
+      return health.error
+    case 'closed':
+      return new McpError('ERR_CLOSED', `The server ${name} was closed`)
+    case 'disabled':
+      return new McpError('ERR_SERVER_DOWN', `The server ${name} is disabled`)
+    case 'waiting':
+    case 'open-circuit': {
+      const retryAfterMs = Math.max(0, Math.ceil(health.retryAt - now))
+      const { lastError: cause } = health
+      const message = `The server ${name} is down and is tried again in ${retryAfterMs} ms: ${cause.message}`
+      return new McpError('ERR_SERVER_DOWN', message, { data: { retryAfterMs }, cause })
+    }
+    default:
+      return new McpError('ERR_SERVER_DOWN', `The server ${name} was not connected within ${waitedMs} ms (waitMs)`, {
+        data: { retryAfterMs: waitedMs },
+      })
+  }
+}

@@ -1,0 +1,23 @@
+/** Everything that a server offers at one moment. */
+
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
+
+export interface Offering {
+  info: Implementation | undefined
+  instructions: string | undefined
+  capabilities: ServerCapabilities
+  tools: readonly Tool[]
+  prompts: readonly Prompt[]
+  resources: readonly Resource[]
+  templates: readonly ResourceTemplate[]
+}
+
+/** The kinds that a catalog lists. */
+export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template'
+
+/** Everything that a person approves and that is pinned. */
+export type PrimitiveKind = EntryKind | 'instructions' | 'capabilities'

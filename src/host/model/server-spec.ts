@@ -1,0 +1,69 @@
+/** The configuration of a server, with placeholders for secrets. */
+
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { Service } from '../../protocol/seams/service.ts'
+
+/** What the person said about a server. Nothing that the server says changes it. */
+export type TrustTier = 'trusted' | 'untrusted'
+
+/** The file that an entry was read from, for people: "from Cursor, user scope". */
+export interface ConfigProvenance {
+  client: string
+  scope: 'user' | 'project' | 'managed' | 'ours'
+  file: string
+}
+
+/** Values may contain `${secret:NAME}`, `${env:NAME}` and `${input:NAME}`, which are resolved at the start of the server. */
+export interface StdioTransport {
+  type: 'stdio'
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd?: string
+}
+
+export interface HttpTransport {
+  type: 'http'
+  url: string
+  headers: Readonly<Record<string, string>>
+}
+
+/** A server in this process. It needs no launch. Everything else is decided as for other servers. */
+export interface InProcessTransport {
+  type: 'memory'
+  service: Service
+}
+
+export type ServerTransport = StdioTransport | HttpTransport | InProcessTransport
+
+/** A value that the person is asked for: `${input:id}`. */
+export interface InputSpec {
+  id: string
+  description?: string
+  /** The value is hidden while it is typed. */
+  isSecret: boolean
+  default?: string
+  /** The values to choose from. Default: any text. */
+  options?: readonly string[]
+}
+
+export interface ServerSpec {
+  /** The name in the configuration, unique in a host. Rules and grants use it. */
+  id: string
+  title?: string
+  transport: ServerTransport
+  tier: TrustTier
+  isDisabled?: boolean
+  provenance: readonly ConfigProvenance[]
+  /** Hints of the operator for tools, by name or `*`. The host believes them, unlike the hints of the server. */
+  asserted?: Readonly<Record<string, ToolAnnotations>>
+  /** Labels of the data that comes from this server, such as `private:mail` or `untrusted`; see label.ts. */
+  labels?: readonly string[]
+  /** Folders to grant as roots. */
+  roots?: readonly string[]
+  /** Files in the command that the server itself writes to. Their contents are not part of the fingerprint. */
+  dataFiles?: readonly string[]
+  timeoutMs?: number
+  /** The inputs of its placeholders. */
+  inputs?: readonly InputSpec[]
+}

@@ -1,0 +1,108 @@
+/** Removes secrets from everything that leaves the host, because servers may repeat the secrets that they were given. */
+
+import type { HostEvent, ServerLog } from '../model/event.ts'
+import type { Health } from '../model/health.ts'
+import type { Offering } from '../model/offering.ts'
+import type { Asker } from '../model/question.ts'
+import type { Redactor } from './redactor.ts'
+
+/** Changes the error itself, because callers look at its class and its code. Its causes and its stack are redacted too. */
+export function redactError<E>(error: E, secrets: Redactor): E {
+  let each: unknown = error
+  for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
+    each.message = secrets.scrub(each.message)
+    if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
+    // System errors have the program and its arguments as members.
+    const { cause, ...rest } = each
+    Object.assign(each, redactValue(rest, secrets))
+    each = cause
+  }
+  return error
+}
+
+const MAX_CAUSES = 16
+
+/** Members of a definition with text for readers. The other members must not change. */
+const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
+
+/** Definitions are stored, and models read them. */
+export function redactOffering(offering: Offering, secrets: Redactor): Offering {
+  if (secrets.isEmpty) return offering
+  const { info, instructions, tools, prompts, resources, templates } = offering
+  return {
+    ...offering,
+    info: info && scrubbedTexts(info, secrets),
+    instructions: instructions === undefined ? undefined : secrets.scrub(instructions),
+    tools: scrubbedTexts(tools, secrets),
+    prompts: scrubbedTexts(prompts, secrets),
+    resources: scrubbedTexts(resources, secrets),
+    templates: scrubbedTexts(templates, secrets),
+  }
+}
+
+/** Returns the same object if it contains no secret. */
+function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
+  if (typeof value === 'string') return isText ? (secrets.scrub(value) as T) : value
+  if (Array.isArray(value)) {
+    const items = value.map((each) => scrubbedTexts(each, secrets, isText))
+    return items.some((each, at) => each !== value[at]) ? (items as T) : value
+  }
+  if (!isPlain(value)) return value
+  const members = Object.entries(value).map(([name, each]) => [name, each, scrubbedTexts(each, secrets, TEXTS.has(name))] as const)
+  return members.some(([, before, after]) => before !== after)
+    ? (Object.fromEntries(members.map(([name, , after]) => [name, after])) as T)
+    : value
+}
+
+/** Members with fixed words. A password may equal such a word, but is not revealed there. */
+const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
+
+/** Returns a copy without secrets, or the value itself if no secret is known. */
+export const redactValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text) => secrets.scrub(text)): T =>
+  secrets.isEmpty ? value : scrubbedCopy(value, scrub)
+
+type Scrub = (text: string) => string
+
+function scrubbedCopy<T>(value: T, scrub: Scrub): T {
+  if (typeof value === 'string') return scrub(value) as T
+  if (Array.isArray(value)) return value.map((each) => scrubbedCopy(each, scrub)) as T
+  if (!isPlain(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedCopy(each, scrub)])) as T
+}
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** Replaces secrets in questions by their handles, so that the person sees which of their secrets a server repeats. */
+export const redactingAsker = (asker: Asker, secrets: Redactor): Asker => ({
+  ask: (question, signal) => {
+    const { server, chain, reasons, subject } = question
+    const texts = redactValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets, secrets.withHandles)
+    const { title, where, ...rest } = texts
+    return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
+  },
+})
+
+export function redactHealth(health: Health, secrets: Redactor): Health {
+  if (health.state === 'refused') redactError(health.error, secrets)
+  if (health.state === 'waiting' || health.state === 'open-circuit') redactError(health.lastError, secrets)
+  return health
+}
+
+export function redactEvent(event: HostEvent, secrets: Redactor): HostEvent {
+  switch (event.kind) {
+    case 'warning':
+      return { ...event, text: secrets.scrub(event.text) }
+    case 'health':
+      return { ...event, health: redactHealth(event.health, secrets) }
+    case 'log':
+      return { ...event, log: scrubbedLog(event.log, secrets) }
+    case 'review':
+      return { ...event, review: redactValue(event.review, secrets) }
+    default:
+      return event
+  }
+}
+
+const scrubbedLog = (log: ServerLog, secrets: Redactor): ServerLog =>
+  log.kind === 'stderr' ? { ...log, line: secrets.scrub(log.line) } : { ...log, message: redactValue(log.message, secrets) }

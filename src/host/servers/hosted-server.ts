@@ -1,0 +1,198 @@
+/** One server of a host: its identity, the approval state of its offering, and its supervised connection. */
+
+import type { Client } from '../../client/client.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { Authorizer } from '../../protocol/seams/authorizer.ts'
+import { keyOf } from '../approval/comparison.ts'
+import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
+import type { ReviewedServer } from '../approval/reviewed-server.ts'
+import type { Conversation } from '../conversation/chat/conversation.ts'
+import type { ActionPrimitive, ActionServer, PinState } from '../model/action.ts'
+import type { Health } from '../model/health.ts'
+import type { Offering, PrimitiveKind } from '../model/offering.ts'
+import type { Question } from '../model/question.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import { redactError, redactHealth, redactOffering, redactValue } from '../secrets/redact-output.ts'
+import type { ServerServices } from './server-services.ts'
+import { ServerStart, whereOf } from './start.ts'
+import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
+
+export interface HostedServerOptions {
+  spec: ServerSpec
+  services: ServerServices
+  auth: Authorizer | undefined
+  supervision: Pick<SupervisedOptions, 'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning'>
+  /** Called each time the server's offering has been read. */
+  onOffering(server: HostedServer, offering: Offering): void
+  /** Asks the person for an input of the configuration. Undefined if they give none. */
+  input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
+  /** The program or the address differs from the last start: grants for the former server do not apply to this one. */
+  onOther(server: HostedServer): void
+}
+
+export class HostedServer implements ReviewedServer {
+  readonly spec: ServerSpec
+  readonly #services: ServerServices
+  readonly #start: ServerStart
+  readonly #supervised: SupervisedServer
+  /** The current definitions, by kind and name. */
+  #definitions: ReadonlyMap<string, Primitive> = new Map()
+  /** The conversations with calls under way at this server, and how many. */
+  readonly #conversations = new Map<Conversation, number>()
+
+  constructor(options: HostedServerOptions) {
+    const { spec, auth, services, supervision } = options
+    this.spec = spec
+    this.#services = services
+    this.#start = new ServerStart({
+      spec,
+      services,
+      facts: () => this.facts,
+      shown: () => this.shown,
+      input: (id, signal) => options.input(this, id, signal),
+      onOther: () => {
+        this.#supervised.forgetSubscriptions()
+        options.onOther(this)
+      },
+    })
+    this.#supervised = new SupervisedServer({
+      ...supervision,
+      spec,
+      ...(auth && { auth }),
+      permit: (signal) => this.#start.permit(signal),
+      onItem: pinOf,
+      clean: (offering) => redactOffering(offering, services.redactor),
+      onListing: ({ offering }) => {
+        this.#definitions = new Map(primitivesOf(offering).map((primitive) => [keyOf(primitive), primitive]))
+        options.onOffering(this, offering)
+      },
+    })
+  }
+
+  get id(): string {
+    return this.spec.id
+  }
+
+  get health(): Health {
+    return redactHealth(this.#supervised.health, this.#services.redactor)
+  }
+
+  get offering(): Offering | undefined {
+    return this.#supervised.listing?.offering
+  }
+
+  get ending(): AbortSignal {
+    return this.#supervised.ending
+  }
+
+  /** The server as questions show it. */
+  get shown(): Question['server'] {
+    const { info } = this.offering ?? {}
+    return { id: this.id, title: this.spec.title ?? info?.title ?? info?.name ?? this.id, where: whereOf(this.spec.transport) }
+  }
+
+  get facts(): ActionServer {
+    const { id, tier, labels = [] } = this.spec
+    // A closed server is no longer in the configuration.
+    const isKnown = this.#supervised.health.state !== 'closed'
+    return { id, fingerprint: this.#start.fingerprint ?? 'not started yet', tier, isKnown, labels }
+  }
+
+  /** The definition as the server lists it now. */
+  definition(kind: PrimitiveKind, name: string): unknown {
+    return this.#definitions.get(keyOf({ kind, name }))?.definition
+  }
+
+  primitive(kind: PrimitiveKind, name: string): ActionPrimitive {
+    const definition = this.definition(kind, name)
+    return { kind, name, pin: definition === undefined ? undefined : pinOf(definition), state: this.stateOf(kind, name) }
+  }
+
+  stateOf(kind: PrimitiveKind, name: string): PinState {
+    const definition = this.definition(kind, name)
+    // A definition that the server no longer offers does not match its pin.
+    if (definition === undefined && PINNED_KINDS.has(kind)) return 'changed'
+    return this.#services.pins.stateOf(this.facts, kind, name, definition)
+  }
+
+  /**
+   * Checks the pin right before something is sent: a different process may have withdrawn the approval, or the server may have changed.
+   * @throws McpError ERR_QUARANTINED
+   */
+  async checkPinned({ kind, name }: Pick<ActionPrimitive, 'kind' | 'name'>): Promise<void> {
+    const { pins } = this.#services
+    await pins.refresh()
+    pins.check(this.facts, kind, name, this.definition(kind, name))
+  }
+
+  /** The operator's hints for a tool. Hints for its name override the hints for `*`. */
+  asserted(tool: string): ToolAnnotations {
+    const { asserted = {} } = this.spec
+    return { ...asserted['*'], ...(Object.hasOwn(asserted, tool) ? asserted[tool] : undefined) }
+  }
+
+  /** Runs `run` with the client; see SupervisedServer. Secrets of the server are redacted in the answer and in errors. */
+  async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal | undefined } = {}): Promise<T> {
+    const { redactor } = this.#services
+    try {
+      const answer = await this.#supervised.use(run, options)
+      return redactor.isEmpty ? answer : redactValue(answer, redactor)
+    } catch (error) {
+      throw redactError(error, redactor)
+    }
+  }
+
+  async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    try {
+      return await this.#supervised.subscribe(uri, listener)
+    } catch (error) {
+      throw redactError(error, this.#services.redactor)
+    }
+  }
+
+  /** The conversation that a request of the server belongs to. Undefined if no conversation, or more than one, has a call under way. */
+  get onlyConversation(): Conversation | undefined {
+    return this.#conversations.size === 1 ? [...this.#conversations.keys()][0] : undefined
+  }
+
+  /** Does `work` for a conversation. Requests that the server sends meanwhile belong to that conversation. */
+  async during<T>(conversation: Conversation, work: () => Promise<T>): Promise<T> {
+    const calls = this.#conversations
+    calls.set(conversation, (calls.get(conversation) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (calls.get(conversation) ?? 1) - 1
+      if (left === 0) calls.delete(conversation)
+      else calls.set(conversation, left)
+    }
+  }
+
+  /** Takes the fingerprint, also before the first start: grants need it. */
+  identify(): Promise<void> {
+    return this.#start.identify()
+  }
+
+  start(): void {
+    this.#supervised.start()
+  }
+
+  /** Tries to start the server now, whatever failed or was refused before. */
+  async retry(): Promise<Health> {
+    await this.#supervised.retry()
+    return this.health
+  }
+
+  settled(): Promise<void> {
+    return this.#supervised.settled()
+  }
+
+  /** Tells the server that its roots changed. */
+  announceRoots(): void {
+    this.#supervised.announceRoots()
+  }
+
+  close(): Promise<void> {
+    return this.#supervised.close()
+  }
+}

@@ -1,0 +1,19 @@
+/** What the servers of a host need of its services. */
+
+import type { PinStore } from '../approval/pin-store.ts'
+import type { Gate } from '../consent/gate/gate.ts'
+import type { Conversation } from '../conversation/chat/conversation.ts'
+import type { Redactor } from '../secrets/redactor.ts'
+import type { Vault } from '../secrets/vault.ts'
+
+export interface ServerServices {
+  gate: Gate
+  pins: PinStore
+  /** Opens the vault with the first call, because that may need a keychain or a passphrase. */
+  vault(): Promise<Vault>
+  redactor: Redactor
+  /** The scope of actions that belong to no conversation with a model. */
+  ownConversation: Conversation
+  /** The folder of the project. */
+  project: string
+}

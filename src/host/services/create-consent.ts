@@ -1,0 +1,76 @@
+/** Creates the gate of a host and everything that decisions need. */
+
+import type { Clock } from '../../base/clock.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import { LastArguments } from '../actions/last-arguments.ts'
+import { denyAll } from '../consent/ask/askers.ts'
+import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate.ts'
+import { UsageCounter } from '../consent/usage.ts'
+import { Conversation } from '../conversation/chat/conversation.ts'
+import type { Asker } from '../model/question.ts'
+import { type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
+import type { Redactor } from '../secrets/redactor.ts'
+import type { HostStorage } from './open-storage.ts'
+import type { ConsentServices, PolicyService } from './services.ts'
+
+export interface ConsentOptions {
+  storage: HostStorage
+  policy: PolicyService
+  redactor: Redactor
+  asker: Asker | undefined
+  /** Default: interactive if there is an asker. */
+  mode: 'interactive' | 'headless' | undefined
+  principal: string
+  project: string
+  clock: Clock
+  limits: {
+    gate?: Partial<GateLimits>
+    maxResultBytes: number
+  }
+}
+
+export function createConsent(options: ConsentOptions): ConsentServices {
+  const { storage, policy, redactor, asker, principal, project, clock, limits } = options
+  const wallNow = (): number => Date.now()
+  const usage = new UsageCounter({ now: wallNow })
+  const gate = new Gate({
+    principal,
+    project,
+    mode: options.mode ?? (asker ? 'interactive' : 'headless'),
+    policy: () => policy.current(),
+    grants: storage.grants,
+    usage,
+    asker: asker ?? denyAll(),
+    audit: storage.audit,
+    clock,
+    wallNow,
+    limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+  })
+  const ownConversation = new Conversation()
+  ownConversation.flow()
+  return {
+    ...storage,
+    gate,
+    usage,
+    policy,
+    redactor,
+    ownConversation,
+    lastArguments: new LastArguments(),
+    maxResultBytes: limits.maxResultBytes,
+    hasRules: (kind) => (policy.current().byKind.get(kind) ?? []).length > 0,
+    principal,
+    project,
+    clock,
+    wallNow,
+  }
+}
+
+export async function openPolicy(options: LoadPolicyOptions): Promise<PolicyService> {
+  let current = await loadPolicy(options)
+  return {
+    current: () => current,
+    replace: async (policy) => {
+      current = await loadPolicy({ ...options, policy })
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** Readers for configuration and policy files. Each loads its parser with the first call: the parsers load slower than the whole host. */
+
+import { loadParser } from '../policy/load-parser.ts'
+
+type ReadConfig = typeof import('../config/read-config.ts').readConfig
+type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
+type ReadPolicy = typeof import('../policy/policy-file.ts').readPolicy
+type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
+
+/**
+ * Reads one or more files that list servers. The format of each file follows from its path and its contents. A file that
+ * cannot be read is reported in `problems`; the promise does not reject for it.
+ * @example
+ * const { servers, problems } = await readConfig('.mcp.json', { project: process.cwd() })
+ */
+export const readConfig: ReadConfig = async (...args) => (await loadParser(() => import('../config/read-config.ts'))).readConfig(...args)
+
+/**
+ * Reads the server lists of the other MCP clients on this machine. It starts no server and writes no file.
+ * @example
+ * const { servers } = await readClientConfigs()
+ */
+export const readClientConfigs: ReadClientConfigs = async (...args) =>
+  (await loadParser(() => import('../config/read-client-configs.ts'))).readClientConfigs(...args)
+
+/**
+ * Reads one policy file per layer.
+ * @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found
+ * @example
+ * const policy = compilePolicy(await readPolicy({ user: 'policy.yaml' }, { project: process.cwd() }))
+ */
+export const readPolicy: ReadPolicy = async (...args) => (await loadParser(() => import('../policy/policy-file.ts'))).readPolicy(...args)
+
+/**
+ * Compares a policy with the test cases (actions and their expected effects) in the YAML files of a folder.
+ * @example
+ * const results = await testPolicy(policy, 'policy-tests')
+ */
+export const testPolicy: TestPolicy = async (...args) =>
+  (await loadParser(() => import('../policy-tools/policy-test.ts'))).testPolicy(...args)

@@ -1,0 +1,99 @@
+/** Prepares an entry for the log: limits sizes, removes secrets, and replaces the arguments with a digest and a preview. */
+
+import { createHmac } from 'node:crypto'
+import { isObject } from '../../../base/json.ts'
+import { cutTexts, redact, redactHead, redactText } from '../../../base/text/redact.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from '../../model/audit-record.ts'
+
+export interface EntryLimits {
+  /** Maximum size of the preview of the arguments. */
+  previewBytes: number
+  /** Maximum size of the recorded facts of a decision. */
+  factsBytes: number
+  /** Maximum length of any other text, such as a reason or an error. */
+  textLength: number
+}
+
+export const DEFAULT_ENTRY_LIMITS: EntryLimits = { previewBytes: 4096, factsBytes: 16 * 1024, textLength: 2048 }
+
+/** Removes registered secrets from a text. */
+export type Scrub = (text: string) => string
+
+const MAX_REASONS = 50
+/** How far beyond the kept text registered secrets are searched, because a cut could leave the beginning of one. */
+const LONGEST_SECRET = 64 * 1024
+const MANY_TIMES = 8
+const MAX_DEPTH = 32
+
+export interface Keeping {
+  entry(entry: AuditEntry): KeptEntry
+  outcome(outcome: Outcome): Outcome
+}
+
+export function keeping(salt: Uint8Array, scrub: Scrub, limits: EntryLimits): Keeping {
+  const clean = (text: string): string => redactText(scrub(text))
+  // Only the kept text is searched for secrets, and a little more for registered ones: a cut through a secret would leave its
+  // beginning, and a registered secret may contain spaces.
+  const short = (text: string): string => {
+    const { textLength } = limits
+    const scrubbed = scrub(text.slice(0, textLength + LONGEST_SECRET))
+    return clip(redactHead(scrubbed, textLength), textLength, scrubbed.length > textLength)
+  }
+
+  const args = (value: unknown): KeptArguments => {
+    const { previewBytes } = limits
+    const text = canonicalJson(value)
+    const near = cutTexts(value, previewBytes + LONGEST_SECRET)
+    const begun = cutTexts(plain(near.value, scrub), previewBytes)
+    const preview = plain(redact(begun.value), clean)
+    const shown = canonicalJson(preview)
+    const isWhole = !near.isCut && !begun.isCut && Buffer.byteLength(shown) <= previewBytes
+    return {
+      digest: createHmac('sha256', salt).update(text).digest('hex'),
+      bytes: Buffer.byteLength(text),
+      preview: isWhole ? preview : clip(shown, previewBytes, true),
+      isWhole,
+    }
+  }
+
+  const facts = (value: unknown): unknown => {
+    const { factsBytes } = limits
+    const leftOut = (bytes: number): string => `[left out: ${bytes} bytes, and factsBytes is ${factsBytes}]`
+    const bytesOf = (each: unknown): number => Buffer.byteLength(canonicalJson(each))
+    const whole = plain(value, (text) => text)
+    // Redaction never shortens a text by this much.
+    if (bytesOf(whole) > MANY_TIMES * factsBytes) return leftOut(bytesOf(whole))
+    // Redact by value only: the names are the host's own, such as a token count.
+    const kept = plain(whole, clean)
+    return bytesOf(kept) <= factsBytes ? kept : leftOut(bytesOf(kept))
+  }
+
+  return {
+    entry: ({ args: given, facts: known, reasons, ...rest }) => ({
+      ...(plain(rest, short) as typeof rest),
+      reasons: reasons.slice(0, MAX_REASONS).map(short),
+      ...(given !== undefined && { args: args(given) }),
+      ...(known !== undefined && { facts: facts(known) }),
+    }),
+    outcome: (outcome) => plain(outcome, short) as Outcome,
+  }
+}
+
+/** Copies a value as plain JSON, with every text and member name passed through `change`. */
+function plain(value: unknown, change: (text: string) => string, depth = 0): unknown {
+  if (typeof value === 'string') return change(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value === 'boolean' || value === null) return value
+  if (depth >= MAX_DEPTH) return '[too deep]'
+  if (Array.isArray(value)) return value.map((each) => plain(each ?? null, change, depth + 1))
+  if (!isObject(value)) return undefined
+  const members = Object.entries(value).flatMap(([name, each]) => {
+    const kept = plain(each, change, depth + 1)
+    return kept === undefined ? [] : [[change(name), kept] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+const clip = (text: string, length: number, isCut: boolean): string =>
+  text.length <= length && !isCut ? text : `${text.slice(0, length)}…`

@@ -1,0 +1,275 @@
+/** One HTTP request with all its attempts: waiting for a connection, permission, redirects, a busy server, the response. */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import { systemClock, type Timer } from '../../base/clock.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { retryAfterIn } from './classify-refusal.ts'
+import { networkFault } from './faults.ts'
+import { mediaTypeOf } from './headers.ts'
+import type { HttpRequest, ResponseHandler, Sending } from './http-connection.ts'
+import { type Lane, LanePlace } from './lane.ts'
+import type { HttpSender, Permission } from './sender.ts'
+
+/** An expired token, a missing nonce, a login, more scopes: each may need one more attempt. */
+const MAX_PERMISSION_ATTEMPTS = 4
+const HELD_INTERVAL_MS = 250
+const MAX_HELD_BYTES = 64 * 1024
+const BUSY = new Set([429, 503])
+const MIN_BUSY_WAIT_MS = 50
+const ABORTED = new Error('The request was aborted')
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** The redirects that keep the method. The others turn a POST into a GET. */
+const REDIRECTS_WITH_METHOD = new Set([307, 308])
+const PLAIN_ENCODINGS = new Set(['', 'identity'])
+
+/** The body of a refusal, kept until it is decided whether the request is sent again. */
+interface HeldBody {
+  chunks: Buffer[]
+  size: number
+  isEnded: boolean
+}
+
+export class HttpSending implements Sending, Dispatcher.DispatchHandler {
+  readonly #sender: HttpSender
+  readonly #handler: ResponseHandler
+  readonly #place = new LanePlace()
+  #request: HttpRequest
+  #permission: Permission | undefined
+  /** Of the attempt that runs now. Callbacks of earlier attempts come with another controller and are ignored. */
+  #controller: Dispatcher.DispatchController | undefined
+  #redirects = 0
+  #permissionAttempts = 0
+  #busyRetries = 0
+  #isOver = false
+  #held: HeldBody | undefined
+  /** Set while a busy server is given time. */
+  #wait: Timer | undefined
+
+  constructor(sender: HttpSender, request: HttpRequest, handler: ResponseHandler, permission: Permission | undefined) {
+    this.#sender = sender
+    this.#request = request
+    this.#handler = handler
+    this.#permission = permission
+  }
+
+  /** Sends the request as soon as the lane has room. */
+  start(lane: Lane | undefined): void {
+    if (!lane) return this.#attempt()
+    // The caller has to receive this object before it hears of the failure.
+    if (!lane.hasRoom && lane.waiting >= this.#sender.limits.maxQueued) return queueMicrotask(() => this.#fail(this.#queueFault()))
+    this.#place.enter(lane, () => this.#attempt())
+  }
+
+  /** Continues to read a response that was paused. */
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#permission?.gone.abort(ABORTED)
+    this.#stop()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(ABORTED)
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isStale(controller) || status < 200) return
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
+      const message = `${this.#sender.server} sent a compressed response (${JSON.stringify(encoding)}), which was not requested`
+      return this.#fail(new McpError('ERR_ANSWER_INVALID', message))
+    }
+    if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
+    const permission = this.#permission
+    // The DELETE that ends a session is not worth a login.
+    const mayAsk = permission && this.#permissionAttempts < MAX_PERMISSION_ATTEMPTS && this.#request.method !== 'DELETE'
+    if (mayAsk && (status === 401 || status === 403)) return this.#askForPermission(permission, status, headers)
+    const waitMs = BUSY.has(status) ? this.#busyWait(headers['retry-after']) : undefined
+    if (waitMs !== undefined) return this.#sendLater(waitMs)
+    permission?.authorize.onResponse?.(permission.request, headers)
+    // A call that is answered with a stream moves to the lane of streams, so that other calls need not wait for it.
+    if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#place.moveTo(this.#sender.lanes.stream)
+    this.#handler.onHead(status, headers)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isStale(controller)) return
+    if (this.#held) {
+      this.#held.size += chunk.length
+      if (this.#held.size <= MAX_HELD_BYTES) this.#held.chunks.push(chunk)
+      return
+    }
+    this.#handler.onData(chunk)
+    // Our responses to the server's requests are POSTs, too. They must not pile up without bound.
+    if (this.#sender.isBehind && this.#request.lane !== 'notice' && !this.#isOver) {
+      controller.pause()
+      this.#sender.pause(this)
+    }
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#isStale(controller)) return
+    if (this.#held) this.#held.isEnded = true
+    else this.#finish()
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isStale(controller)) return
+    // A server may close the connection while a person logs in. The refusal has been read by then.
+    if (this.#held) this.#held.isEnded = true
+    else this.#fail(error)
+  }
+
+  /** @param controller none when the connection failed before the request was sent */
+  #isStale(controller: Dispatcher.DispatchController | null): boolean {
+    return this.#isOver || (controller ?? undefined) !== this.#controller
+  }
+
+  #attempt(): void {
+    const extra = this.#sender.extraHeaders(this.#permission)
+    if (Array.isArray(extra)) return this.#dispatch(extra)
+    extra.then(
+      (headers) => this.#dispatch(headers),
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  #dispatch(extra: readonly string[]): void {
+    if (this.#isOver) return
+    const { method, url, headers, body = null, timeoutMs = 0 } = this.#request
+    try {
+      this.#sender.pool.dispatch(
+        {
+          method,
+          path: url.pathname + url.search,
+          headers: extra.length > 0 ? [...extra, ...headers] : headers,
+          body,
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
+        },
+        this,
+      )
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #attemptAgain(): void {
+    if (this.#isOver) return
+    const controller = this.#controller
+    this.#controller = undefined
+    this.#held = undefined
+    controller?.abort(ABORTED)
+    this.#attempt()
+  }
+
+  #askForPermission(permission: Permission, status: number, headers: IncomingHttpHeaders): void {
+    const held: HeldBody = { chunks: [], size: 0, isEnded: false }
+    this.#held = held
+    this.#isPermitted(permission, status, headers).then(
+      (isGranted) => {
+        if (!isGranted) return this.#deliver(held, status, headers)
+        this.#handler.onPermitted?.()
+        this.#permissionAttempts++
+        this.#attemptAgain()
+      },
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  async #isPermitted({ authorize, request, sent }: Permission, status: number, headers: IncomingHttpHeaders): Promise<boolean> {
+    const timer = setInterval(() => this.#handler.onHeld?.(), HELD_INTERVAL_MS)
+    try {
+      return await authorize.onUnauthorized({ request, status, headers, sent })
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  /** The refusal is final: the caller gets it like any other response. */
+  #deliver({ chunks, isEnded }: HeldBody, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver) return
+    this.#held = undefined
+    this.#handler.onHead(status, headers)
+    for (const chunk of chunks) this.#handler.onData(chunk)
+    if (isEnded && !this.#isOver) this.#finish()
+  }
+
+  /** How long to wait before the request is sent again; undefined when the refusal is final. */
+  #busyWait(retryAfter: string | undefined): number | undefined {
+    const { maxBusyRetries, maxRetryAfterMs } = this.#sender.limits
+    const waitMs = retryAfterIn(retryAfter)
+    // A stream that is opened by GET has retries of its own.
+    if (waitMs === undefined || waitMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
+    if (this.#busyRetries >= maxBusyRetries) return undefined
+    // Spread out, because many requests may have been refused at the same moment.
+    return Math.max(waitMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
+  }
+
+  /** The server was busy and did not process the request. It keeps its place in the lane: the server wants fewer requests, not more. */
+  #sendLater(waitMs: number): void {
+    this.#held = { chunks: [], size: 0, isEnded: false }
+    const over = performance.now() + waitMs
+    const wait = (): void => {
+      const leftMs = over - performance.now()
+      if (leftMs <= 0) {
+        this.#busyRetries++
+        return this.#attemptAgain()
+      }
+      this.#handler.onBusy?.()
+      this.#wait = systemClock.after(Math.min(leftMs, HELD_INTERVAL_MS), wait)
+    }
+    wait()
+  }
+
+  #redirect(status: number, location: string | undefined): void {
+    const { method, url } = this.#request
+    const { server, limits } = this.#sender
+    const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined
+    const refuse = (why: string): void =>
+      this.#fail(new McpError('ERR_HTTP', `${server} redirected (${status}) ${why}`, { data: { status } }))
+    if (next === undefined) return refuse('without a valid location')
+    if (next.origin !== url.origin) {
+      const message = `${server} redirected (${status}) to another origin, ${next.origin}; connect to that URL directly if you trust it`
+      return this.#fail(new McpError('ERR_INSECURE', message))
+    }
+    if (method !== 'GET' && !REDIRECTS_WITH_METHOD.has(status)) return refuse(`in a way that would turn ${method} into GET`)
+    if (this.#redirects >= limits.maxRedirects) return refuse(`more than ${limits.maxRedirects} times (limits.maxRedirects)`)
+    this.#redirects++
+    this.#request = { ...this.#request, url: next }
+    if (this.#permission) this.#permission = { ...this.#permission, request: { ...this.#permission.request, url: next } }
+    this.#attemptAgain()
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#sender.unpause(this)
+    this.#place.leave()
+    this.#handler.onEnd()
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#wait?.cancel()
+    this.#sender.unpause(this)
+    this.#controller?.abort(ABORTED)
+    this.#place.leave()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#stop()
+    this.#handler.onFail(networkFault(this.#sender.server, error, this.#sender.limits))
+  }
+
+  #queueFault(): McpError {
+    const { maxConnections, maxQueued } = this.#sender.limits
+    const bounds = `limits.maxConnections is ${maxConnections}, limits.maxQueued is ${maxQueued}`
+    return new McpError('ERR_LIMIT', `Too many requests wait for a connection to ${this.#sender.server} (${bounds})`)
+  }
+}

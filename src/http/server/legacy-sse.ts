@@ -1,0 +1,172 @@
+/** The transport of the oldest revision (HTTP+SSE): a GET stream for the server, POSTs for the client, connected by a session id. */
+
+import { randomId } from '../../base/bytes.ts'
+import type { Incoming } from '../../jsonrpc/message.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Access } from '../../protocol/seams/access.ts'
+import type { Channel, Service } from '../../protocol/seams/service.ts'
+import { expectsAnswer, idOf } from './expects-answer.ts'
+import type { BodyMemory } from './limits/body-memory.ts'
+import type { CallerUsage } from './limits/caller-usage.ts'
+import type { InFlight } from './limits/in-flight.ts'
+import type { HttpLimits } from './options.ts'
+import { about, busy, type Refusal, refuse } from './refusal.ts'
+import type { HttpReply, HttpRequestView } from './runtime/view.ts'
+import type { HttpPost } from './stateless.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import { PlainStream } from './streams/plain-stream.ts'
+
+export interface LegacySseOptions {
+  service: Service
+  limits: HttpLimits
+  inFlight: InFlight
+  open: OpenStreams
+  now(): number
+}
+
+interface LegacySession {
+  principal: string | undefined
+  usage: CallerUsage
+  channel: Channel
+  stream: PlainStream
+  inFlight: number
+  /** Accepts no new requests, and ends when those in progress are answered. */
+  isRetired: boolean
+  pingedAt: number
+  missedPings: number
+}
+
+const NOT_FOUND = refuse(404, 'Session not found')
+
+export class LegacySse {
+  readonly #options: LegacySseOptions
+  readonly #sessions = new Map<string, LegacySession>()
+  #stopTending: (() => void) | undefined
+
+  constructor(options: LegacySseOptions) {
+    this.#options = options
+  }
+
+  /** Opens the stream for everything that the server sends. Its first event names the URL for POSTs. */
+  connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
+    const { service, open, now } = this.#options
+    const full = this.#checkRoom(usage)
+    if (full) return full
+    const id = randomId()
+    const end = (): void => this.#end(id, 'The client closed its stream')
+    const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
+    const push = (json: string): undefined | Promise<void> => stream.push(json)
+    const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
+    usage.legacySessions++
+    this.#sessions.set(id, { principal, usage, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
+    this.#stopTending ??= open.everyTick(() => this.#tend())
+    stream.event('endpoint', `${messagesPath(request.url)}?sessionId=${id}`)
+    return undefined
+  }
+
+  receive(message: Incoming, { request, reply, principal, access, body }: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
+    const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(request.url)?.[1]
+    if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
+    const session = this.#sessions.get(id)
+    if (session?.principal !== principal || !session) return NOT_FOUND
+    if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
+    if (message.kind === 'ignored') return refuse(400, message.reason)
+    const hasAnswer = expectsAnswer(message)
+    if (hasAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
+    const full = hasAnswer ? this.#enter(session, body) : undefined
+    if (full) return about(full, idOf(message))
+    reply.send(202, {})
+    session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
+    return undefined
+  }
+
+  endAll(reason: string): void {
+    for (const id of [...this.#sessions.keys()]) this.#end(id, reason)
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  /** Every session has an open stream, so none is idle and could be closed for a new one. */
+  #checkRoom(usage: CallerUsage): Refusal | undefined {
+    const { limits, inFlight, open } = this.#options
+    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
+    if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
+    if (usage.kind === 'principal' && usage.legacySessions >= maxSessionsPerPrincipal)
+      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
+    if (usage.kind === 'address' && maxSessionsPerAddress !== false && usage.legacySessions >= maxSessionsPerAddress)
+      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
+    return inFlight.checkStreams(usage, open.size)
+  }
+
+  #enter(session: LegacySession, body: BodyMemory): Refusal | undefined {
+    const { inFlight, limits } = this.#options
+    const max = limits.maxInFlightPerSession
+    if (session.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+    const full = inFlight.enter(session.usage, body)
+    if (!full) session.inFlight++
+    return full
+  }
+
+  #outletOf(id: string, session: LegacySession, hasAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
+    const over = (): void => {
+      if (!hasAnswer) return
+      session.inFlight--
+      this.#options.inFlight.leave(session.usage, body)
+      if (session.isRetired) queueMicrotask(() => this.#retire(id))
+    }
+    return {
+      sender,
+      push: (json) => session.stream.push(json),
+      answer: (json) => {
+        void session.stream.push(json)
+        over()
+      },
+      drop: over,
+    }
+  }
+
+  /** Pings idle clients, because a silently broken connection is not noticed otherwise. */
+  #tend(): void {
+    const { limits, now } = this.#options
+    for (const [id, session] of this.#sessions) {
+      if (session.inFlight > 0 || now() - session.pingedAt < limits.pingMs) continue
+      session.pingedAt = now()
+      session.channel.ping(limits.pingMs / 3).then(
+        () => {
+          session.missedPings = 0
+        },
+        () => {
+          if (++session.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer pings')
+        },
+      )
+    }
+  }
+
+  #retire(id: string): void {
+    const session = this.#sessions.get(id)
+    if (!session) return
+    session.isRetired = true
+    if (session.inFlight === 0) this.#end(id, 'The stream is too old')
+  }
+
+  #end(id: string, reason: string): void {
+    const session = this.#sessions.get(id)
+    if (!session) return
+    this.#sessions.delete(id)
+    session.usage.legacySessions--
+    session.channel.close(reason)
+    session.stream.finish(undefined)
+    if (this.#sessions.size > 0) return
+    this.#stopTending?.()
+    this.#stopTending = undefined
+  }
+}
+
+/** The path for POSTs, next to the path of the stream. */
+function messagesPath(url: string): string {
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  return `${path.slice(0, path.lastIndexOf('/') + 1)}messages`
+}

@@ -1,0 +1,44 @@
+/** Counts the memory of one request's body, from its arrival until the request is answered. */
+
+import type { Refusal } from '../refusal.ts'
+import type { CallerUsage } from './caller-usage.ts'
+import type { InFlight } from './in-flight.ts'
+
+/** The memory of one value in addition to its text: about a number in an array, or half of an empty object. */
+const VALUE_COST = 32
+
+/** Estimates the memory of a parsed message. */
+export const estimateMemory = (text: string, values: number): number => text.length + values * VALUE_COST
+
+export class BodyMemory {
+  readonly #inFlight: InFlight
+  readonly #usage: CallerUsage
+  #bytes = 0
+  /** Set while the request is in progress. The end of the request releases the bytes then. */
+  isInFlight = false
+  /** The reason why there was no room. */
+  refusal: Refusal | undefined
+
+  constructor(inFlight: InFlight, usage: CallerUsage) {
+    this.#inFlight = inFlight
+    this.#usage = usage
+  }
+
+  /** Counts more bytes; false when there is no room for them. */
+  readonly grow = (bytes: number): boolean => {
+    this.refusal = this.#inFlight.takeBytes(this.#usage, bytes)
+    if (this.refusal) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  /** Replaces the received bytes by the memory of the parsed message. */
+  settle(bytes: number): boolean {
+    return this.grow(bytes - this.#bytes)
+  }
+
+  release(): void {
+    this.#inFlight.giveBytes(this.#usage, this.#bytes)
+    this.#bytes = 0
+  }
+}

@@ -1,0 +1,63 @@
+/** Counts refused credentials by address. An address with too many is told to wait. */
+
+import { toBase64Url } from '../../../base/bytes.ts'
+import { Bucket, type Rate } from '../../../base/rate.ts'
+import { busy, type Refusal } from '../refusal.ts'
+import { addressKey } from './address.ts'
+
+/** Addresses remembered. The oldest is forgotten first. */
+const MAX_ADDRESSES = 10_000
+
+interface Known {
+  bucket: Bucket
+  /** The digest of the credentials that were refused last. */
+  lastDigest: string | undefined
+}
+
+export class FailedLogins {
+  readonly #rate: Rate | false
+  readonly #now: () => number
+  readonly #addresses = new Map<string, Known>()
+
+  constructor(rate: Rate | false, now: () => number) {
+    this.#rate = rate
+    this.#now = now
+  }
+
+  /**
+   * Counts a failure, and returns a refusal when there were too many. Repeating the same credentials does not count: a client
+   * whose token has expired fails in every request that it has sent.
+   */
+  async count(address: string | undefined, credentials: string): Promise<Refusal | undefined> {
+    const rate = this.#rate
+    if (rate === false) return undefined
+    const digest = await digestOf(credentials)
+    const known = this.#of(addressKey(address ?? ''), rate)
+    if (known.lastDigest === digest) return undefined
+    const waitMs = known.bucket.take(this.#now())
+    if (waitMs === 0) {
+      known.lastDigest = digest
+      return undefined
+    }
+    const refusal = busy(429, 'failedLogins', rate.burst, 'refused credentials from one address')
+    return { ...refusal, headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } }
+  }
+
+  #of(address: string, rate: Rate): Known {
+    let known = this.#addresses.get(address)
+    if (!known) {
+      const [oldest] = this.#addresses.keys()
+      if (this.#addresses.size >= MAX_ADDRESSES && oldest !== undefined) this.#addresses.delete(oldest)
+      known = { bucket: new Bucket(rate, this.#now()), lastDigest: undefined }
+      this.#addresses.set(address, known)
+    }
+    return known
+  }
+}
+
+/** Recognizes repeated credentials without storing them. Collision-resistant, so that different guesses never look the same. */
+async function digestOf(credentials: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(credentials))))
+}
+
+const encoder = new TextEncoder()

@@ -1,0 +1,112 @@
+/** Counts requests and bytes in progress, and refuses more than the limits allow. */
+
+import type { HttpLimits } from '../options.ts'
+import { busy, type Refusal } from '../refusal.ts'
+import type { BodyMemory } from './body-memory.ts'
+import type { CallerUsage } from './caller-usage.ts'
+
+export class InFlight {
+  readonly #limits: HttpLimits
+  readonly #onIdle: (() => void)[] = []
+  #inFlight = 0
+  #abandoned = 0
+  #bodyBytes = 0
+
+  constructor(limits: HttpLimits) {
+    this.#limits = limits
+  }
+
+  get requests(): number {
+    return this.#inFlight
+  }
+
+  /** Requests in progress whose client has disconnected. */
+  get abandoned(): number {
+    return this.#abandoned
+  }
+
+  /** Memory of the bodies that arrive or are in progress. */
+  get bodyBytes(): number {
+    return this.#bodyBytes
+  }
+
+  /** Counts one more request. A refused request is not counted. */
+  enter(usage: CallerUsage, body: BodyMemory): Refusal | undefined {
+    const { maxInFlight, maxAbandoned } = this.#limits
+    if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
+    if (usage.kind !== 'unknown') {
+      const limit = usage.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
+      const max = this.#limits[limit]
+      if (max !== false && usage.inFlight >= max) return busy(429, limit, max, OF[usage.kind].requests)
+      if (usage.abandoned >= maxAbandoned) return busy(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
+    }
+    this.#inFlight++
+    usage.inFlight++
+    body.isInFlight = true
+    return undefined
+  }
+
+  /** Counts bytes of a body. Refused bytes are not counted. */
+  takeBytes(usage: CallerUsage, bytes: number): Refusal | undefined {
+    const { maxBodyBytesInHand: max, maxBodyBytesInHandPerAddress: maxEach } = this.#limits
+    if (bytes > 0) {
+      if (this.#bodyBytes + bytes > max) return busy(503, 'maxBodyBytesInHand', max, 'bytes of messages in progress')
+      if (usage.kind !== 'unknown' && maxEach !== false && usage.bodyBytes + bytes > maxEach)
+        return busy(429, 'maxBodyBytesInHandPerAddress', maxEach, 'bytes of messages in progress from one caller')
+    }
+    this.#bodyBytes += bytes
+    usage.bodyBytes += bytes
+    return undefined
+  }
+
+  giveBytes(usage: CallerUsage, bytes: number): void {
+    this.#bodyBytes -= bytes
+    usage.bodyBytes -= bytes
+  }
+
+  /** @param body undefined while a handler still uses it */
+  leave(usage: CallerUsage, body: BodyMemory | undefined): void {
+    body?.release()
+    this.#inFlight--
+    usage.inFlight--
+    if (this.#inFlight === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+
+  /** The client of a request in progress disconnected. */
+  abandon(usage: CallerUsage): void {
+    this.#abandoned++
+    usage.abandoned++
+  }
+
+  /** An abandoned request has a client again, or has ended. */
+  unabandon(usage: CallerUsage): void {
+    this.#abandoned--
+    usage.abandoned--
+  }
+
+  enterListen(usage: CallerUsage): Refusal | undefined {
+    const { maxListensPerPrincipal: max } = this.#limits
+    if (usage.kind === 'principal' && usage.listens >= max) return busy(429, 'maxListensPerPrincipal', max, 'open subscriptions')
+    usage.listens++
+    return undefined
+  }
+
+  leaveListen(usage: CallerUsage): void {
+    usage.listens--
+  }
+
+  /** Refuses one more long-lived stream when there are too many. */
+  checkStreams(usage: CallerUsage, open: number): Refusal | undefined {
+    const { maxStreams, maxStreamsPerAddress: max } = this.#limits
+    if (open >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
+    if (usage.kind === 'address' && max !== false && usage.streams >= max)
+      return busy(429, 'maxStreamsPerAddress', max, 'open streams of one address')
+    return undefined
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#inFlight === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+}
+
+const OF = { principal: { requests: 'requests at once' }, address: { requests: 'requests at once from one address' } } as const

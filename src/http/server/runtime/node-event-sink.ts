@@ -1,0 +1,105 @@
+/** The open end of a stream of events on Node, and the end of every response. */
+
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { EventSink, Headers } from './view.ts'
+
+/** Collects what is written in one turn and sends it in one piece. A stream that begins and ends in one turn is one response. */
+export class NodeEventSink implements EventSink {
+  onGone: (() => void) | undefined
+  readonly #response: ServerResponse
+  readonly #headers: Headers
+  readonly #stallMs: number
+  #unsent = ''
+  #isEnded = false
+  #waiting: (() => void)[] | undefined
+
+  constructor(response: ServerResponse, headers: Headers, stallMs: number) {
+    this.#response = response
+    this.#headers = headers
+    this.#stallMs = stallMs
+  }
+
+  get pending(): number {
+    return this.#response.writableLength + this.#unsent.length
+  }
+
+  get taken(): number {
+    const { socket } = this.#response
+    // `bytesWritten` includes bytes that Node still buffers.
+    return socket ? socket.bytesWritten - socket.writableLength : 0
+  }
+
+  write(text: string): void {
+    if (this.#isEnded || this.#response.destroyed) return
+    if (this.#unsent === '') process.nextTick(this.#flush)
+    this.#unsent += text
+  }
+
+  whenDrained(listener: () => void): void {
+    const response = this.#response
+    if (response.destroyed) return listener()
+    if (this.#waiting) return void this.#waiting.push(listener)
+    this.#waiting = [listener]
+    response.on('drain', this.#relieve)
+    response.on('close', this.#relieve)
+  }
+
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    const response = this.#response
+    const length = Buffer.byteLength(this.#unsent)
+    if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': length })
+    end(response, this.#unsent, length, this.#stallMs)
+    this.#unsent = ''
+  }
+
+  destroy(): void {
+    this.#isEnded = true
+    const response = this.#response
+    response.destroy()
+    // A response that waits behind another on its connection is closed only when its turn comes. Its owner hears of it now.
+    if (!response.socket) this.abandon()
+  }
+
+  /** The client is gone. */
+  abandon(): void {
+    this.#isEnded = true
+    if (this.#waiting) this.#relieve()
+    this.onGone?.()
+  }
+
+  readonly #flush = (): void => {
+    const response = this.#response
+    if (this.#isEnded || response.destroyed) return
+    if (!response.headersSent) response.writeHead(200, this.#headers)
+    response.write(this.#unsent)
+    this.#unsent = ''
+    // Below the high-water mark Node emits no 'drain'.
+    if (this.#waiting && !response.writableNeedDrain) this.#relieve()
+  }
+
+  readonly #relieve = (): void => {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    this.#response.off('drain', this.#relieve)
+    this.#response.off('close', this.#relieve)
+    for (const listener of waiting) listener()
+  }
+}
+
+/** A longer text is converted to bytes here, once: the conversion inside the stream is slower. */
+const LONG_TEXT = 64 * 1024
+
+/** Ends a response. Node would wait for ever for a client that does not read, so the wait is limited to `stallMs`. */
+export function end(response: ServerResponse, text: string | undefined, length: number, stallMs: number): void {
+  // As many bytes as characters means ASCII, which is copied and not encoded.
+  const encoding = length === text?.length ? 'latin1' : 'utf8'
+  response.end(length > LONG_TEXT ? Buffer.from(text as string, encoding) : text, encoding)
+  // Once the response is flushed, Node restores its own keep-alive timeout.
+  if (response.writableLength === 0) return
+  if (response.socket) response.socket.setTimeout(stallMs)
+  // The response waits behind another on its connection.
+  else response.once('socket', (socket: Socket) => socket.setTimeout(stallMs))
+}

@@ -1,0 +1,72 @@
+/** The interface between a runtime (Node or web standards) and the endpoint: a request to read and a reply to write. */
+
+/** Why a body could not be read. */
+export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
+
+/** One HTTP request. */
+export interface HttpRequestView {
+  readonly method: string
+  /** Path and query as the client wrote them, or a whole URL. */
+  readonly url: string
+  /** The value of a header, by its lower-case name. Repeated headers are joined with a comma. */
+  header(name: string): string | undefined
+  /** How often a header came. */
+  count(name: string): number
+  readonly headerCount: number
+  /** Whether the connection ends at a loopback address; undefined where the runtime does not say. */
+  readonly isLocal: boolean | undefined
+  /** The client's address; from X-Forwarded-For when `proxies` is set. */
+  readonly remoteAddress: string | undefined
+  /** How many trusted proxies are in front. The endpoint sets it first. */
+  proxies: number
+  /**
+   * Reads the body and calls `done` once.
+   * @param grow called with the size of every piece of a body in several pieces; returns false when there is no room for it
+   */
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void
+}
+
+export type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
+
+export interface BodyBounds {
+  maxBodyBytes: number
+  /** How often the rate of an unfinished body is checked. */
+  bodyGraceMs: number
+  /** Bytes per second that must have come since the last check. */
+  minBodyRate: number
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** The response to one HTTP request. */
+export interface HttpReply {
+  /** Headers added to the response. */
+  extraHeaders: Headers | undefined
+  /** When a stream must end because the caller's credentials expire, on the clock of the endpoint. */
+  endsAt: number | undefined
+  /** Sends the complete response. */
+  send(status: number, headers: Headers, body?: string): void
+  /** The same for a body in three parts, the middle one as bytes. Absent where that is not faster. */
+  sendParts?(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void
+  /** Begins a stream of events. */
+  open(headers: Headers): EventSink
+  /** Called when the client disconnects before the response is complete. */
+  onGone: (() => void) | undefined
+  readonly isGone: boolean
+}
+
+/** The open end of a stream of events. */
+export interface EventSink {
+  write(text: string): void
+  /** Bytes that the client has not read yet. */
+  readonly pending: number
+  /** Grows whenever the client reads something. */
+  readonly taken: number
+  /** Calls `listener` once, when little enough is pending again or the stream is gone. */
+  whenDrained(listener: () => void): void
+  end(): void
+  /** Closes the connection. */
+  destroy(): void
+  /** Called when the client disconnects. */
+  onGone: (() => void) | undefined
+}

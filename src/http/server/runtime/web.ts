@@ -1,0 +1,237 @@
+/** Web-standard requests and responses, for every runtime that has them. */
+
+import { forwardedAddress } from '../limits/address.ts'
+import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './view.ts'
+
+const encoder = new TextEncoder()
+
+export class WebRequestView implements HttpRequestView {
+  readonly #request: Request
+  readonly #url: URL
+  readonly #address: string | undefined
+  proxies = 0
+
+  constructor(request: Request, remoteAddress: string | undefined) {
+    this.#request = request
+    this.#url = new URL(request.url)
+    this.#address = remoteAddress
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.proxies === 0 ? this.#address : forwardedAddress(this.header('x-forwarded-for'), this.proxies, this.#address)
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get url(): string {
+    return this.#url.pathname + this.#url.search
+  }
+
+  header(name: string): string | undefined {
+    // A runtime that hides the Host header has put it into the URL.
+    return this.#request.headers.get(name) ?? (name === 'host' ? this.#url.host : undefined)
+  }
+
+  count(name: string): number {
+    return this.header(name) === undefined ? 0 : 1
+  }
+
+  get headerCount(): number {
+    return [...this.#request.headers.keys()].length
+  }
+
+  get isLocal(): undefined {
+    return undefined
+  }
+
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void {
+    readBody(this.#request, bounds, grow).then(
+      (text) => done(text, undefined),
+      (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
+    )
+  }
+}
+
+const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room']
+const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
+
+/** Rejects with a `BodyFault`. */
+async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: number) => boolean): Promise<string> {
+  const reader = request.body?.getReader()
+  if (!reader) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tooSlow = new Promise<never>((_resolve, reject) => {
+    let checkedAt = performance.now()
+    let checkedSize = 0
+    const checkPace = (): void => {
+      const now = performance.now()
+      if (size - checkedSize < ((now - checkedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
+      checkedAt = now
+      checkedSize = size
+      timer = setTimeout(checkPace, bounds.bodyGraceMs)
+    }
+    timer = setTimeout(checkPace, bounds.bodyGraceMs)
+  })
+  tooSlow.catch(() => {})
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), tooSlow])
+      if (done) break
+      size += value.byteLength
+      if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
+      if (!grow(value.byteLength)) throw 'no-room' satisfies BodyFault
+      chunks.push(value)
+    }
+  } catch (fault) {
+    reader.cancel().catch(() => {})
+    throw fault
+  } finally {
+    clearTimeout(timer)
+  }
+  return decode(chunks)
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  // Keeps a byte order mark, so that the JSON parser refuses it.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  try {
+    let text = ''
+    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
+    return text + decoder.decode()
+  } catch {
+    throw 'not-utf8' satisfies BodyFault
+  }
+}
+
+export class WebReply implements HttpReply {
+  extraHeaders: PlainHeaders | undefined
+  endsAt: number | undefined
+  onGone: (() => void) | undefined
+  readonly response: Promise<Response>
+  // Keeps the request alive: the signal of a garbage-collected request never fires.
+  readonly #request: Request
+  #resolve: (response: Response) => void = () => {}
+
+  constructor(request: Request) {
+    this.#request = request
+    this.response = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    if (request.signal.aborted) this.#gone()
+    else request.signal.addEventListener('abort', () => this.#gone(), { once: true })
+  }
+
+  get isGone(): boolean {
+    return this.#request.signal.aborted
+  }
+
+  send(status: number, headers: PlainHeaders, body?: string): void {
+    // The runtime does not say whether the response arrives, and some abort the signal after a success.
+    this.onGone = undefined
+    this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
+  }
+
+  open(headers: PlainHeaders): EventSink {
+    const sink = new WebEventSink(this)
+    this.#resolve(new Response(sink.stream, { status: 200, headers: { ...headers, ...this.extraHeaders } }))
+    this.onGone = () => sink.abandon()
+    return sink
+  }
+
+  #gone(): void {
+    this.onGone?.()
+    this.#resolve(new Response(null, { status: 499 }))
+  }
+}
+
+class WebEventSink implements EventSink {
+  onGone: (() => void) | undefined
+  readonly stream: ReadableStream<Uint8Array>
+  readonly #reply: WebReply
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #taken = 0
+  #queued = 0
+  #sizes: number[] = []
+  #isOver = false
+  readonly #waiting: (() => void)[] = []
+
+  constructor(reply: WebReply) {
+    this.#reply = reply
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => this.#onPull(),
+        cancel: () => {
+          this.#over()
+          this.onGone?.()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  get pending(): number {
+    this.#settleTaken()
+    return this.#queued - this.#taken
+  }
+
+  get taken(): number {
+    this.#settleTaken()
+    return this.#taken
+  }
+
+  write(text: string): void {
+    if (this.#isOver || this.#reply.isGone) return
+    const bytes = encoder.encode(text)
+    this.#queued += bytes.byteLength
+    this.#sizes.push(bytes.byteLength)
+    this.#controller?.enqueue(bytes)
+    this.#settleTaken()
+  }
+
+  whenDrained(listener: () => void): void {
+    if (this.#isOver || this.pending === 0) listener()
+    else this.#waiting.push(listener)
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#over()
+    this.#controller?.close()
+  }
+
+  destroy(): void {
+    if (this.#isOver) return
+    this.#over()
+    this.#controller?.error(new DOMException('The stream was closed by the server', 'AbortError'))
+    this.onGone?.()
+  }
+
+  /** The client is gone, which is not an error of the stream. */
+  abandon(): void {
+    this.end()
+    this.onGone?.()
+  }
+
+  #onPull(): void {
+    this.#settleTaken()
+  }
+
+  /** Whatever is no longer in the queue was read. */
+  #settleTaken(): void {
+    const held = -(this.#controller?.desiredSize ?? 0)
+    while (this.#sizes.length > held) this.#taken += this.#sizes.shift() as number
+    if (this.#queued === this.#taken) for (const listener of this.#waiting.splice(0)) listener()
+  }
+
+  #over(): void {
+    this.#isOver = true
+    for (const listener of this.#waiting.splice(0)) listener()
+  }
+}

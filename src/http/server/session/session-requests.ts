@@ -1,0 +1,234 @@
+/** Handles POST, GET and DELETE of the revisions with sessions. */
+
+import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Service } from '../../../protocol/seams/service.ts'
+import { revisionOf } from '../../../revisions/index.ts'
+import type { Revision } from '../../../revisions/revision.ts'
+import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
+import { expectsAnswer, idOf } from '../expects-answer.ts'
+import { acceptsOf } from '../guard.ts'
+import type { UsageByCaller } from '../limits/caller-usage.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
+import { checkMirroredHeaders } from '../mirrored-headers.ts'
+import type { HttpLimits, HttpOptions } from '../options.ts'
+import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import type { HttpReply, HttpRequestView } from '../runtime/view.ts'
+import type { HttpPost } from '../stateless.ts'
+import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import { PlainStream } from '../streams/plain-stream.ts'
+import { ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
+import { HttpSession, statusOf } from './session.ts'
+import { Sessions } from './sessions.ts'
+
+export interface SessionRequestsOptions {
+  service: Service
+  options: HttpOptions
+  limits: HttpLimits
+  inFlight: InFlight
+  open: OpenStreams
+  usages: UsageByCaller
+  kept: KeptBytes
+  now(): number
+}
+
+/** The error codes of all revisions with sessions are the same. */
+const REVISION_WITHOUT_HEADER = revisionOf(VERSION_WITHOUT_HEADER) as Revision
+const NOT_FOUND = refuse(404, 'Session not found')
+const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; open a session with initialize')
+const NOT_HERE = refuse(405, 'Method not allowed; use POST', { headers: { allow: 'POST' } })
+const NO_EVENTS = refuse(406, 'The Accept header of a GET must allow text/event-stream')
+const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
+
+export class SessionRequests {
+  readonly #service: Service
+  readonly #options: SessionRequestsOptions
+  readonly #sessions: Sessions
+  readonly #keepsSessions: boolean
+
+  constructor(options: SessionRequestsOptions) {
+    const { service, limits, inFlight, open, kept, now, usages } = options
+    this.#service = service
+    this.#options = options
+    this.#keepsSessions = options.options.sessions !== false
+    this.#sessions = new Sessions({ service, limits, inFlight, open, kept, now }, usages)
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get methods(): string {
+    return this.#keepsSessions ? 'POST, GET, DELETE' : 'POST'
+  }
+
+  post(message: Incoming, post: HttpPost): Refusal | undefined {
+    const { request, principal } = post
+    const fault = this.#checkHeaders(message, request)
+    if (fault) return fault
+    const id = request.header('mcp-session-id')
+    if (!this.#keepsSessions) return this.#postWithoutSession(message, post)
+    if (id !== undefined) {
+      const session = this.#sessions.find(id, principal)
+      return session ? this.#postInto(session, message, post) : NOT_FOUND
+    }
+    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(message, post)
+    return checkShape(message) ?? NO_SESSION_ID
+  }
+
+  get(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
+    if (!this.#keepsSessions) return NOT_HERE
+    const version = this.#checkVersion(request)
+    if (version) return version
+    const session = this.#sessionOf(request, principal)
+    if (!(session instanceof HttpSession)) return session
+    if (!acceptsOf(request.header('accept')).events) return NO_EVENTS
+    const lastEventId = request.header('last-event-id')
+    return lastEventId === undefined ? session.listen(reply) : session.resume(reply, lastEventId)
+  }
+
+  delete(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
+    if (!this.#keepsSessions) return NOT_HERE
+    const version = this.#checkVersion(request)
+    if (version) return version
+    const session = this.#sessionOf(request, principal)
+    if (!(session instanceof HttpSession)) return session
+    this.#sessions.end(session, 'The client ended the session')
+    reply.send(204, {})
+    return undefined
+  }
+
+  /** Ends the standing streams, so that clients reconnect elsewhere. */
+  release(): void {
+    this.#sessions.breakOffAll()
+  }
+
+  endAll(reason: string): void {
+    this.#sessions.endAll(reason)
+  }
+
+  #sessionOf(request: HttpRequestView, principal: string | undefined): HttpSession | Refusal {
+    const id = request.header('mcp-session-id')
+    if (id === undefined) return NO_SESSION_ID
+    return this.#sessions.find(id, principal) ?? NOT_FOUND
+  }
+
+  #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
+    const { inFlight } = this.#options
+    const full = inFlight.enter(usage, body)
+    if (full) return about(full, message.id)
+    const crowded = this.#sessions.checkRoom(usage)
+    if (crowded) {
+      inFlight.leave(usage, body)
+      return about(crowded, message.id)
+    }
+    const session = this.#sessions.begin(principal, usage)
+    const over = (): void => inFlight.leave(usage, body)
+    // Also when the answer was sent but did not arrive: the client does not know the id then.
+    reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
+    session.channel.receive(message, {
+      sender: access,
+      push: () => undefined,
+      answer: (json, errorCode) => {
+        over()
+        if (errorCode !== undefined) {
+          this.#sessions.end(session, 'The handshake failed')
+          return reply.send(statusOf(errorCode), JSON_TYPE, json)
+        }
+        if (reply.isGone) return this.#sessions.end(session, 'The client disconnected during the handshake')
+        const headers = { 'mcp-session-id': session.id }
+        if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
+        else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
+      },
+      drop: () => {
+        over()
+        this.#sessions.end(session, 'The handshake was cancelled')
+        if (!reply.isGone) reply.send(202, {})
+      },
+    })
+    return undefined
+  }
+
+  #postInto(session: HttpSession, message: Incoming, { reply, access, accepts, body }: HttpPost): Refusal | undefined {
+    session.touch()
+    if (!expectsAnswer(message)) {
+      const fault = checkShape(message) ?? checkBatch(message, session.channel.version)
+      if (fault) return fault
+      session.channel.receive(message, SILENT)
+      reply.send(202, {})
+      return undefined
+    }
+    const { inFlight } = this.#options
+    const full = inFlight.enter(session.usage, body)
+    if (full) return about(full, idOf(message))
+    const crowded = session.enter()
+    if (crowded) {
+      inFlight.leave(session.usage, body)
+      return about(crowded, idOf(message))
+    }
+    const outlet = new ReplyOutlet(reply, accepts, session, access, body)
+    reply.onGone = () => outlet.abandon()
+    session.channel.receive(message, outlet)
+    return undefined
+  }
+
+  /** Answers a request of a session revision when sessions are off, in its own channel. */
+  #postWithoutSession(message: Incoming, { request, reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
+    const isHandshake = message.kind === 'request' && message.method === 'initialize'
+    const assumed = isHandshake ? undefined : (request.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
+    if (!expectsAnswer(message)) {
+      const fault = checkShape(message) ?? checkBatch(message, assumed)
+      if (!fault) reply.send(202, {})
+      return fault
+    }
+    const { inFlight, open } = this.#options
+    const full = inFlight.enter(usage, body)
+    if (full) return about(full, idOf(message))
+    const channel = this.#service.open({ outlet: SILENT, principal, assumed })
+    const host: ReplyOwner = {
+      slow: open.slow,
+      answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
+      beginAnswer: (to) => new PlainStream(to, open, usage, undefined, () => outlet.abandon()),
+      statusOf,
+      onOver: () => {
+        inFlight.leave(usage, body)
+        queueMicrotask(() => channel.close('The request was answered'))
+      },
+      onAbandoned: () => inFlight.abandon(usage),
+      onAbandonedOver: () => inFlight.unabandon(usage),
+    }
+    const outlet = new ReplyOutlet(reply, accepts, host, access, body)
+    reply.onGone = () => outlet.abandon()
+    channel.receive(message, outlet)
+    return undefined
+  }
+
+  #checkHeaders(message: Incoming, request: HttpRequestView): Refusal | undefined {
+    const version = this.#checkVersion(request)
+    if (version) return version
+    if (message.kind !== 'request' && message.kind !== 'notification') return undefined
+    const isRequired = this.#options.options.requireMcpHeaders === true
+    return checkMirroredHeaders(request, message, this.#service, isRequired, REVISION_WITHOUT_HEADER)
+  }
+
+  #checkVersion(request: HttpRequestView): Refusal | undefined {
+    const requested = request.header('mcp-protocol-version')
+    if (requested === undefined || this.#service.versions.includes(requested)) return undefined
+    const data = { supported: this.#service.versions, requested }
+    return refuse(400, `Unsupported protocol version: ${JSON.stringify(requested.slice(0, 100))}`, { data })
+  }
+}
+
+/** Refuses malformed messages. */
+function checkShape(message: Incoming): Refusal | undefined {
+  if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
+  return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
+}
+
+/** Refuses a batch without requests in a revision without batches. The channel refuses the others. */
+function checkBatch(message: Incoming, version: string | undefined): Refusal | undefined {
+  if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
+  return refuse(400, 'Batches are not part of this protocol revision')
+}

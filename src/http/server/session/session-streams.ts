@@ -1,0 +1,242 @@
+/** The streams of one session: one for each answer that became a stream, and the standing stream that a GET opens. */
+
+import { randomId } from '../../../base/bytes.ts'
+import type { Channel, Service } from '../../../protocol/seams/service.ts'
+import { revisionOf } from '../../../revisions/index.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
+import type { HttpLimits } from '../options.ts'
+import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import type { AnswerStream } from '../streams/reply-outlet.ts'
+
+/** What all sessions share. */
+export interface SessionServices {
+  service: Service
+  limits: HttpLimits
+  inFlight: InFlight
+  open: OpenStreams
+  kept: KeptBytes
+  now(): number
+}
+
+/** The messages kept for the standing stream before the client opens it. */
+const EARLY_EVENTS = 64
+const EARLY_EVENT_BYTES = 64 * 1024
+
+export class SessionStreams implements EventStreamOwner {
+  /** The prefix of every event id of the session. Ids of other sessions do not match it. */
+  readonly prefix = randomId().slice(0, 12)
+  readonly isPolled: boolean
+  readonly usage: CallerUsage
+  readonly #channel: Channel
+  readonly #services: SessionServices
+  /** An array, because there are few: a Map that constantly grows and shrinks causes garbage. */
+  readonly #streams: EventStream[] = []
+  /** Ended streams that are kept for a client that missed the end, oldest first. */
+  readonly #ended: EventStream[] = []
+  #count = 0
+  #keptBytes = 0
+  /** The standing stream, for messages that belong to no request. */
+  #standing: EventStream | undefined
+  #pingedAt = 0
+  #missedPings = 0
+  #isOver = false
+
+  constructor(channel: Channel, usage: CallerUsage, services: SessionServices) {
+    this.#channel = channel
+    this.usage = usage
+    this.#services = services
+    this.isPolled = revisionOf(channel.version)?.hasPolledStreams ?? false
+  }
+
+  get limits(): HttpLimits {
+    return this.#services.limits
+  }
+
+  get open(): SessionServices['open'] {
+    return this.#services.open
+  }
+
+  get isAttended(): boolean {
+    for (const stream of this.#streams) if (stream.isConnected) return true
+    return false
+  }
+
+  /** The stream of the answer to one request. */
+  beginAnswer(reply: HttpReply): AnswerStream {
+    const stream = this.#add()
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), 0, { endsAt: reply.endsAt })
+    return stream
+  }
+
+  /** Sends a complete stream at once. It is kept like any other, for a client that loses the connection while it reads. */
+  answerAsEvent(reply: HttpReply, json: string): void {
+    reply.send(200, EVENT_STREAM_HEADERS, this.#add().atOnce(json))
+  }
+
+  /** Sends a message that belongs to no request. */
+  push(json: string): undefined | Promise<void> {
+    return this.#standingStream().push(json)
+  }
+
+  /** Opens the standing stream. Events that an earlier reader was sent are not repeated. */
+  listen(reply: HttpReply): Refusal | undefined {
+    const standing = this.#standingStream()
+    if (standing.isConnected) return refuse(409, 'The session already has its stream; only one is allowed')
+    return this.#connect(standing, reply, standing.written)
+  }
+
+  /** Resumes a broken stream after the last event that the client saw. */
+  resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
+    const position = readEventId(lastEventId, this.prefix)
+    if (!position) return refuse(400, 'The last event id does not belong to this session')
+    const stream = this.#streams.find(({ number }) => number === position.stream)
+    if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
+    if (stream === this.#standing && this.open.isEnding) return DRAINING
+    const fault = stream.checkResume(position.sequence)
+    if (fault !== undefined) return refuse(400, fault)
+    if (!stream.isDroppedAfter(position.sequence)) return this.#connect(stream, reply, position.sequence)
+    // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
+    reply.send(204, {})
+    return undefined
+  }
+
+  /** Called on every tick: drops expired events and pings the client. */
+  tend(now: number): void {
+    for (const stream of [...this.#streams]) {
+      if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= this.limits.eventTtlMs) this.#forget(stream)
+    }
+    if (this.#standing?.isConnected) this.#ping(now)
+  }
+
+  /** Ends the standing stream, so that the client reconnects elsewhere. */
+  readonly breakOff = (): void => this.#standing?.breakOff()
+
+  close(): void {
+    this.#isOver = true
+    for (const stream of [...this.#streams]) {
+      stream.finish(undefined)
+      this.#forget(stream)
+      this.#unabandon(stream)
+    }
+  }
+
+  onAttended(stream: EventStream): void {
+    this.#unabandon(stream)
+  }
+
+  onUnattended(stream: EventStream): void {
+    if (stream.isOver) this.#unabandon(stream)
+    if (this.#isOver) return
+    stream.unattendedSince = this.open.now
+    if (!stream.isOver) return this.#abandon(stream)
+    // It was dropped already and cannot be resumed.
+    if (!this.#streams.includes(stream)) return
+    this.usage.live.delete(stream)
+    this.usage.ended.add(stream)
+    // It may be listed already, if a client resumed it.
+    removeFrom(this.#ended, stream)
+    this.#ended.push(stream)
+    const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
+    if (oldest && !oldest.isConnected) this.#forget(oldest)
+  }
+
+  onKept(stream: EventStream, bytes: number): void {
+    const { kept } = this.#services
+    this.#keptBytes += bytes
+    kept.count(this.usage, bytes)
+    if (bytes <= 0) return
+    if (!stream.isOver) this.usage.live.add(stream)
+    while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#evictOldest()) break
+    kept.makeRoom()
+  }
+
+  onTooMuch(stream: EventStream): void {
+    this.#forget(stream)
+  }
+
+  /** Ended streams go first, then the oldest events of the others. */
+  #evictOldest(): boolean {
+    const [oldest] = this.#ended
+    if (oldest) {
+      this.#forget(oldest)
+      return true
+    }
+    return this.#streams.some((stream) => stream.evictOldest())
+  }
+
+  /** The client left the stream of a request that is still in progress. */
+  #abandon(stream: EventStream): void {
+    if (stream === this.#standing || stream.isReleased || stream.isAbandoned) return
+    stream.isAbandoned = true
+    this.#services.inFlight.abandon(this.usage)
+  }
+
+  #unabandon(stream: EventStream): void {
+    if (!stream.isAbandoned) return
+    stream.isAbandoned = false
+    this.#services.inFlight.unabandon(this.usage)
+  }
+
+  #connect(stream: EventStream, reply: HttpReply, after: number): Refusal | undefined {
+    const { maxStreamsPerSession: max } = this.limits
+    let connected = 0
+    for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
+    if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
+    const full = this.#services.inFlight.checkStreams(this.usage, this.open.size)
+    if (full) return full
+    const onTooOld = stream === this.#standing ? this.breakOff : undefined
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), after, { onTooOld, endsAt: reply.endsAt })
+    stream.greet()
+    this.#missedPings = 0
+    this.#pingedAt = this.#services.now()
+    return undefined
+  }
+
+  #standingStream(): EventStream {
+    if (this.#standing) return this.#standing
+    this.#standing = this.#add()
+    this.#standing.keepAtMost(EARLY_EVENTS, EARLY_EVENT_BYTES)
+    this.#standing.unattendedSince = this.open.now
+    return this.#standing
+  }
+
+  #add(): EventStream {
+    const stream = new EventStream(++this.#count, this)
+    this.#streams.push(stream)
+    return stream
+  }
+
+  #forget(stream: EventStream): void {
+    removeFrom(this.#streams, stream)
+    removeFrom(this.#ended, stream)
+    this.usage.live.delete(stream)
+    this.usage.ended.delete(stream)
+    stream.forget()
+    if (stream === this.#standing) this.#standing = undefined
+  }
+
+  #ping(now: number): void {
+    const { pingMs, maxMissedPings } = this.limits
+    if (now - this.#pingedAt < pingMs) return
+    this.#pingedAt = now
+    // Long enough for an answer, and short enough that a miss is noticed before the next ping.
+    this.#channel.ping(pingMs / 3).then(
+      () => {
+        this.#missedPings = 0
+      },
+      () => {
+        if (++this.#missedPings >= maxMissedPings) this.breakOff()
+      },
+    )
+  }
+}
+
+function removeFrom<T>(list: T[], item: T): void {
+  const at = list.indexOf(item)
+  if (at >= 0) list.splice(at, 1)
+}

@@ -1,0 +1,136 @@
+/** One session over HTTP: its owner, its channel, and when it was last used. */
+
+import { randomId } from '../../../base/bytes.ts'
+import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Channel } from '../../../protocol/seams/service.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
+import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
+import { busy, type Refusal } from '../refusal.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
+import type { SlowAnswers } from '../streams/slow-answers.ts'
+import { type SessionServices, SessionStreams } from './session-streams.ts'
+
+/** There may be many thousands, most of them idle, so everything that is not always needed is created on use. */
+export class HttpSession implements Outlet, ReplyOwner, HeldSession {
+  readonly id = randomId()
+  readonly principal: string | undefined
+  /** Of the caller that opened it. Its requests are counted here. */
+  readonly usage: CallerUsage
+  readonly channel: Channel
+  readonly createdAt: number
+  readonly #services: SessionServices
+  #streams: SessionStreams | undefined
+  #seenAt: number
+  /** Whether a message came since the last tick. Cheaper than storing the time. */
+  #isUsed = false
+  #inFlight = 0
+
+  constructor(principal: string | undefined, usage: CallerUsage, services: SessionServices) {
+    this.#services = services
+    this.usage = usage
+    this.principal = principal
+    this.createdAt = services.now()
+    this.#seenAt = this.createdAt
+    this.channel = services.service.open({ outlet: this, principal })
+  }
+
+  /** Counts a request in progress, or refuses it when there are too many. */
+  enter(): Refusal | undefined {
+    const max = this.#services.limits.maxInFlightPerSession
+    if (this.#inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+    this.#inFlight++
+    return undefined
+  }
+
+  onOver(body: BodyMemory): void {
+    this.#inFlight--
+    this.#isUsed = true
+    this.#services.inFlight.leave(this.usage, body)
+  }
+
+  onAbandoned(): void {
+    this.#services.inFlight.abandon(this.usage)
+  }
+
+  onAbandonedOver(): void {
+    this.#services.inFlight.unabandon(this.usage)
+  }
+
+  get idleSince(): number | undefined {
+    // Before the handshake is answered the client cannot use it.
+    const isBusy = this.channel.version === undefined || this.#inFlight > 0 || this.#streams?.isAttended
+    if (isBusy) return undefined
+    return this.#isUsed ? this.#services.now() : this.#seenAt
+  }
+
+  statusOf(errorCode: number | undefined): number {
+    return statusOf(errorCode)
+  }
+
+  get slow(): SlowAnswers {
+    return this.#services.open.slow
+  }
+
+  touch(): void {
+    this.#isUsed = true
+  }
+
+  beginAnswer(reply: HttpReply): AnswerStream {
+    return this.#allStreams.beginAnswer(reply)
+  }
+
+  answerAsEvent(reply: HttpReply, json: string): void {
+    this.#allStreams.answerAsEvent(reply, json)
+  }
+
+  listen(reply: HttpReply): Refusal | undefined {
+    this.#isUsed = true
+    return this.#allStreams.listen(reply)
+  }
+
+  resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
+    this.#isUsed = true
+    return this.#allStreams.resume(reply, lastEventId)
+  }
+
+  /** As an outlet, the session takes messages that belong to no request. */
+  push(json: string): undefined | Promise<void> {
+    return this.#allStreams.push(json)
+  }
+
+  answer(json: string): void {
+    void this.push(json)
+  }
+
+  drop(): void {}
+
+  /** Called on every tick. Returns true when the session has expired. */
+  tend(now: number): boolean {
+    const { sessionIdleMs, sessionMaxAgeMs } = this.#services.limits
+    if (now - this.createdAt >= sessionMaxAgeMs) return true
+    this.#streams?.tend(now)
+    if (this.#isUsed || this.#inFlight > 0 || this.#streams?.isAttended) this.#seenAt = now
+    this.#isUsed = false
+    return now - this.#seenAt >= sessionIdleMs
+  }
+
+  close(reason: string): void {
+    this.channel.close(reason)
+    this.#streams?.close()
+  }
+
+  /** Ends the standing stream, so that the client reconnects elsewhere. */
+  breakOff(): void {
+    this.#streams?.breakOff()
+  }
+
+  get #allStreams(): SessionStreams {
+    this.#streams ??= new SessionStreams(this.channel, this.usage, this.#services)
+    return this.#streams
+  }
+}
+
+/** An invalid message sets the status. An error of its handler does not. */
+export const statusOf = (errorCode: number | undefined): number => (errorCode === INVALID_REQUEST || errorCode === PARSE_ERROR ? 400 : 200)

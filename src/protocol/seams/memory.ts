@@ -1,0 +1,33 @@
+/** The default bus and key ring, for a server that runs in one process. */
+
+import type { Bus, Change, KeyRing, SealingKey } from './ports.ts'
+
+export function memoryBus(): Bus {
+  const listeners = new Set<(change: Change) => void>()
+  return {
+    publish: (change) => {
+      for (const listener of listeners) {
+        try {
+          listener(change)
+        } catch (error) {
+          // A listener that fails must not stop the others.
+          console.error('portico: a listener for changes failed:', error)
+        }
+      }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** A random key. Other processes cannot open state that is sealed with it. */
+export function memoryKeyRing(): KeyRing {
+  let key: SealingKey | undefined
+  const own = (): SealingKey => {
+    key ??= { id: 'k1', secret: crypto.getRandomValues(new Uint8Array(32)) }
+    return key
+  }
+  return { current: own, find: (id) => (id === own().id ? own() : undefined) }
+}

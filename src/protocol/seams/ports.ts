@@ -1,0 +1,40 @@
+/** Services that a server uses and that can be replaced, for example to run several replicas. memory.ts has the defaults. */
+
+/** A change that clients may subscribe to. */
+export type Change = { kind: 'tools' | 'prompts' | 'resources' } | { kind: 'resource'; uri: string }
+
+/**
+ * Carries change notices to all replicas of a server.
+ *
+ * @example
+ * const bus: Bus = {
+ *   publish: (change) => void redis.publish('changes', JSON.stringify(change)),
+ *   subscribe: (listener) => onRedisMessage('changes', (text) => listener(JSON.parse(text))),
+ * }
+ */
+export interface Bus {
+  publish(change: Change): void
+  /** Returns a function that ends the subscription. */
+  subscribe(listener: (change: Change) => void): () => void
+}
+
+/** A key that encrypts state. */
+export interface SealingKey {
+  id: string
+  /** 32 bytes. */
+  secret: Uint8Array
+}
+
+/**
+ * The keys that encrypt the state which clients carry. All replicas must have the same keys.
+ *
+ * @example
+ * const key = { id: '2026-08', secret: Buffer.from(process.env.STATE_KEY ?? '', 'base64') }
+ * createServer({ name: 'notes', version: '1.0.0', keys: { current: () => key, find: (id) => (id === key.id ? key : undefined) } })
+ */
+export interface KeyRing {
+  /** The key for new state. */
+  current(): SealingKey
+  /** The key with this id, for state that was sealed before. */
+  find(id: string): SealingKey | undefined
+}

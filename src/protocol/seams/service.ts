@@ -1,0 +1,73 @@
+/** The interface between a transport and a server: the transport opens channels and passes messages in. */
+
+import type { Incoming, RequestMessage } from '../../jsonrpc/message.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { ParamHeader } from '../model/param-headers.ts'
+
+/** How a transport opens a channel. */
+export interface ChannelOptions {
+  /** The outlet for messages that belong to no request. */
+  outlet: Outlet
+  /** The verified caller; undefined without authentication. */
+  principal?: string | undefined
+  /** The version to use without a handshake, for a transport without sessions. */
+  assumed?: string | undefined
+  /**
+   * Whether a second `initialize` starts a new session instead of being refused, for a pipe that several clients use one
+   * after the other. Default: false.
+   */
+  beginsAnew?: boolean | undefined
+}
+
+/** The server's side of one session: a stdio process, an in-memory pair or an HTTP session. */
+export interface Channel {
+  /** Handles a message. Its answer and everything else about it is written to `outlet`. Never throws. */
+  receive(message: Incoming, outlet: Outlet): void
+  /** The version agreed on in the handshake, if any. */
+  readonly version: string | undefined
+  /** True when the transport should stop reading until `onRelief` is called. */
+  readonly isSaturated: boolean
+  onRelief: (() => void) | undefined
+  /** Pings the client. Rejects when there is no answer in time. */
+  ping(timeoutMs: number): Promise<void>
+  /** Accepts no new requests. Resolves when the open ones are over. */
+  drain(): Promise<void>
+  /** Aborts the open requests and ends the session. */
+  close(reason: string): void
+}
+
+/** The sender of a stateless request, and the version it uses. */
+export interface Sender {
+  version: string
+  principal: string | undefined
+  /** The account whose rate limits apply. */
+  account: string
+  /** False if the transport does not serve `subscriptions/listen`, so that change notices are not declared. */
+  canListen?: boolean
+}
+
+/** A stateless request while it is being answered. */
+export interface Answering {
+  /** Stops the work, because the sender is gone. */
+  cancel(reason: unknown): void
+  /** Called when the work has stopped after a cancellation. */
+  onStopped: (() => void) | undefined
+  /** Ends a `subscriptions/listen` request with its answer. Does nothing to other requests. */
+  finish(): void
+}
+
+/** What transports need of a server. `createServer` returns one. */
+export interface Service {
+  open(options: ChannelOptions): Channel
+  /** Answers one stateless request. Never throws. */
+  answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
+  /** The supported versions, oldest first. */
+  readonly versions: readonly string[]
+  /** The parameters of a tool that are mirrored in headers. */
+  mirroredParams(tool: string): readonly ParamHeader[]
+  /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
+  requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
+}
+
+export const isService = (value: unknown): value is Service =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<Service>).open === 'function'

@@ -1,0 +1,232 @@
+/** The messages of one client: routes each request to the dialect it speaks. */
+
+import type { Deadlines } from '../base/deadlines.ts'
+import { isObject } from '../base/json.ts'
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import { isId, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import { Peer, type PeerFailure, type PeerHandler } from '../jsonrpc/peer.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
+import type { Access } from '../protocol/seams/access.ts'
+import type { ChannelOptions } from '../protocol/seams/service.ts'
+import { revisionOf } from '../revisions/index.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { route } from '../revisions/route.ts'
+import { Call, type Caller, type Dialect, normalCapabilities } from './call.ts'
+import type { Core } from './core.ts'
+import { Session } from './dialect/session.ts'
+import { runStateless } from './dialect/stateless.ts'
+import { dispatch, toErrorObject } from './dispatch.ts'
+import { Quota } from './quota.ts'
+import { Listener, tooMany } from './subscriptions.ts'
+
+const NO_PARAMS: Params = Object.freeze({})
+const encoder = new TextEncoder()
+
+/** A reason longer than this is cut: it is only shown and logged. */
+const MAX_REASON_CHARS = 1000
+
+/** A server may hold many thousands of these, most of them idle, so the parts are created on first use. */
+export class ClientMessages implements PeerHandler {
+  readonly peer: Peer
+  readonly #core: Core
+  readonly #options: ChannelOptions
+  #ownQuota: Quota | undefined
+  #listeners: Set<Listener> | undefined
+  #session: Session | undefined
+  /** The revision of the last request, for errors about messages that name none. */
+  #lastRevision: Revision | undefined
+
+  constructor(core: Core, options: ChannelOptions) {
+    this.#core = core
+    this.#options = options
+    this.peer = new Peer(this)
+    const assumed = revisionOf(options.assumed)
+    if (assumed) this.#begin(assumed, {}, undefined).onInitialized()
+  }
+
+  /** Undefined before `initialize`, and for clients that send stateless requests only. */
+  get session(): Session | undefined {
+    return this.#session
+  }
+
+  endSession(): void {
+    this.#session?.close()
+    this.#session = undefined
+  }
+
+  endListeners(): void {
+    for (const listener of this.#listeners ?? []) listener.end()
+  }
+
+  failure(code: PeerFailure, message: string, cause?: unknown): McpError {
+    return new McpError(code, message, { cause })
+  }
+
+  acceptsBatch(): boolean {
+    return this.#session?.revision.hasBatches ?? false
+  }
+
+  unreadableId(): null | undefined {
+    return this.#lastRevision?.omitsUnreadableId ? undefined : null
+  }
+
+  get deadlines(): Deadlines {
+    return this.#core.deadlines
+  }
+
+  get maxActive(): number {
+    return this.#core.limits.maxActive
+  }
+
+  get maxWaiting(): number {
+    return this.#core.limits.maxWaiting
+  }
+
+  get #quota(): Quota {
+    const { principal } = this.#options
+    // All sessions of one principal share a quota.
+    this.#ownQuota ??= principal === undefined ? new Quota(this.#core) : this.#core.quotas.of(principal)
+    return this.#ownQuota
+  }
+
+  onRequest(exchange: Exchange): void {
+    const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
+    this.#lastRevision = revision
+    if (error) return exchange.fail(toErrorObject(error, revision))
+    if (revision.dialect === 'stateless') {
+      return runStateless(exchange, revision, {
+        core: this.#core,
+        principal: this.#options.principal,
+        quota: this.#quota,
+        listen: (call) => this.#listen(call),
+      })
+    }
+    this.#session?.onAccess(exchange.outlet.sender as Access)
+    const params = exchange.params ? revision.downgradeParams(exchange.method, exchange.params) : NO_PARAMS
+    const isFirst = this.#session === undefined || (this.#options.beginsAnew === true && exchange.method === 'initialize')
+    const dialect = isFirst ? new Opening(revision, this.#options.principal, (call) => this.#initialize(call)) : (this.#session as Session)
+    dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
+  }
+
+  /** `params` holds only members that the agreed revision knows. */
+  #initialize({ params, revision }: Call): Params {
+    const { protocolVersion, capabilities, clientInfo } = params
+    if (typeof protocolVersion !== 'string' || protocolVersion === '') {
+      const data = {
+        supported: this.#core.supported.filter(({ dialect }) => dialect === 'session').map(({ version }) => version),
+        requested: protocolVersion ?? null,
+      }
+      throw new McpError('ERR_INVALID_PARAMS', 'params.protocolVersion must be a protocol version', { data })
+    }
+    if (!isObject(capabilities)) throw new McpError('ERR_INVALID_PARAMS', 'params.capabilities must be an object')
+    if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
+      throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
+    }
+    // Both stay in memory as long as the session.
+    this.#refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes')
+    this.#refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes')
+    this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
+    const { instructions, info } = this.#core
+    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(this.#canTell), serverInfo: info }
+    if (instructions !== undefined) result.instructions = instructions
+    return result
+  }
+
+  /** False on a transport that cannot send messages outside of a request. */
+  get #canTell(): boolean {
+    return this.#options.outlet.canPush !== false
+  }
+
+  #refuseLarge(member: string, value: unknown, limit: 'maxClientInfoBytes' | 'maxCapabilitiesBytes'): void {
+    const max = this.#core.limits[limit]
+    const bytes = encoder.encode(JSON.stringify(value)).length
+    if (bytes <= max) return
+    const message = `params.${member} has ${bytes} bytes as JSON: at most ${max} (limits.${limit})`
+    throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
+  }
+
+  #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {
+    const { outlet, principal } = this.#options
+    const session = new Session({
+      core: this.#core,
+      peer: this.peer,
+      outlet,
+      quota: () => this.#quota,
+      principal,
+      revision,
+      capabilities,
+      client,
+    })
+    // Subscriptions and questions of the previous session end. Its open requests are still answered.
+    this.#session?.close()
+    this.#session = session
+    return session
+  }
+
+  #listen(call: Call): Promise<Params> {
+    const max = this.#core.limits.maxListens
+    const listeners = this.#listeners ?? new Set()
+    this.#listeners = listeners
+    if (listeners.size >= max) throw tooMany('maxListens', max)
+    const listener = new Listener(call.exchange, call.params, this.#core, true)
+    listeners.add(listener)
+    return listener.run(() => listeners.delete(listener))
+  }
+
+  onNotification({ method, params }: NotificationMessage): void {
+    switch (method) {
+      case 'notifications/cancelled': {
+        const id = params?.requestId
+        if (!isId(id)) return
+        const reason = params?.reason
+        const said = typeof reason === 'string' ? `: ${reason.slice(0, MAX_REASON_CHARS)}` : ''
+        this.peer.cancel(id, new DOMException(`The client cancelled the request${said}`, 'AbortError'))
+        return
+      }
+      case 'notifications/initialized':
+        return this.#session?.onInitialized()
+      case 'notifications/roots/list_changed':
+        return this.#session?.onRootsChanged()
+      case 'notifications/progress': {
+        const token = params?.progressToken
+        if (isId(token)) this.peer.touch(token)
+      }
+    }
+  }
+}
+
+/** The dialect before a session exists: only `initialize` and `ping` are answered. */
+class Opening implements Dialect {
+  readonly #revision: Revision
+  readonly #principal: string | undefined
+  readonly #initialize: (call: Call) => Params
+
+  constructor(revision: Revision, principal: string | undefined, initialize: (call: Call) => Params) {
+    this.#revision = revision
+    this.#principal = principal
+    this.#initialize = initialize
+  }
+
+  caller(): Omit<Caller, 'auth'> {
+    return { principal: this.#principal, client: undefined, capabilities: {}, revision: this.#revision.version }
+  }
+
+  asker(): never {
+    throw new McpError('ERR_ASK', 'The client cannot be asked before the session is initialized')
+  }
+
+  logLevel(): undefined {
+    return undefined
+  }
+
+  requirePages(_call: Call, error: McpError): never {
+    throw error
+  }
+
+  method(call: Call): Params | undefined {
+    if (call.method === 'ping') return {}
+    return call.method === 'initialize' ? this.#initialize(call) : undefined
+  }
+}

@@ -1,0 +1,19 @@
+/** What a server gives its features (tools, resources, prompts, completion) and the contexts of their handlers. Types only. */
+
+import type { Deadlines } from '../base/deadlines.ts'
+import type { Change } from '../protocol/seams/ports.ts'
+import type { ServerLimits } from './limits.ts'
+import type { ListingOptions } from './listing.ts'
+import type { Logging } from './logging.ts'
+
+export interface FeatureEnvironment {
+  readonly limits: ServerLimits
+  readonly deadlines: Deadlines
+  readonly logging: Logging
+  readonly slashesInToolNames: boolean
+  /** What all lists share. */
+  readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
+  now(): number
+  /** Tells clients about a change. */
+  announce(change: Change): void
+}

@@ -1,0 +1,25 @@
+/** The types of completers: functions that suggest values for an argument of a prompt or a variable of a template. */
+
+import type { Completion } from '../../protocol/model/completion.ts'
+import type { Caller } from '../call.ts'
+
+/** The second argument of a completer. */
+export interface CompletionContext {
+  /** Arguments that already have a value. */
+  arguments: Record<string, string>
+  caller: Caller
+  signal: AbortSignal
+}
+
+export type Found = readonly string[] | Completion
+
+/**
+ * Suggests values for an argument. A list is filtered by what was typed and ranked; a `Completion` is sent as it is.
+ *
+ * @example
+ * server.prompt('weather', { input: z.object({ city: z.string() }), complete: { city: () => ['Oslo', 'Osaka', 'Rome'] } }, ({ city }) => city)
+ */
+export type Completer = (value: string, context: CompletionContext) => Found | Promise<Found>
+
+/** Completers by the name of their argument or variable. */
+export type Completers = Record<string, Completer>

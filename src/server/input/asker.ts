@@ -1,0 +1,54 @@
+/** How a handler asks the client: live in a session, by replay in stateless requests. */
+
+import { isObject } from '../../base/json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { Question } from './question.ts'
+
+export interface Asker {
+  /** The same in every round of one call. Can be used as an idempotency key. */
+  readonly callId: string
+  /** @param key the name of the question, unique within the call */
+  ask<Answer>(key: string, question: Question<Answer>): Promise<Answer>
+  /** Runs `step` once per call, also if the call takes several rounds, and remembers its JSON value. */
+  once<T>(key: string, step: () => T | Promise<T>): Promise<T>
+}
+
+/** Throws ERR_CAPABILITY_MISSING with the missing capabilities. */
+export function requireCapabilities(needs: ClientCapabilities, declared: ClientCapabilities): void {
+  const missing = missingFrom(needs as Record<string, unknown>, declared as Record<string, unknown>)
+  if (!missing) return
+  throw new McpError('ERR_CAPABILITY_MISSING', `The client has not declared ${describe(missing)}`, {
+    data: { requiredCapabilities: missing },
+  })
+}
+
+function missingFrom(needs: Record<string, unknown>, declared: Record<string, unknown>): Record<string, unknown> | undefined {
+  const missing: Record<string, unknown> = {}
+  for (const [name, need] of Object.entries(needs)) {
+    const has = declared[name]
+    if (!isObject(has)) missing[name] = need
+    else if (isObject(need)) {
+      const inner = missingFrom(need, has)
+      if (inner) missing[name] = inner
+    }
+  }
+  return Object.keys(missing).length > 0 ? missing : undefined
+}
+
+const describe = (missing: Record<string, unknown>): string =>
+  Object.entries(missing)
+    .map(([name, inner]) => (isObject(inner) && Object.keys(inner).length > 0 ? `${name}.${Object.keys(inner).join(`, ${name}.`)}` : name))
+    .join(', ')
+
+/** The names of questions and steps in one call. Each may be used once, because a second use looks like a replay of the first. */
+export class Names {
+  readonly #used = new Set<string>()
+
+  claim(key: string): void {
+    if (typeof key !== 'string' || key === '' || key.length > 128)
+      throw new McpError('ERR_ASK', 'A question or step needs a name of 1 to 128 characters')
+    if (this.#used.has(key)) throw new McpError('ERR_ASK', `Two questions or steps of one call are named ${JSON.stringify(key)}`)
+    this.#used.add(key)
+  }
+}

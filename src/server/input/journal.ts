@@ -1,0 +1,58 @@
+/** The journal of a call: the answers and steps that the next round needs. The client carries it sealed. */
+
+import { comparableJson } from '../../base/canonical-json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
+import { seal, sha256, unseal } from './seal.ts'
+
+export interface Journal {
+  callId: string
+  /** The number of rounds so far. */
+  round: number
+  /** Digests of the questions asked, by name. An answer counts only for exactly that question. */
+  asked: Record<string, string>
+  /** Accepted answers, as they came. */
+  answers: Record<string, unknown>
+  /** Values of finished steps. */
+  steps: Record<string, unknown>
+}
+
+/** What a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
+export interface JournalOwner {
+  principal: string | undefined
+  method: string
+  target: unknown
+  arguments: unknown
+}
+
+export interface JournalBounds {
+  maxJournalBytes: number
+  stateTtlMs: number
+}
+
+export const newJournal = (callId: string): Journal => ({ callId, round: 0, asked: {}, answers: {}, steps: {} })
+
+export async function sealJournal(journal: Journal, owner: JournalOwner, keys: KeyRing, bounds: JournalBounds): Promise<string> {
+  const text = JSON.stringify({ ...journal, expires: Date.now() + bounds.stateTtlMs })
+  if (text.length > bounds.maxJournalBytes) {
+    throw new McpError(
+      'ERR_LIMIT',
+      `The answers and steps of this call take ${text.length} bytes, more than ${bounds.maxJournalBytes} (limits.maxJournalBytes); use a task`,
+    )
+  }
+  return seal(text, await bindingOf(owner), keys)
+}
+
+/** Throws the same ERR_STATE_INVALID for every problem, because a reason would only help a forger. */
+export async function openJournal(sealed: unknown, owner: JournalOwner, keys: KeyRing): Promise<Journal> {
+  const text = typeof sealed === 'string' ? await unseal(sealed, await bindingOf(owner), keys) : undefined
+  const value = text === undefined ? undefined : (JSON.parse(text) as Journal & { expires: number })
+  if (!value || value.expires < Date.now()) throw new McpError('ERR_STATE_INVALID', 'Invalid or expired requestState')
+  const { expires: _, ...journal } = value
+  return journal
+}
+
+export const digestOf = (request: unknown): Promise<string> => sha256(comparableJson(request))
+
+const bindingOf = ({ principal, method, target, arguments: args }: JournalOwner): Promise<string> =>
+  sha256(comparableJson([principal ?? null, method, target ?? null, args ?? null]))

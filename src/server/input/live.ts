@@ -1,0 +1,41 @@
+/** Questions in a session: each is a request to the client, sent on the stream of the call. */
+
+import { randomId } from '../../base/bytes.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import { type Asker, Names, requireCapabilities } from './asker.ts'
+import { describeAnswerIssues, type Question } from './question.ts'
+
+export interface LiveLine {
+  capabilities: ClientCapabilities
+  /** Sends a question and resolves with the answer, both in the types of the newest revision. */
+  send(question: Pick<Question, 'request' | 'elicitationId'>): Promise<Record<string, unknown>>
+}
+
+export class LiveAsker implements Asker {
+  readonly #line: LiveLine
+  readonly #names = new Names()
+  #callId: string | undefined
+
+  constructor(line: LiveLine) {
+    this.#line = line
+  }
+
+  get callId(): string {
+    this.#callId ??= randomId()
+    return this.#callId
+  }
+
+  async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+    this.#names.claim(key)
+    requireCapabilities(question.needs, this.#line.capabilities)
+    const answer = await question.read(await this.#line.send(question))
+    if (!answer.ok) throw new McpError('ERR_ANSWER_INVALID', describeAnswerIssues(question, answer.issues))
+    return answer.value
+  }
+
+  async once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+    this.#names.claim(key)
+    return await step()
+  }
+}

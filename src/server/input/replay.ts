@@ -1,0 +1,154 @@
+/**
+ * Questions in stateless requests: the handler runs again from the start in each round. Earlier answers and steps come
+ * from the journal. The first question without an answer ends the round.
+ */
+
+import { randomId } from '../../base/bytes.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
+import { jsonOf } from '../../jsonrpc/write.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
+import type { ServerLimits } from '../limits.ts'
+import { type Asker, Names, requireCapabilities } from './asker.ts'
+import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'
+import type { Question } from './question.ts'
+
+export interface ReplayOptions {
+  owner: JournalOwner
+  capabilities: ClientCapabilities
+  keys: KeyRing
+  limits: ServerLimits
+  /** The journal of the previous rounds, if any. */
+  journal: Journal | undefined
+  /** The answers that the client sent in this round. */
+  responses: unknown
+  /** Ends the round with a result that contains the questions, or with an error. */
+  onSuspend(outcome: Promise<Params>): void
+}
+
+/** Thrown into a handler that must wait for answers. Its `finally` blocks run. Whatever it throws or returns then is ignored. */
+export class Suspended extends Error {
+  override readonly name = 'Suspended'
+}
+
+export class ReplayAsker implements Asker {
+  readonly #options: ReplayOptions
+  readonly #journal: Journal
+  readonly #responses: Record<string, unknown>
+  readonly #names = new Names()
+  readonly #open = new Map<string, { request: InputRequest; unwind: (error: Suspended) => void }>()
+  /** The number of running steps and lookups. The round ends after them. */
+  #busy = 0
+  #isScheduled = false
+  #isSuspended = false
+
+  constructor(options: ReplayOptions) {
+    this.#options = options
+    this.#journal = options.journal ?? newJournal(randomId())
+    this.#responses = isObject(options.responses) ? options.responses : {}
+  }
+
+  get callId(): string {
+    return this.#journal.callId
+  }
+
+  async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+    this.#begin(key)
+    requireCapabilities(question.needs, this.#options.capabilities)
+    const known = await this.#busily(() => this.#answerTo(key, question))
+    if (known) return known.value
+    return new Promise<Answer>((_, reject) => {
+      this.#open.set(key, { request: question.request, unwind: reject })
+      this.#scheduleSuspension()
+    })
+  }
+
+  /**
+   * The answer of this or an earlier round, if it is for exactly this question and is valid. A first round may contain
+   * answers too: no other question was asked that they could belong to.
+   */
+  async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
+    const { asked, answers, round } = this.#journal
+    if (round > 0 && !Object.hasOwn(asked, key)) return undefined
+    if (round === 0 && !Object.hasOwn(this.#responses, key)) return undefined
+    const digest = await digestOf(question.request)
+    if (round > 0 && asked[key] !== digest) return undefined
+    const raw = Object.hasOwn(answers, key) ? answers[key] : Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined
+    if (raw === undefined) return undefined
+    const checked = await question.read(raw)
+    if (!checked.ok) return undefined
+    answers[key] = raw
+    asked[key] = digest
+    return { value: checked.value }
+  }
+
+  async once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+    this.#begin(key)
+    const { steps } = this.#journal
+    if (Object.hasOwn(steps, key)) return steps[key] as T
+    return this.#busily(async () => {
+      // Convert through JSON, so that this round gets the same value as the next one: not a Date now and a string later.
+      steps[key] = JSON.parse(stepJson(key, (await step()) ?? null))
+      return steps[key] as T
+    })
+  }
+
+  async #busily<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy++
+    try {
+      return await work()
+    } finally {
+      this.#busy--
+      if (this.#open.size > 0) this.#scheduleSuspension()
+    }
+  }
+
+  #begin(key: string): void {
+    if (this.#isSuspended) throw new Suspended()
+    this.#names.claim(key)
+  }
+
+  /** Waits for running steps and for the end of this turn, so that questions asked together are sent together. */
+  #scheduleSuspension(): void {
+    if (this.#isScheduled || this.#isSuspended) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      if (this.#busy === 0 && !this.#isSuspended) this.#suspend()
+    }, 0)
+  }
+
+  #suspend(): void {
+    this.#isSuspended = true
+    this.#options.onSuspend(this.#questions())
+    for (const { unwind } of this.#open.values()) unwind(new Suspended())
+  }
+
+  async #questions(): Promise<Params> {
+    const { limits, owner, keys } = this.#options
+    const journal = this.#journal
+    if (journal.round >= limits.maxRounds) {
+      throw new McpError('ERR_LIMIT', `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); use a task`)
+    }
+    const asked: Record<string, string> = {}
+    for (const key of Object.keys(journal.answers)) asked[key] = journal.asked[key] as string
+    const inputRequests: Record<string, InputRequest> = {}
+    for (const [key, { request }] of this.#open) {
+      inputRequests[key] = request
+      asked[key] = await digestOf(request)
+    }
+    const next: Journal = { ...journal, round: journal.round + 1, asked }
+    return { resultType: 'input_required', inputRequests, requestState: await sealJournal(next, owner, keys, limits) }
+  }
+}
+
+function stepJson(key: string, value: unknown): string {
+  try {
+    return jsonOf(value)
+  } catch (cause) {
+    throw new TypeError(`The step ${JSON.stringify(key)} returned a value that is not JSON`, { cause })
+  }
+}

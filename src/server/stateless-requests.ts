@@ -1,0 +1,63 @@
+/** Stateless requests over HTTP. They share no ids, and nothing is kept between them except rate limits. */
+
+import { Exchange } from '../jsonrpc/exchange.ts'
+import type { Params, RequestMessage } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Answering, Sender } from '../protocol/seams/service.ts'
+import type { Revision } from '../revisions/revision.ts'
+import type { Call } from './call.ts'
+import type { Core } from './core.ts'
+import { runStateless } from './dialect/stateless.ts'
+import { Listener } from './subscriptions.ts'
+
+export class StatelessRequests {
+  readonly #core: Core
+  readonly #open = new Set<StatelessExchange>()
+  readonly #onIdle: (() => void)[] = []
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
+    const exchange = new StatelessExchange(request, outlet, this.#over)
+    this.#open.add(exchange)
+    try {
+      const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
+      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#core.quotas.of(account), listen, canListen })
+    } catch {
+      exchange.failUnexpectedly()
+    }
+    return exchange
+  }
+
+  /** Ends listen requests, and resolves when all other requests are answered. */
+  drain(): Promise<void> {
+    for (const exchange of this.#open) exchange.finish()
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  close(reason: string): void {
+    for (const exchange of this.#open) exchange.cancel(new McpError('ERR_CLOSED', reason))
+  }
+
+  readonly #over = (exchange: Exchange): void => {
+    this.#open.delete(exchange as StatelessExchange)
+    if (this.#onIdle.length > 0 && this.#open.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+}
+
+class StatelessExchange extends Exchange implements Answering {
+  #listener: Listener | undefined
+
+  listen(params: Params, core: Core): Promise<Params> {
+    this.#listener = new Listener(this, params, core, false)
+    return this.#listener.run(() => {})
+  }
+
+  finish(): void {
+    this.#listener?.end()
+  }
+}

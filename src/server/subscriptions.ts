@@ -1,0 +1,138 @@
+/** Change notices: which subscription covers which change, and open `subscriptions/listen` requests. */
+
+import { isObject } from '../base/json.ts'
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { notificationJson } from '../jsonrpc/write.ts'
+import { McpError } from '../protocol/errors.ts'
+import { META } from '../protocol/model/base.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import { type Access, demand, permits } from '../protocol/seams/access.ts'
+import type { Change } from '../protocol/seams/ports.ts'
+import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
+import type { ChangeListener } from './change-listeners.ts'
+import type { Core } from './core.ts'
+import { scopesOfAll } from './required-scopes.ts'
+
+/** The notification for a change. */
+export function changeNotice(change: Change): { method: string; params: Params | undefined } {
+  if (change.kind === 'resource') return { method: 'notifications/resources/updated', params: { uri: change.uri } }
+  return { method: `notifications/${change.kind}/list_changed`, params: undefined }
+}
+
+/** A subscription covers the resource and all resources below it. */
+export const covers = (subscribed: string, changed: string): boolean =>
+  changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
+
+/** One `subscriptions/listen` request. It stays open until either side ends it. */
+export class Listener implements ChangeListener {
+  readonly #exchange: Exchange
+  readonly #filter: SubscriptionFilter
+  readonly #core: Core
+  readonly #tellsEnd: boolean
+  #end: () => void = () => {}
+
+  /** @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own */
+  constructor(exchange: Exchange, params: Params, core: Core, tellsEnd: boolean) {
+    this.#exchange = exchange
+    this.#core = core
+    this.#tellsEnd = tellsEnd
+    this.#filter = honoured(params.notifications, core)
+    demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, core))
+  }
+
+  /** Acknowledges the request, then sends notices. Resolves when the server ends it. */
+  run(onOver: () => void): Promise<Params> {
+    const { id } = this.#exchange
+    const about = { [META.subscriptionId]: id }
+    void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
+    this.#core.changeListeners.add(this)
+    return new Promise<Params>((resolve) => {
+      this.#end = () => resolve({ _meta: about })
+      this.#exchange.onAborted = this.#end
+    }).finally(() => {
+      this.#core.changeListeners.delete(this)
+      onOver()
+    })
+  }
+
+  tell(change: Change): void {
+    if (!this.#wants(change)) return
+    const { method, params } = changeNotice(change)
+    const about = { [META.subscriptionId]: this.#exchange.id }
+    void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
+  }
+
+  /** Ends the request with a result, so that the client knows that this is not a failure. */
+  end(): void {
+    if (this.#tellsEnd && !this.#exchange.isOver) {
+      const { id } = this.#exchange
+      const params = { requestId: id, reason: 'The server ended the subscription', _meta: { [META.subscriptionId]: id } }
+      void this.#exchange.push(notificationJson('notifications/cancelled', params))
+    }
+    this.#end()
+  }
+
+  #wants(change: Change): boolean {
+    switch (change.kind) {
+      case 'tools':
+        return this.#filter.toolsListChanged === true
+      case 'prompts':
+        return this.#filter.promptsListChanged === true
+      case 'resources':
+        return this.#filter.resourcesListChanged === true
+      case 'resource':
+        return this.#hears(change.uri)
+    }
+  }
+
+  /** A resource below a subscribed one may need other scopes than that one. */
+  #hears(changed: string): boolean {
+    const isCovered = this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed)) ?? false
+    return isCovered && permits(this.#exchange.outlet.sender as Access, this.#core.resources.scopesOf(changed))
+  }
+}
+
+/** The part of the requested notices that this server can send. */
+function honoured(wanted: unknown, core: Core): SubscriptionFilter {
+  if (!isObject(wanted)) throw new McpError('ERR_INVALID_PARAMS', 'params.notifications must be an object')
+  const filter: SubscriptionFilter = {}
+  if (wanted.toolsListChanged === true && core.tools.isOffered) filter.toolsListChanged = true
+  if (wanted.promptsListChanged === true && core.prompts.isOffered) filter.promptsListChanged = true
+  if (wanted.resourcesListChanged === true && core.resources.isOffered) filter.resourcesListChanged = true
+  const uris = wanted.resourceSubscriptions
+  if (uris !== undefined) {
+    if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== 'string'))
+      throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
+    if (uris.length > core.limits.maxSubscriptions) throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    const long = (uris as string[]).find(({ length }) => length > MAX_URI_LENGTH)
+    if (long !== undefined)
+      throw new McpError(
+        'ERR_INVALID_PARAMS',
+        `A URI in params.notifications.resourceSubscriptions has ${long.length} characters; at most ${MAX_URI_LENGTH} are accepted`,
+      )
+    const { maxSubscriptionBytes } = core.limits
+    if (lengthOf(uris as string[]) > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
+    if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
+  }
+  return filter
+}
+
+/** The total length of the URIs. */
+function lengthOf(uris: Iterable<string>): number {
+  let length = 0
+  for (const uri of uris) length += uri.length
+  return length
+}
+
+export const tooLong = (max: number): McpError =>
+  new McpError(
+    'ERR_LIMIT',
+    `The URIs of all subscriptions are too long together: at most ${max} characters (limits.maxSubscriptionBytes)`,
+    {
+      data: { reason: 'limit', limit: 'maxSubscriptionBytes', max },
+    },
+  )
+
+export const tooMany = (limit: string, max: number): McpError =>
+  new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.${limit})`, { data: { reason: 'limit', limit, max } })

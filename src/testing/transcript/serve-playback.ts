@@ -1,0 +1,48 @@
+/** Serves a recording on standard streams. */
+
+import type { Readable, Writable } from 'node:stream'
+import { LineReader } from '../../jsonrpc/lines.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
+import type { Playback } from './playback.ts'
+
+export interface ServePlaybackOptions {
+  /** Where the client writes, such as `process.stdin`. */
+  input: Readable
+  /** Where the client reads, such as `process.stdout`. */
+  output: Writable
+  /** Ends serving. */
+  signal: AbortSignal
+}
+
+/**
+ * Answers a client on standard streams from a recording. Resolves when the client closes the input.
+ *
+ * @example
+ * await servePlayback(new Playback(messages), { input: process.stdin, output: process.stdout, signal })
+ */
+export function servePlayback(playback: Playback, { input, output, signal }: ServePlaybackOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const reader = new LineReader({
+      maxLineBytes: DEFAULT_MAX_LINE_BYTES,
+      onLine: (text, from, to) => {
+        for (const answer of playback.answersTo(parsed(text.slice(from, to)))) output.write(`${JSON.stringify(answer)}\n`)
+      },
+      onTooLong: () => {},
+      onNotUtf8: () => {},
+    })
+    input.on('data', (chunk: Uint8Array) => reader.push(chunk))
+    input.once('end', () => {
+      reader.end()
+      resolve()
+    })
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,209 @@
+/** From a person's answer to what is then allowed, and no more than that. */
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { GrantBounds } from '../../../../src/host/consent/grant-bounds.ts'
+import { grantMatches } from '../../../../src/host/consent/grant-match.ts'
+import { makeGrant } from '../../../../src/host/consent/grants/make-grant.ts'
+import { proposePattern } from '../../../../src/host/consent/grants/proposed-pattern.ts'
+import type { Action } from '../../../../src/host/model/action.ts'
+import { GRANT_SCOPES, type GrantScope } from '../../../../src/host/model/grant.ts'
+import type { Answer } from '../../../../src/host/model/question.ts'
+
+type Allow = Extract<Answer, { kind: 'allow' }>
+
+const NOW = 1_000_000
+const DAY_MS = 24 * 60 * 60_000
+const BOUNDS: GrantBounds = { scopes: GRANT_SCOPES, maxTtlMs: 30 * DAY_MS, maxUses: undefined }
+
+const action = (changes: Partial<Action> = {}): Action => ({
+  kind: 'tool.call',
+  principal: 'me',
+  run: 'r',
+  turn: 3,
+  mode: 'interactive',
+  project: '/p',
+  initiator: 'model',
+  server: { id: 'notes', fingerprint: 'f', tier: 'untrusted', isKnown: true, labels: [] },
+  primitive: { kind: 'tool', name: 'read', pin: 'p', state: 'pinned' },
+  claimed: {},
+  asserted: {},
+  args: { id: 'a' },
+  realPaths: {},
+  labels: [],
+  usage: { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 },
+  at: NOW,
+  ...changes,
+})
+
+const made = (
+  answer: Partial<Allow>,
+  { of = action(), bounds = {}, isForced = false }: { of?: Action; bounds?: Partial<GrantBounds>; isForced?: boolean } = {},
+) => makeGrant(of, { kind: 'allow', scope: 'once', ...answer }, { bounds: { ...BOUNDS, ...bounds }, isForced, now: NOW, by: 'me' })
+
+describe('a grant', () => {
+  test.each<[GrantScope, Partial<Action>, boolean]>([
+    ['once', {}, true],
+    ['once', { run: 's' }, false],
+    ['turn', {}, true],
+    ['turn', { turn: 4 }, false],
+    ['session', { turn: 4 }, true],
+    ['session', { run: 's' }, false],
+    ['project', { run: 's' }, true],
+    ['project', { project: '/q' }, false],
+    ['always', { run: 's', project: '/q' }, true],
+    ['always', { principal: 'you' }, false],
+    ['always', { kind: 'tool.result' }, false],
+    ['always', { server: { ...action().server, id: 'mail' } }, false],
+  ])('a grant for %s and %j holds: %s', (scope, changes, holds) => {
+    expect(grantMatches(made({ scope, width: 'any' }), action(scope === 'once' ? changes : { args: { id: 'b' }, ...changes }))).toBe(holds)
+  })
+
+  test('a grant ends when the server or the definition changes', () => {
+    const grant = made({ scope: 'always', width: 'any' })
+    expect(grantMatches(grant, action())).toBe(true)
+    expect(grantMatches(grant, action({ server: { ...action().server, fingerprint: 'g' } }))).toBe(false)
+    expect(grantMatches(grant, action({ primitive: { kind: 'tool', name: 'read', pin: 'q', state: 'changed' } }))).toBe(false)
+    expect(grantMatches(grant, action({ primitive: { kind: 'tool', name: 'write', pin: 'p', state: 'pinned' } }))).toBe(false)
+  })
+
+  test('a grant is for exactly these arguments by default', () => {
+    for (const width of ['exact', undefined] as const) {
+      const grant = made({ scope: 'always', ...(width && { width }) })
+      expect(grantMatches(grant, action())).toBe(true)
+      expect(grantMatches(grant, action({ args: { id: 'b' } }))).toBe(false)
+      expect(grantMatches(grant, action({ args: { id: 'a', force: true } }))).toBe(false)
+    }
+  })
+
+  test('a grant with an empty pattern is for exactly these arguments', () => {
+    const grant = made({ scope: 'always', width: 'pattern', pattern: {} })
+    expect(grant.bind.args.kind).toBe('exact')
+  })
+
+  test('a grant for once is for these arguments and one use, whatever the answer says', () => {
+    const grant = made({ scope: 'once', width: 'any' }, { bounds: { maxUses: 9 } })
+    expect(grant).toMatchObject({ usesLeft: 1, bind: { args: { kind: 'exact' } } })
+  })
+
+  test('a grant of a question that must be asked each time is for once', () => {
+    expect(made({ scope: 'always', width: 'any' }, { isForced: true })).toMatchObject({
+      scope: 'once',
+      usesLeft: 1,
+      bind: { args: { kind: 'exact' } },
+    })
+  })
+
+  test('a grant is limited by the rules in time and number', () => {
+    expect(made({ scope: 'always' }, { bounds: { scopes: ['once', 'turn', 'session'] } }).scope).toBe('session')
+    expect(made({ scope: 'turn' }, { bounds: { scopes: ['once', 'session'] } }).scope).toBe('once')
+    expect(made({ scope: 'always' }, { bounds: { scopes: [] } }).scope).toBe('once')
+    expect(made({ scope: 'always' }, { bounds: { maxTtlMs: 5 } }).expiresAt).toBe(NOW + 5)
+    expect(made({ scope: 'session' }, { bounds: { maxUses: 7 } }).usesLeft).toBe(7)
+  })
+
+  test('a grant expires, even if it is for always', () => {
+    expect(made({ scope: 'always' }).expiresAt).toBe(NOW + 30 * DAY_MS)
+    for (const scope of GRANT_SCOPES) expect(made({ scope }).expiresAt).toBeLessThanOrEqual(NOW + 30 * DAY_MS)
+  })
+})
+
+describe('the pattern that is proposed', () => {
+  test.each<[string, Record<string, unknown>, object, Record<string, unknown>]>([
+    ['other files of a folder', { path: '/home/me/notes/a.md' }, {}, { '/path': { within: '/home/me/notes' } }],
+    ['a folder', { dir: '/home/me/notes' }, {}, { '/dir': { within: '/home/me/notes' } }],
+    ['files in a list', { paths: ['/a/b/c', '/a/b/d', '/a/e/f'] }, {}, { '/paths/*': { within: ['/a/b', '/a/e'] } }],
+    ['a path with dots in it', { path: '/home/me/notes/../x/a.md' }, {}, { '/path': { within: '/home/me/x' } }],
+    ['no whole disk', { path: '/passwd' }, {}, { '/path': { eq: '/passwd' } }],
+    ['no relative path', { path: 'a/b' }, {}, { '/path': { eq: 'a/b' } }],
+    [
+      'other pages of a site',
+      { url: 'https://docs.example.com:8443/a?b' },
+      {},
+      { '/url': { hostIn: ['docs.example.com:8443'], glob: 'https://**' } },
+    ],
+    [
+      'other pages of a site at the usual port, and no other port',
+      { url: 'https://docs.example.com/a?b', plain: 'http://[::1]/x' },
+      {},
+      { '/url': { hostIn: ['docs.example.com:443'], glob: 'https://**' }, '/plain': { hostIn: ['[::1]:80'], glob: 'http://**' } },
+    ],
+    ['no address with a user in it', { url: 'https://a@b.example/' }, {}, { '/url': { eq: 'https://a@b.example/' } }],
+    [
+      'one of a few values',
+      { mode: 'read it all now' },
+      { properties: { mode: { enum: ['read it all now'] } } },
+      { '/mode': { eq: 'read it all now' } },
+    ],
+    ['numbers up to this one', { limit: 20 }, {}, { '/limit': { min: 0, max: 20 } }],
+    ['no other switches', { force: false, x: null, n: -1 }, {}, { '/force': { eq: false }, '/x': { eq: null }, '/n': { eq: -1 } }],
+    ['no other words', { message: 'a few words of it' }, {}, { '/message': { eq: 'a few words of it' } }],
+    [
+      'nothing that is run',
+      { sql: 'select a from b', command: 'ls -l -a' },
+      {},
+      { '/sql': { eq: 'select a from b' }, '/command': { eq: 'ls -l -a' } },
+    ],
+    ['names as they are', { 'a/b~c': 'x' }, {}, { '/a~1b~0c': { eq: 'x' } }],
+    [
+      'what is inside',
+      { at: { id: 1, dir: '/a/b' } },
+      {},
+      { '/at': { schema: { propertyNames: { enum: ['id', 'dir'] } } }, '/at/id': { min: 0, max: 1 }, '/at/dir': { within: '/a/b' } },
+    ],
+    ['a star as it is', { '*': 1, b: 2 }, {}, { '': { eq: { '*': 1, b: 2 } } }],
+    ['no arguments', {}, {}, { '': { eq: {} } }],
+  ])('the proposed pattern for %s', (_name, args, schema, pattern) => {
+    expect(proposePattern(args, { schema })).toEqual(pattern)
+  })
+
+  test('the proposed pattern for text of a trusted server is any text of similar length, except code', () => {
+    expect(proposePattern({ message: 'a few words of it', script: 'rm -rf ~ now' }, { tier: 'trusted' })).toEqual({
+      '/message': { len: { max: 100 } },
+      '/script': { eq: 'rm -rf ~ now' },
+    })
+  })
+
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ['another file of the folder', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 1 }, true],
+    ['a file outside', { path: '/a/e', url: 'https://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['a file whose name begins like the folder', { path: '/a/bc', url: 'https://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['another host', { path: '/a/b/d', url: 'https://x.example.evil/2', note: 'other words of it', n: 1 }, false],
+    ['the same host in the clear', { path: '/a/b/d', url: 'http://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['a longer text', { path: '/a/b/d', url: 'https://x.example/2', note: 'x '.repeat(51), n: 1 }, false],
+    ['another port', { path: '/a/b/d', url: 'https://x.example:8443/2', note: 'other words of it', n: 1 }, false],
+    ['the usual port written out', { path: '/a/b/d', url: 'https://x.example:443/2', note: 'other words of it', n: 1 }, true],
+    ['a larger number', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 6 }, false],
+    ['less', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it' }, false],
+  ])('the proposed pattern, once granted, is for %s: %j %s', (_name, args, holds) => {
+    const pattern = proposePattern({ path: '/a/b/c', url: 'https://x.example/1', note: 'some words of it', n: 5 }, { tier: 'trusted' })
+    const grant = made({ scope: 'always', width: 'pattern', pattern })
+    expect(grantMatches(grant, action({ args, realPaths: { '/path': String(args.path) } }))).toBe(holds)
+  })
+
+  test('the proposed pattern for very many arguments is these arguments', () => {
+    const args = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, i]))
+    expect(proposePattern(args)).toEqual({ '': { eq: args } })
+  })
+
+  test('the proposed pattern for a path of another system is the path itself', () => {
+    const args = { file: process.platform === 'win32' ? '/a/b' : 'A:\\b\\c' }
+    expect(
+      grantMatches(made({ scope: 'always', width: 'pattern', pattern: proposePattern(args) }, { of: action({ args }) }), action({ args })),
+    ).toBe(true)
+  })
+
+  test('the proposed pattern covers its own call, and no call with more arguments', () => {
+    const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))
+    fc.assert(
+      fc.property(json, fc.string(), (args, extra) => {
+        const pattern = proposePattern(args)
+        const grant = made({ scope: 'always', width: 'pattern', pattern }, { of: action({ args }) })
+        // Paths need a real file to be compared with; what has none is asked about.
+        const hasPath = JSON.stringify(pattern).includes('"within"')
+        expect(grantMatches(grant, action({ args })) || hasPath).toBe(true)
+        if (!Object.hasOwn(args, extra)) expect(grantMatches(grant, action({ args: { ...args, [extra]: 1 } }))).toBe(false)
+      }),
+    )
+  })
+})

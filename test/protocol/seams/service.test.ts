@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest'
+import { isService } from '../../../src/protocol/seams/service.ts'
+
+test('a service is anything that can be opened', () => {
+  expect(isService({ open: () => undefined })).toBe(true)
+  for (const other of [null, undefined, 'x', {}, { open: true }, () => undefined]) expect(isService(other)).toBe(false)
+})

@@ -1,7 +1,0 @@
-import { expect, test } from 'vitest'
-import { isService } from '../../src/protocol/service.ts'
-
-test('a service is what can be opened', () => {
-  expect(isService({ open: () => undefined })).toBe(true)
-  for (const other of [null, undefined, 'x', {}, { open: true }, () => undefined]) expect(isService(other)).toBe(false)
-})
