@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { root } from './setup.mjs'
 
 /** Texts that occur in only one part of the package. They show whether a bundle contains that part. */
-const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', node: 'node:' }
+const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', node: '"node:' }
 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
