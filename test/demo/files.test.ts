@@ -234,7 +234,7 @@ describe('writing', () => {
         ]),
       ),
     ).toContain('Edit 2')
-    expect(await refusal(client, 'edit', { path: 'b.bin', edits: [{ old: 'x', new: 'y' }] })).toContain('no text')
+    expect(await refusal(client, 'edit', { path: 'b.bin', edits: [{ old: 'x', new: 'y' }] })).toContain('is not a text file')
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('a\nb\nc\nb\nd\n')
     const dry = await done<{ diff: string; isDone: boolean }>(client, 'edit', edit([{ old: 'c\n', new: '$&\n' }], { dryRun: true }))
     expect(dry).toMatchObject({ isDone: false, diff: '@@ -1,6 +1,6 @@\n a\n b\n-c\n+$&\n b\n d\n ' })

@@ -59,7 +59,7 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     ['far too large', 1e21, /not 1e\+21/],
     ['a fraction', 1.5, /"count" is sent in a header and must be an integer .*, not 1\.5/],
     ['no number', '7', /not "7"/],
-    ['infinite', Number.POSITIVE_INFINITY, /cannot write the number Infinity at arguments\.count/],
+    ['infinite', Number.POSITIVE_INFINITY, /cannot represent the number Infinity at arguments\.count/],
   ] as [string, unknown, RegExp][])('a call is not made when a mirrored integer is %s', async (_, count, message) => {
     proves('R-HDR-015')
     const server = await serve(listing(REGION))
