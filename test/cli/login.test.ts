@@ -48,7 +48,7 @@ test('a manual login opens no page before the person has seen its host and agree
   const home = newFolder()
   const seen = join(home, 'page')
   const opener = join(home, 'xdg-open')
-  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > '${seen}'\n`)
+  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.part' && mv '${seen}.part' '${seen}'\n`)
   chmodSync(opener, 0o755)
   const env = { HOME: home, PORTICO_HOME: join(home, 'host'), PATH: `${home}${delimiter}${process.env.PATH}` }
   const start = async () => {
@@ -80,7 +80,7 @@ test('a login through the host is used by later runs without a browser, until th
   const home = newFolder()
   const seen = join(home, 'page')
   const opener = join(home, 'xdg-open')
-  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > '${seen}'\n`)
+  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.part' && mv '${seen}.part' '${seen}'\n`)
   chmodSync(opener, 0o755)
   const env = { HOME: home, PORTICO_HOME: join(home, 'host'), PATH: `${home}${delimiter}${process.env.PATH}` }
   const run = (...args: string[]) => portico(args, { env, cwd: home })
