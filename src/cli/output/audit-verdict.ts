@@ -27,7 +27,7 @@ export function printVerdict(
   }
   if (recovered > 0)
     screen.print(
-      safe`${style.yellow('!')} The last record was incomplete ${recovered === 1 ? 'once' : counted(recovered, 'time')}: a crash, or somebody cut the file`,
+      safe`${style.yellow('!')} The last record was incomplete ${recovered === 1 ? 'once' : counted(recovered, 'time')}. A crash, or a cut file, can cause this`,
     )
   if (unmatchedIntents.length > 0)
     screen.print(safe`${style.yellow('!')} ${counted(unmatchedIntents.length, 'action')} started without a recorded outcome`)

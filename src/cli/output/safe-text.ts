@@ -18,7 +18,7 @@ export class SafeText {
     return this.#text
   }
 
-  /** Our own words, which stand in the source. What is put between them is somebody else's, unless it is Shown already. */
+  /** Marks literal text of the source as safe. Inserted values are escaped, unless they are SafeText already. */
   static words(parts: TemplateStringsArray, ...values: readonly Showable[]): SafeText {
     return new SafeText(parts.reduce((text, part, i) => text + toSafeText(values[i - 1] ?? '').text + part))
   }

@@ -22,7 +22,7 @@ export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])
   ['get PROMPT key=value ...', 'get a prompt'],
 ]
 
-/** Resolves with false when the line is none of these commands. */
+/** Resolves with false if the line is not one of these commands. */
 export async function runSessionCommand(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
   const { io, screen, signal } = invocation
   const [verb, first, ...rest] = typed

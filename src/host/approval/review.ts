@@ -114,7 +114,7 @@ export async function approve(
     },
     subject: async ({ primitive }) => {
       const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
-      // The answer must be about what is shown.
+      // The answer must refer to the definitions in the question.
       if (shown && shown.digest !== primitive?.pin)
         throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)

@@ -29,7 +29,7 @@ export interface CatalogOptions {
   clock?: Clock
 }
 
-/** The server that a URI belongs to. `ambiguous`: several servers claim it, so it is sent to none of them. */
+/** The server that a URI belongs to. `ambiguous`: several servers claim the URI, so no server gets the request. */
 export type UriOwner =
   | { kind: 'one'; server: string; uri: string; entry: ResourceEntry | TemplateEntry }
   | { kind: 'ambiguous'; servers: string[] }

@@ -25,8 +25,8 @@ export interface UriTemplate {
  *
  * @example
  * const template = uriTemplate('note://{folder}/{id}')
- * template.expand({ folder: 'work', id: 42 }) // 'note://work/42'
- * template.match('note://work/42') // { folder: 'work', id: '42' }
+ * template.expand({ folder: 'diary', id: 42 }) // 'note://diary/42'
+ * template.match('note://diary/42') // { folder: 'diary', id: '42' }
  */
 export function uriTemplate(template: string): UriTemplate {
   const parts = parseTemplate(template)

@@ -85,7 +85,7 @@ test.each(['file.txt', './file.txt', '~/file.txt', 'file:file.txt', 'file:/file.
   },
 )
 
-// Only Linux has /proc, so there is nothing to try elsewhere.
+// Skipped on other systems: these paths go through /proc, which only Linux has.
 describe.skipIf(process.platform !== 'linux')('a path that leads each process to its own place', () => {
   /** Paths that lead this process to the file in the project, and another process elsewhere. */
   const pathsTo = (home: string): string[] => {
