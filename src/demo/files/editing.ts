@@ -9,7 +9,7 @@ export interface Edit {
   all?: boolean
 }
 
-/** Applies all edits in order, or none. The size is checked after each edit, because each one can double the text. */
+/** Applies all edits in order, or none. The size is checked for each edit, because each one can double the text. */
 export function edited(text: string, edits: readonly Edit[], maxFileBytes: number): string {
   return edits.reduce((current, edit, i) => editedOnce(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
 }

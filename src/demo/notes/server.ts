@@ -18,7 +18,7 @@ export async function notesServer({ folder, limits = {}, server: options }: Note
     name: 'notes',
     version: '1.0.0',
     title: 'Notes',
-    instructions: 'The person's notes. Search before you add a note, to avoid duplicates. Each note is a resource note://{id}.',
+    instructions: 'Notes of the person. Search before you add a note, to avoid duplicates. Each note is a resource note://{id}.',
     ...options,
   })
   const book = await NoteBook.open(folder, limits, server)
