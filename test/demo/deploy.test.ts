@@ -147,7 +147,7 @@ test('the number of pending approvals is limited', async () => {
   const wish = { ...WISH, environment: 'production', reason: 'a fix' }
   for (let i = 0; i < 2; i++) expect(await textOf(client, 'deploy', wish)).toContain('must first approve')
   expect(await textOf(client, 'deploy', wish)).toContain('maxApprovals')
-  expect(server.awaited).toHaveLength(2)
+  expect(server.pending).toHaveLength(2)
 })
 
 test.each(versions)('a cancelled deployment stops between two steps and records the step (%s)', async (revision) => {
@@ -210,7 +210,7 @@ test('a deployment runs once, even if its questions take several rounds', async 
   expect(back.rounds).toEqual([['confirm']])
   const wish = { ...WISH, environment: 'production' }
   const answers = { confirm: { environment: 'production', reason: 'a fix' }, approve: { action: 'accept' } }
-  const approving = setInterval(() => server.awaited.map((id) => server.approve(id)), 5)
+  const approving = setInterval(() => server.pending.map((id) => server.approve(id)), 5)
   const production = await rehearse(server, 'deploy', wish, answers, { effects })
   clearInterval(approving)
   expect(production.rounds).toEqual([['confirm'], ['approve']])

@@ -22,7 +22,7 @@ interface Approval {
   waiting: Set<() => void>
 }
 
-const SIGN_OF_LIFE_MS = 5000
+const PROGRESS_INTERVAL_MS = 5000
 
 export class Approvals {
   readonly #options: ApprovalOptions
@@ -43,7 +43,7 @@ export class Approvals {
     return { id, url: this.#options.url?.(id) ?? `${(await this.#serve()).origin}/${id}` }
   }
 
-  get awaited(): string[] {
+  get pending(): string[] {
     this.#forgetOld()
     return [...this.#open].filter(([, { isGiven }]) => !isGiven).map(([id]) => id)
   }
@@ -68,13 +68,13 @@ export class Approvals {
   async wait(id: string, what: string, ctx: Pick<Context, 'signal' | 'progress'>): Promise<true> {
     const approval = this.#open.get(id)
     if (!approval) throw new ToolError('The approval request has expired; call the tool again')
-    let signs = 0
+    let reports = 0
     // Progress keeps the client from timing out while the person decides. The value grows and never reaches 1.
-    const signOfLife = setInterval(() => void ctx.progress(1 - 1 / ++signs, undefined, 'waiting for approval'), SIGN_OF_LIFE_MS)
+    const timer = setInterval(() => void ctx.progress(1 - 1 / ++reports, undefined, 'waiting for approval'), PROGRESS_INTERVAL_MS)
     try {
-      if (!approval.isGiven) await given(approval, ctx.signal)
+      if (!approval.isGiven) await untilApproved(approval, ctx.signal)
     } finally {
-      clearInterval(signOfLife)
+      clearInterval(timer)
     }
     if (!this.use(id, what)) throw new ToolError('The approval was not given in time')
     return true
@@ -123,7 +123,7 @@ export class Approvals {
   }
 }
 
-function given(approval: Approval, signal: AbortSignal): Promise<void> {
+function untilApproved(approval: Approval, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (act: () => void): void => {
       clearTimeout(timer)

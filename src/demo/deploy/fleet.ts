@@ -13,7 +13,7 @@ export interface Deployment {
   environment: Environment
 }
 
-interface Done {
+interface DeployResult {
   service: string
   environment: string
   from: string
@@ -21,7 +21,7 @@ interface Done {
   steps: number
 }
 
-interface Past extends Deployment {
+interface PastDeployment extends Deployment {
   at: string
   outcome: 'deployed' | 'rolled back' | 'stopped' | 'failed'
   reason?: string
@@ -39,7 +39,7 @@ export class Fleet {
   /** The versions of each service in each environment. The last one is the running version. */
   readonly #versions = new Map<string, string[]>()
   readonly #running = new Map<string, Deployment & { step: string; done: number; of: number }>()
-  readonly #past: Past[] = []
+  readonly #past: PastDeployment[] = []
   readonly #status: ResourceHandle
   #effects = 0
 
@@ -70,7 +70,7 @@ export class Fleet {
   }
 
   /** The version before the running one, or null. */
-  before(environment: Environment, service: string): string | null {
+  previousVersion(environment: Environment, service: string): string | null {
     const versions = this.#versions.get(key(environment, service))
     return versions ? (versions.at(-2) ?? FIRST_VERSION) : null
   }
@@ -86,7 +86,7 @@ export class Fleet {
     ]
   }
 
-  async deploy(deployment: Deployment & { reason: string }, ctx: Context): Promise<Done> {
+  async deploy(deployment: Deployment & { reason: string }, ctx: Context): Promise<DeployResult> {
     const { service, version, environment } = deployment
     const from = this.versionOf(environment, service)
     const steps = this.plan(service, version)
@@ -97,7 +97,7 @@ export class Fleet {
     return { service, environment, from, to: version, steps: steps.length }
   }
 
-  async rollback(deployment: Deployment, ctx: Context): Promise<Done> {
+  async rollback(deployment: Deployment, ctx: Context): Promise<DeployResult> {
     const { service, environment, version } = deployment
     const from = this.versionOf(environment, service)
     const steps = [`restart ${service} ${version}`, 'move all traffic', `stop ${service} ${from}`]
@@ -142,7 +142,7 @@ export class Fleet {
     this.#effects++
   }
 
-  #finish(past: Omit<Past, 'at'>): void {
+  #finish(past: Omit<PastDeployment, 'at'>): void {
     this.#past.unshift({ at: new Date().toISOString(), ...past })
     this.#past.length = Math.min(this.#past.length, MAX_PAST)
     this.#changed(past.environment)

@@ -27,7 +27,7 @@ export interface DeployServer extends Server {
   /** Approves a deployment, as the approval page does. Returns false if no such approval is pending. */
   approve(approvalId: string): boolean
   /** The ids of the pending approvals. */
-  readonly awaited: readonly string[]
+  readonly pending: readonly string[]
   /** The number of completed steps of all deployments. */
   readonly effects: number
 }
@@ -61,8 +61,8 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
   return {
     ...server,
     approve: (id) => approvals.approve(id),
-    get awaited() {
-      return approvals.awaited
+    get pending() {
+      return approvals.pending
     },
     get effects() {
       return fleet.effects
@@ -104,7 +104,7 @@ function addPlan(server: Server, fleet: Fleet): void {
   )
 }
 
-const DONE = object(
+const DEPLOY_RESULT = object(
   {
     service: { type: 'string' },
     environment: { type: 'string' },
@@ -137,20 +137,20 @@ function addDeploy(server: Server, fleet: Fleet, approvals: Approvals, timeoutMs
         'version',
         'environment',
       ),
-      output: DONE,
+      output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
       timeoutMs,
     },
-    async ({ approval, ...wish }, ctx) => {
-      const { environment, reason } = await confirm(wish, ctx)
-      const { service, version } = wish
-      if (environment === 'production') await approved(approvals, { what: `${service} ${version}`, reason, given: approval }, ctx)
+    async ({ approval, ...request }, ctx) => {
+      const { environment, reason } = await confirm(request, ctx)
+      const { service, version } = request
+      if (environment === 'production') await requireApproval(approvals, { what: `${service} ${version}`, reason, given: approval }, ctx)
       return ctx.once('deploy', () => fleet.deploy({ service, version, environment, reason }, ctx))
     },
   )
 }
 
-interface Wish {
+interface DeployRequest {
   service: string
   version: string
   environment: Environment
@@ -158,8 +158,8 @@ interface Wish {
 }
 
 /** Asks the person to confirm the environment and the reason. Without forms, the arguments must give both. */
-async function confirm(wish: Wish, ctx: Context): Promise<{ environment: Environment; reason: string }> {
-  const { service, version, environment, reason } = wish
+async function confirm(request: DeployRequest, ctx: Context): Promise<{ environment: Environment; reason: string }> {
+  const { service, version, environment, reason } = request
   if (!ctx.caller.capabilities.elicitation?.form) {
     if (reason === undefined) throw new ToolError('The argument "reason" is required: this client cannot ask the person for it')
     return { environment, reason }
@@ -179,12 +179,12 @@ async function confirm(wish: Wish, ctx: Context): Promise<{ environment: Environ
   return { environment: answer.environment, reason: answer.reason }
 }
 
-async function approved(
+async function requireApproval(
   approvals: Approvals,
-  wish: { what: string; reason: string; given: string | undefined },
+  request: { what: string; reason: string; given: string | undefined },
   ctx: Context,
 ): Promise<void> {
-  const { what, reason, given } = wish
+  const { what, reason, given } = request
   const about = `${what} to production: ${reason}`
   if (given !== undefined) {
     const isGood = await ctx.once('approved', () => approvals.use(given, what))
@@ -205,11 +205,11 @@ function addRollback(server: Server, fleet: Fleet): void {
       title: 'Roll back',
       description: 'Rolls back to the previous version; changes of the current one are lost',
       input: object({ service: SERVICE, environment: ENVIRONMENT }, 'service', 'environment'),
-      output: DONE,
+      output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
     async ({ service, environment }, ctx) => {
-      const to = await ctx.once('to', () => fleet.before(environment, service))
+      const to = await ctx.once('to', () => fleet.previousVersion(environment, service))
       if (to === null) throw new ToolError(`${service} has no previous version in ${environment}`)
       if (ctx.caller.capabilities.elicitation?.form) {
         const sure = { type: 'boolean', title: `Discard the changes made after ${to}`, default: false } as const

@@ -1,7 +1,7 @@
 /** Shared state of the tools and resources of one files server: allowed folders, limits, and queued changes. */
 
 import type { Context } from '../../server/index.ts'
-import { type Folder, locate, nameOf, type Spot, told, usableFolders } from './enclosure.ts'
+import { type Folder, locate, nameOf, type Spot, readableError, usableFolders } from './enclosure.ts'
 import { HeldFolder, type HoldOptions } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 
@@ -53,7 +53,7 @@ export class Area {
     try {
       return await act({ spot, name, folders })
     } catch (error) {
-      throw told(error, name)
+      throw readableError(error, name)
     }
   }
 

@@ -9,7 +9,7 @@ import type { HeldFolder } from './held-folder.ts'
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** The bytes as text, if they are valid UTF-8 without NUL. Otherwise undefined. */
-export function textIn(bytes: Uint8Array): string | undefined {
+export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -62,7 +62,7 @@ export type Over = { kind: 'nothing' } | { kind: 'anything'; mode: number }
  * Writes a file through a temporary file and a rename, so that a crash or a full disk leaves either the old content or the
  * new content.
  */
-export async function putWhole(parent: HeldFolder, name: string, bytes: Uint8Array, over: Over): Promise<void> {
+export async function replaceFile(parent: HeldFolder, name: string, bytes: Uint8Array, over: Over): Promise<void> {
   const temporary = parent.at(`.${randomBytes(9).toString('base64url')}.portico.tmp`)
   // The temporary file must never have wider permissions than the file that it replaces.
   const handle = await open(temporary, 'wx', over.kind === 'anything' ? over.mode & 0o600 : 0o666)

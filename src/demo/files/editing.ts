@@ -10,11 +10,11 @@ export interface Edit {
 }
 
 /** Applies all edits in order, or none. The size is checked for each edit, because each one can double the text. */
-export function edited(text: string, edits: readonly Edit[], maxFileBytes: number): string {
-  return edits.reduce((current, edit, i) => editedOnce(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
+export function applyEdits(text: string, edits: readonly Edit[], maxFileBytes: number): string {
+  return edits.reduce((current, edit, i) => applyEdit(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
 }
 
-function editedOnce(text: string, edit: Edit, label: string, maxFileBytes: number): string {
+function applyEdit(text: string, edit: Edit, label: string, maxFileBytes: number): string {
   const found = countOf(text, edit.old)
   if (found === 0) throw new ToolError(`${label}: the exact old text is not in the file; read the file again`)
   if (found > 1 && !edit.all)
@@ -39,7 +39,7 @@ const MAX_DIFF_LENGTH = 256 * 1024
 const MAX_COMPARED_LINES = 500_000
 
 /** One hunk in the format of `diff -u`, from the first changed line to the last. */
-export function diffOf(before: string, after: string): string {
+export function makeDiff(before: string, after: string): string {
   if (before === after) return ''
   if (countOf(before, '\n') + countOf(after, '\n') > MAX_COMPARED_LINES) return '... too many lines to compare'
   const [old, now] = [before.split('\n'), after.split('\n')]

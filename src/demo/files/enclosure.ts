@@ -157,7 +157,7 @@ export async function within<T>(spot: Spot, options: HoldOptions, act: (parent: 
 }
 
 /** Turns a file system error into a text without real paths. */
-export function told(error: unknown, name: string): unknown {
+export function readableError(error: unknown, name: string): unknown {
   const says = WORDS[codeOf(error) ?? '']
   return says === undefined ? error : new ToolError(`${name} ${says}`)
 }

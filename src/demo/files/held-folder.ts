@@ -14,7 +14,7 @@ import { ToolError } from '../../server/index.ts'
 
 const NOFOLLOW = flags.O_NOFOLLOW ?? 0
 const FOLDER = flags.O_RDONLY | (flags.O_DIRECTORY ?? 0) | NOFOLLOW
-const LOOKS = 10
+const PATH_CHECKS = 10
 const HAS_HANDLE_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd')
 
 export interface HoldOptions {
@@ -78,12 +78,12 @@ export class HeldFolder {
   /** A path to an entry of this folder, valid while the folder is held. */
   at(name: string): string {
     checkName(name)
-    return join(this.#isReached ? `/proc/self/fd/${this.handle.fd}` : this.#path, name)
+    return join(this.#usesHandlePath ? `/proc/self/fd/${this.handle.fd}` : this.#path, name)
   }
 
   /** A path to the folder itself, valid while it is held. */
   get here(): string {
-    return this.#isReached ? `/proc/self/fd/${this.handle.fd}/.` : this.#path
+    return this.#usesHandlePath ? `/proc/self/fd/${this.handle.fd}/.` : this.#path
   }
 
   relative(name?: string): string {
@@ -93,7 +93,7 @@ export class HeldFolder {
   /** The stats of an entry. Links are not followed. */
   async look(name: string): Promise<Stats> {
     const stats = await lstat(this.at(name))
-    if (!this.#isReached) await this.check()
+    if (!this.#usesHandlePath) await this.check()
     return stats
   }
 
@@ -104,7 +104,7 @@ export class HeldFolder {
     try {
       const stats = await handle.stat()
       this.checkFile(stats, name)
-      if (this.#isReached) await this.#checkReached(handle)
+      if (this.#usesHandlePath) await this.#checkHandle(handle)
       else await this.#checkPath(join(this.#path, name), stats)
       return { handle, stats }
     } catch (error) {
@@ -124,7 +124,7 @@ export class HeldFolder {
 
   /** Throws if the folder was moved or replaced. */
   async check(): Promise<void> {
-    if (this.#isReached) return this.#checkReached(this.handle)
+    if (this.#usesHandlePath) return this.#checkHandle(this.handle)
     await this.#checkPath(this.#path, await this.handle.stat())
   }
 
@@ -132,7 +132,7 @@ export class HeldFolder {
     await this.handle.close()
   }
 
-  get #isReached(): boolean {
+  get #usesHandlePath(): boolean {
     return HAS_HANDLE_PATHS && !this.#options.byPath
   }
 
@@ -141,13 +141,13 @@ export class HeldFolder {
   }
 
   /** The folder may have been moved out of the root in the meantime. */
-  async #checkReached(handle: FileHandle): Promise<void> {
+  async #checkHandle(handle: FileHandle): Promise<void> {
     if (!isWithin(this.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw moved(this.relative())
   }
 
   /** Alternates two checks several times: an attacker who swaps a link in and out would have to match the timing of all of them. */
   async #checkPath(path: string, opened: Stats): Promise<void> {
-    for (let look = 0; look < LOOKS; look++) {
+    for (let i = 0; i < PATH_CHECKS; i++) {
       if ((await realpath(path)) !== path) throw moved(this.relative())
       const named = await lstat(path)
       if (named.dev !== opened.dev || named.ino !== opened.ino) throw moved(this.relative())

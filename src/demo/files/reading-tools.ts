@@ -3,7 +3,7 @@
 import { embed, image, type Server, ToolError, text } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, readRange, readWhole, textIn } from './contents.ts'
+import { hashOf, readRange, readWhole, decodeText } from './contents.ts'
 import { modifiedAt, nameOf, within } from './enclosure.ts'
 import { type HeldFolder, kindOf } from './held-folder.ts'
 import { mimeTypeOf } from './mime-type.ts'
@@ -74,7 +74,7 @@ async function readFile(area: Area, place: Place, { parent, name }: { parent: He
       ? rangeOf(whole, range, maxReadBytes)
       : await rangeOfLarge(range, (from, length) => readRange(handle, from, Math.min(length, maxReadBytes)))
     const bytes = cutToCharacters(part)
-    const found = textIn(bytes)
+    const found = decodeText(bytes)
     const mimeType = mimeTypeOf(name, found !== undefined)
     const about = {
       path: place.name,
@@ -122,7 +122,7 @@ async function rangeOfLarge(
 function cutToCharacters(bytes: Buffer): Buffer {
   for (let cut = 0; cut < 4 && cut < bytes.length; cut++) {
     const shorter = bytes.subarray(0, bytes.length - cut)
-    if (textIn(shorter) !== undefined) return shorter
+    if (decodeText(shorter) !== undefined) return shorter
   }
   return bytes
 }

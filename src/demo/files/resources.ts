@@ -6,7 +6,7 @@ import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Context, ResourceHandle, Server } from '../../server/index.ts'
 import type { Area } from './area.ts'
-import { readWhole, textIn } from './contents.ts'
+import { readWhole, decodeText } from './contents.ts'
 import { type Folder, locate, pathOfUri, within } from './enclosure.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import { entriesOf } from './walk.ts'
@@ -59,7 +59,7 @@ async function readFile(area: Area, spot: { folder: Folder; segments: string[] }
       const bytes = await readWhole(handle, maxReadBytes)
       if (!bytes)
         throw new McpError('ERR_LIMIT', `The file is larger than ${maxReadBytes} bytes (maxReadBytes); use the read tool to read it in parts`)
-      const text = textIn(bytes)
+      const text = decodeText(bytes)
       const mimeType = mimeTypeOf(name, text !== undefined)
       return text === undefined ? { uri, mimeType, blob: bytes.toString('base64') } : { uri, mimeType, text }
     } finally {
@@ -76,7 +76,7 @@ async function readFolder(area: Area, spot: { folder: Folder; segments: string[]
 }
 
 /** Keeps the list of resources equal to the top level of the operator's folders. */
-export class Listed {
+export class ResourceList {
   readonly #server: Server
   readonly #area: Area
   readonly #handles = new Map<string, ResourceHandle>()

@@ -1,7 +1,7 @@
 /** Searches names or contents for plain text. Regular expressions are not supported, because one can run forever. */
 
 import type { Context } from '../../server/index.ts'
-import { readWhole, textIn } from './contents.ts'
+import { readWhole, decodeText } from './contents.ts'
 import type { HeldFolder } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 import { walk } from './walk.ts'
@@ -72,7 +72,7 @@ async function textOf(parent: HeldFolder, name: string, maxBytes: number): Promi
   if (!file) return undefined
   try {
     const bytes = await readWhole(file.handle, maxBytes)
-    return bytes && textIn(bytes)
+    return bytes && decodeText(bytes)
   } finally {
     await file.handle.close()
   }

@@ -7,7 +7,7 @@ import { Area } from './area.ts'
 import { operatorFolders } from './enclosure.ts'
 import { DEFAULT_FILES_LIMITS, type FilesLimits } from './limits.ts'
 import { addReadingTools } from './reading-tools.ts'
-import { addResources, Listed, uriOf } from './resources.ts'
+import { addResources, ResourceList, uriOf } from './resources.ts'
 import { Watches } from './watches.ts'
 import { addWritingTools } from './writing-tools.ts'
 
@@ -41,7 +41,7 @@ export async function filesServer(options: FilesOptions): Promise<Server> {
       'Files in the allowed folders. Read a file before you change it, and pass its hash, so that no other change is lost. Links are not followed.',
     ...options.server,
   })
-  const listed = new Listed(server, area)
+  const listed = new ResourceList(server, area)
   const top = new Set(operator.map(({ real }) => uriOf(real)))
   const watches = new Watches(area, (uri) => {
     if (top.has(uri)) void listed.refresh()

@@ -86,7 +86,7 @@ export class Watches {
     const held = await HeldFolder.open(root, segments, this.#area.hold)
     try {
       // Through the handle: the path may point somewhere else by now.
-      const watcher = watch(held.here, { persistent: false }, (_event, name) => this.#heard(key, name))
+      const watcher = watch(held.here, { persistent: false }, (_event, name) => this.#onFileEvent(key, name))
       watcher.on('error', () => {
         watcher.close()
         this.#watches.delete(key)
@@ -98,7 +98,7 @@ export class Watches {
     }
   }
 
-  #heard(key: string, name: string | null): void {
+  #onFileEvent(key: string, name: string | null): void {
     const { uris } = this.#watches.get(key) ?? {}
     if (!uris) return
     for (const uri of uris.get('') ?? []) this.#settle(uri)

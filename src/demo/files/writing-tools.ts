@@ -5,9 +5,9 @@ import { codeOf } from '../../files/private-file.ts'
 import { type Context, type Server, ToolError } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, putWhole, readOld, renameNew, textIn } from './contents.ts'
-import { diffOf, edited } from './editing.ts'
-import { locate, nameOf, told, within } from './enclosure.ts'
+import { hashOf, replaceFile, readOld, renameNew, decodeText } from './contents.ts'
+import { makeDiff, applyEdits } from './editing.ts'
+import { locate, nameOf, readableError, within } from './enclosure.ts'
 import { HeldFolder, kindOf } from './held-folder.ts'
 import { PATH } from './reading-tools.ts'
 import { removeFolder } from './removal.ts'
@@ -62,7 +62,7 @@ function addWrite(server: Server, area: Area): void {
             if (args.hash !== undefined) checkHash(place, old?.bytes, args.hash)
             else if (old && !args.overwrite)
               throw new ToolError(`${place.name} already exists; read it and pass its hash, or set overwrite`)
-            await putWhole(parent, name, bytes, old ? { kind: 'anything', mode: old.mode } : { kind: 'nothing' })
+            await replaceFile(parent, name, bytes, old ? { kind: 'anything', mode: old.mode } : { kind: 'nothing' })
             return { path: place.name, size: bytes.length, hash: hashOf(bytes), isNew: old === undefined }
           })
         }),
@@ -107,13 +107,13 @@ function addEdit(server: Server, area: Area): void {
             const old = await readOld(parent, name, area.limits.maxFileBytes)
             if (!old) throw new ToolError(`${place.name} does not exist`)
             if (hash !== undefined) checkHash(place, old.bytes, hash)
-            const before = textIn(old.bytes)
+            const before = decodeText(old.bytes)
             if (before === undefined) throw new ToolError(`${place.name} is not a text file`)
-            const after = edited(before, edits, area.limits.maxFileBytes)
+            const after = applyEdits(before, edits, area.limits.maxFileBytes)
             const bytes = Buffer.from(after)
             checkSize(area, bytes)
-            if (!dryRun) await putWhole(parent, name, bytes, { kind: 'anything', mode: old.mode })
-            return { path: place.name, hash: hashOf(dryRun ? old.bytes : bytes), diff: diffOf(before, after), isDone: !dryRun }
+            if (!dryRun) await replaceFile(parent, name, bytes, { kind: 'anything', mode: old.mode })
+            return { path: place.name, hash: hashOf(dryRun ? old.bytes : bytes), diff: makeDiff(before, after), isDone: !dryRun }
           }),
         ),
       ),
@@ -134,7 +134,7 @@ function addMove(server: Server, area: Area): void {
           ),
         )
       } catch (error) {
-        throw told(error, `${place.name} or ${target.name}`)
+        throw readableError(error, `${place.name} or ${target.name}`)
       }
       return `${place.name} is now ${target.name}`
     }),
@@ -163,7 +163,7 @@ function addRemove(server: Server, area: Area): void {
   const description = 'Permanently removes a file, a link or a folder. Asks the person first if the client supports it'
   server.tool('remove', { title: 'Remove a file', description, input, annotations: HINTS }, ({ path, recursive = false }, ctx) =>
     area.go(path, ctx, async (place) => {
-      const count = await within(place.spot, area.hold, (parent, name) => countIn(area, parent, name, ctx))
+      const count = await within(place.spot, area.hold, (parent, name) => countEntries(area, parent, name, ctx))
       if (count > 0 && !recursive) throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove it with its contents`)
       await confirmRemoval(place, count, ctx)
       await ctx.once('remove', () =>
@@ -185,7 +185,7 @@ async function confirmRemoval({ name }: Place, count: number, ctx: Context): Pro
 }
 
 /** How many entries a folder has, including subfolders. 0 if it is not a folder. */
-async function countIn(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
+async function countEntries(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
   if (!(await parent.look(name)).isDirectory()) return 0
   const folder = await parent.enter(name)
   try {

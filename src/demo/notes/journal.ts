@@ -63,9 +63,9 @@ export async function openJournal(folder: string, limits: JournalLimits): Promis
       if (stamp !== read.snapshotStamp) {
         const before = read.notes
         read = { ...(await readSnapshot(folder, limits.maxSnapshotBytes)), snapshotStamp: stamp, offset: 0 }
-        await readOn(folder, read, new Set())
+        await readNewEntries(folder, read, new Set())
         for (const id of differences(before, read.notes)) changed.add(id)
-      } else await readOn(folder, read, changed)
+      } else await readNewEntries(folder, read, changed)
       // Another process may have merged the journal into the snapshot between the two reads. Then both are read again.
       stamp = await stampOf(join(folder, SNAPSHOT))
     }
@@ -136,7 +136,7 @@ async function readSnapshot(folder: string, maxBytes: number): Promise<Pick<Read
 }
 
 /** Reads the new part of the journal, up to its last complete line. */
-async function readOn(folder: string, read: Read, changed: Set<string>): Promise<void> {
+async function readNewEntries(folder: string, read: Read, changed: Set<string>): Promise<void> {
   const file = join(folder, journalName(read.generation))
   await kept(file, async () => {
     const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
@@ -161,7 +161,7 @@ function readLines(file: string, bytes: Buffer, read: Read, changed: Set<string>
     const end = bytes.indexOf(0x0a, start)
     // An incomplete line is still being written, or its writer died. It was not acknowledged.
     if (end < 0) return
-    const entry = entryIn(bytes.subarray(start, end))
+    const entry = parseEntry(bytes.subarray(start, end))
     if (!entry) {
       // After a crash the disk may hold the end of the last line without its beginning. An invalid line before other lines is damage.
       if (end === bytes.length - 1) return
@@ -183,7 +183,7 @@ const lineOf = (entry: Entry): string => {
 
 const sumOf = (json: string): string => createHash('sha256').update(json).digest('hex').slice(0, SUM_LENGTH)
 
-function entryIn(line: Uint8Array): Entry | undefined {
+function parseEntry(line: Uint8Array): Entry | undefined {
   const text = Buffer.from(line).toString('utf8')
   const json = text.slice(SUM_LENGTH + 1)
   if (text.slice(0, SUM_LENGTH) !== sumOf(json)) return undefined

@@ -53,7 +53,7 @@ export class NoteBook {
     await book.#refresh()
     // Announces changes of other processes. If the folder cannot be watched, the next request finds them.
     try {
-      book.#watcher = watch(folder, { persistent: false }, () => book.#heard())
+      book.#watcher = watch(folder, { persistent: false }, () => book.#onFileEvent())
       book.#watcher.on('error', () => book.close())
     } catch {}
     return book
@@ -133,7 +133,7 @@ export class NoteBook {
   }
 
   /** Schedules one refresh for all file events of a change. */
-  #heard(): void {
+  #onFileEvent(): void {
     this.#looking ??= setTimeout(() => {
       this.#looking = undefined
       this.#refresh().catch(() => {})
