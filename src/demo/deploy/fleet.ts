@@ -48,7 +48,12 @@ export class Fleet {
     this.#stepMs = stepMs
     this.#status = server.resource(
       'deploy://status',
-      { name: 'status', title: 'Status', description: 'Running versions, deployments in progress, and past deployments', mimeType: 'application/json' },
+      {
+        name: 'status',
+        title: 'Status',
+        description: 'Running versions, deployments in progress, and past deployments',
+        mimeType: 'application/json',
+      },
       () => this.#describe(),
     )
     server.resource(
@@ -112,7 +117,9 @@ export class Fleet {
     const at = key(environment, service)
     const other = this.#running.get(at)
     if (other)
-      throw new ToolError(`${service} ${other.version} is being deployed to ${environment} (${other.step}); wait for it to finish, or cancel it`)
+      throw new ToolError(
+        `${service} ${other.version} is being deployed to ${environment} (${other.step}); wait for it to finish, or cancel it`,
+      )
     try {
       for (const [done, step] of steps.entries()) {
         this.#running.set(at, { ...deployment, step, done, of: steps.length })

@@ -1,7 +1,7 @@
 /** Shared state of the tools and resources of one files server: allowed folders, limits, and queued changes. */
 
 import type { Context } from '../../server/index.ts'
-import { type Folder, locate, nameOf, type Spot, readableError, usableFolders } from './enclosure.ts'
+import { type Folder, locate, nameOf, readableError, type Spot, usableFolders } from './enclosure.ts'
 import { HeldFolder, type HoldOptions } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 

@@ -137,8 +137,7 @@ function segmentsOf(path: string): string[] {
   return segments
 }
 
-const outside = (path: string): ToolError =>
-  new ToolError(`${JSON.stringify(path.slice(0, 200))} is outside the allowed folders`)
+const outside = (path: string): ToolError => new ToolError(`${JSON.stringify(path.slice(0, 200))} is outside the allowed folders`)
 
 /** The name of a place in answers. It never contains the real path of the folder. */
 export const nameOf = ({ folder, segments }: Spot, folders: readonly Folder[]): string =>

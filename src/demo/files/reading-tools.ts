@@ -3,7 +3,7 @@
 import { embed, image, type Server, ToolError, text } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, readRange, readWhole, decodeText } from './contents.ts'
+import { decodeText, hashOf, readRange, readWhole } from './contents.ts'
 import { modifiedAt, nameOf, within } from './enclosure.ts'
 import { type HeldFolder, kindOf } from './held-folder.ts'
 import { mimeTypeOf } from './mime-type.ts'

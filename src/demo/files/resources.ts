@@ -6,7 +6,7 @@ import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Context, ResourceHandle, Server } from '../../server/index.ts'
 import type { Area } from './area.ts'
-import { readWhole, decodeText } from './contents.ts'
+import { decodeText, readWhole } from './contents.ts'
 import { type Folder, locate, pathOfUri, within } from './enclosure.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import { entriesOf } from './walk.ts'
@@ -58,7 +58,10 @@ async function readFile(area: Area, spot: { folder: Folder; segments: string[] }
       const { maxReadBytes } = area.limits
       const bytes = await readWhole(handle, maxReadBytes)
       if (!bytes)
-        throw new McpError('ERR_LIMIT', `The file is larger than ${maxReadBytes} bytes (maxReadBytes); use the read tool to read it in parts`)
+        throw new McpError(
+          'ERR_LIMIT',
+          `The file is larger than ${maxReadBytes} bytes (maxReadBytes); use the read tool to read it in parts`,
+        )
       const text = decodeText(bytes)
       const mimeType = mimeTypeOf(name, text !== undefined)
       return text === undefined ? { uri, mimeType, blob: bytes.toString('base64') } : { uri, mimeType, text }

@@ -1,7 +1,7 @@
 /** Searches names or contents for plain text. Regular expressions are not supported, because one can run forever. */
 
 import type { Context } from '../../server/index.ts'
-import { readWhole, decodeText } from './contents.ts'
+import { decodeText, readWhole } from './contents.ts'
 import type { HeldFolder } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 import { walk } from './walk.ts'

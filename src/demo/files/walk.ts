@@ -42,7 +42,8 @@ export async function entriesOf(
   const entries: { name: string; kind: Kind }[] = []
   for await (const entry of await opendir(folder.here)) {
     signal.throwIfAborted()
-    if (++visited.count > visited.max) throw new ToolError(`There are more than ${visited.max} entries (maxVisited); choose a smaller folder`)
+    if (++visited.count > visited.max)
+      throw new ToolError(`There are more than ${visited.max} entries (maxVisited); choose a smaller folder`)
     entries.push({ name: entry.name, kind: kindOf(entry) })
   }
   await folder.check()

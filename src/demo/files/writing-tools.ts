@@ -5,8 +5,8 @@ import { codeOf } from '../../files/private-file.ts'
 import { type Context, type Server, ToolError } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, replaceFile, readOld, renameNew, decodeText } from './contents.ts'
-import { makeDiff, applyEdits } from './editing.ts'
+import { decodeText, hashOf, readOld, renameNew, replaceFile } from './contents.ts'
+import { applyEdits, makeDiff } from './editing.ts'
 import { locate, nameOf, readableError, within } from './enclosure.ts'
 import { HeldFolder, kindOf } from './held-folder.ts'
 import { PATH } from './reading-tools.ts'
@@ -121,7 +121,11 @@ function addEdit(server: Server, area: Area): void {
 }
 
 function addMove(server: Server, area: Area): void {
-  const input = object({ from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces an existing file. Default: false' } }, 'from', 'to')
+  const input = object(
+    { from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces an existing file. Default: false' } },
+    'from',
+    'to',
+  )
   const description = 'Moves or renames a file or a folder'
   server.tool('move', { title: 'Move a file', description, input, annotations: HINTS }, ({ from, to, overwrite = false }, ctx) =>
     area.go(from, ctx, async (place) => {
@@ -159,12 +163,16 @@ async function moveEntry(
 }
 
 function addRemove(server: Server, area: Area): void {
-  const input = object({ path: PATH, recursive: { type: 'boolean', description: 'Removes a folder with all its contents. Default: false' } }, 'path')
+  const input = object(
+    { path: PATH, recursive: { type: 'boolean', description: 'Removes a folder with all its contents. Default: false' } },
+    'path',
+  )
   const description = 'Permanently removes a file, a link or a folder. Asks the person first if the client supports it'
   server.tool('remove', { title: 'Remove a file', description, input, annotations: HINTS }, ({ path, recursive = false }, ctx) =>
     area.go(path, ctx, async (place) => {
       const count = await within(place.spot, area.hold, (parent, name) => countEntries(area, parent, name, ctx))
-      if (count > 0 && !recursive) throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove it with its contents`)
+      if (count > 0 && !recursive)
+        throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove it with its contents`)
       await confirmRemoval(place, count, ctx)
       await ctx.once('remove', () =>
         area.inTurn(place.spot, () =>
@@ -238,8 +246,7 @@ function bytesOf(content: string, encoding: 'utf8' | 'base64'): Buffer {
 
 function checkSize(area: Area, bytes: Uint8Array): void {
   const { maxFileBytes } = area.limits
-  if (bytes.length > maxFileBytes)
-    throw new ToolError(`The content has ${bytes.length} bytes; the limit is ${maxFileBytes} (maxFileBytes)`)
+  if (bytes.length > maxFileBytes) throw new ToolError(`The content has ${bytes.length} bytes; the limit is ${maxFileBytes} (maxFileBytes)`)
 }
 
 function checkHash(place: Place, bytes: Uint8Array | undefined, wanted: string): void {

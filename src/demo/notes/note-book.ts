@@ -119,8 +119,7 @@ export class NoteBook {
       await this.#journal.change(decide)
     } catch (error) {
       // The original error names the lock file and its owner, which the client must not see.
-      if (error instanceof McpError && error.code === 'ERR_TIMEOUT')
-        throw new ToolError('Another process is using the notes; try again')
+      if (error instanceof McpError && error.code === 'ERR_TIMEOUT') throw new ToolError('Another process is using the notes; try again')
       throw error
     }
     await this.#refresh()

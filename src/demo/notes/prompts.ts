@@ -37,7 +37,8 @@ export function addPrompts(server: Server, book: NoteBook): void {
       const since = new Date(Date.now() - WEEK_MS).toISOString()
       const notes = withTag(await book.all(), tag).filter(({ updatedAt }) => updatedAt >= since)
       const asked = 'Review these notes of the last seven days. List the work done, the decisions and the open points.'
-      if (notes.length === 0) return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Tell the person.`
+      if (notes.length === 0)
+        return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Tell the person.`
       let left = MAX_REVIEWED_LENGTH
       const shown = notes.slice(0, MAX_REVIEWED).filter((note) => {
         left -= asMarkdown(note).length
