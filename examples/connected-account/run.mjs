@@ -1,4 +1,4 @@
-/** Alice connects her photos through a tool; then Mallory tries to have Alice connect them for her. */
+/** Alice connects her photos through a tool. Then Mallory tries to make Alice connect them to Mallory's account. */
 
 import { createServer } from 'node:net'
 import { connect } from 'portico'
@@ -10,10 +10,10 @@ const photos = await startPhotos()
 const url = `http://127.0.0.1:${await freePort()}`
 const stop = await startServer({ url, issuer: issuer.url, photos })
 
-/** Everything that the MCP clients see, to show what is not in it. */
+/** Everything that the MCP clients see. The token of the photo service must not be in it. */
 let seen = ''
 
-/** Calls the tool for somebody, whose pages are opened in the browser of whoever is at it. */
+/** Calls the tool as `person`. Pages open in the browser of `atTheBrowser`. */
 async function call(person, atTheBrowser) {
   let wasAsked = false
   const client = await connect(`${url}/mcp`, {
@@ -35,7 +35,7 @@ async function call(person, atTheBrowser) {
   return result.content[0].text
 }
 
-/** A person with a browser: logs in, agrees, and is sent around. Returns the title of the page at the end. */
+/** Simulates a person with a browser: logs in, agrees and follows redirects. Returns the title of the last page. */
 async function browse(start, person) {
   const cookies = new Map([[photos.origin, `user=${person}`]])
   const go = async (to, init = {}) => {
@@ -56,11 +56,11 @@ async function browse(start, person) {
 
 console.log('Alice asks for her albums:')
 console.log(`  answer: ${await call('alice', 'alice')}`)
-console.log('Alice asks again, and nobody is asked anything:')
+console.log('Alice asks again, without a question:')
 console.log(`  answer: ${await call('alice', 'alice')}`)
-console.log('Mallory asks, and has Alice open the page:')
+console.log('Mallory asks, and makes Alice open the page:')
 console.log(`  answer: ${await call('mallory', 'alice')}`)
-console.log(`A token of the photo service in what the clients saw: ${/photos-[0-9a-f-]{36}/.test(seen) ? 'yes' : 'no'}`)
+console.log(`The clients saw a token of the photo service: ${/photos-[0-9a-f-]{36}/.test(seen) ? 'yes' : 'no'}`)
 
 stop()
 issuer.close()

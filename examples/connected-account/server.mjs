@@ -1,8 +1,8 @@
 /**
- * A server that uses people's accounts at another service. Who calls is known by the access token; the account elsewhere is
- * connected by that very person in their browser, and its token stays here.
+ * A server that uses people's accounts at another service. The access token identifies the caller. The same person connects
+ * the account in a browser, and the token of the other service never leaves this server.
  *
- * @param where the URL of this server, the issuer of its access tokens, and the endpoints of the service elsewhere
+ * @param where the URL of this server, the issuer of its access tokens, and the endpoints of the other service
  */
 
 import { createServer as createHttpServer } from 'node:http'
@@ -22,7 +22,7 @@ export async function startServer({ url, issuer, photos: { origin, clientId, cli
     clientId,
     clientSecret,
     scopes: ['albums'],
-    // Your own web login: here a cookie that stands for a person whom the same issuer knows.
+    // Your own web login. Here it is a cookie for a person of the same issuer.
     whoIs: (request) => logins.get(cookieOf(request, 'login')),
     login: (_request, returnTo) => Response.redirect(`${url}/login?to=${encodeURIComponent(returnTo)}`, 303),
     onConnected: (elicitationId) => server.completeElicitation(elicitationId),
@@ -41,7 +41,7 @@ export async function startServer({ url, issuer, photos: { origin, clientId, cli
     const { pathname, searchParams } = new URL(request.url, url)
     if (pathname.startsWith('/connect/')) return send(await photos.fetch(toRequest(request, url)), response)
     if (pathname === '/login') {
-      // A real one would send the person to the issuer. This one asks no questions.
+      // A real login would redirect to the issuer. This one accepts any name.
       const id = crypto.randomUUID()
       logins.set(id, { issuer, subject: searchParams.get('as') ?? 'alice' })
       const to = searchParams.get('to') ?? ''

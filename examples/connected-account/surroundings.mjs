@@ -1,4 +1,4 @@
-/** What stands around the server in real life, in small: an issuer of access tokens, and the service with the photos. */
+/** Small stand-ins for the other parties: an issuer of access tokens, and the photo service. */
 
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -24,7 +24,7 @@ export async function startIssuer() {
   return { url, token, close }
 }
 
-/** Keeps albums, and lets its users give others a token for them. Everybody is logged in as who their browser says. */
+/** Stores albums, and issues tokens for them. The cookie of the browser names the user; there is no real login. */
 export async function startPhotos() {
   const clientId = 'albums-server'
   const clientSecret = crypto.randomUUID()

@@ -1,4 +1,4 @@
-/** Servers to use, to learn from and to test hosts with. */
+/** Example servers: for use, as sample code, and for tests of hosts. */
 
 export { deployServer } from './deploy/server.ts'
 export { filesServer } from './files/server.ts'

@@ -1,4 +1,4 @@
-/** Object schemas that TypeScript can read: who writes one property need not write the whole frame. */
+/** A short way to write object schemas from which TypeScript infers the argument types. */
 
 import type { JsonSchema } from '../server/index.ts'
 
@@ -12,7 +12,7 @@ interface ObjectSchema<P extends Properties, R> {
   [keyword: string]: unknown
 }
 
-/** Nothing but these properties, of which `required` must be there. */
+/** The schema of an object that has only these properties. `required` lists the mandatory ones. */
 export const object = <const P extends Properties, const R extends keyof P & string = never>(
   properties: P,
   ...required: R[]

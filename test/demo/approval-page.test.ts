@@ -1,4 +1,4 @@
-/** E8: text of others on a page that this project serves, as Chromium shows it. */
+/** Hostile text on the approval page, checked in Chromium. */
 
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
@@ -9,7 +9,7 @@ import { chromiumOfFile } from '../support/chromium.ts'
 
 const chromium = chromiumOfFile()
 
-/** Each would call `evil` or load something from the canary, if it were taken for more than text. */
+/** Each would send a request to the canary server if it were interpreted as markup. */
 const payloads = (canary: string): string[] => {
   const act = `fetch('${canary}/ran')`
   const tags = ['img', 'image', 'audio', 'video', 'iframe', 'embed', 'script', 'link', 'input', 'source', 'track', 'object', 'svg']

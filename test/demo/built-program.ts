@@ -1,4 +1,4 @@
-/** The program that serves a reference server, as JavaScript that a process can run. */
+/** Bundles the program that serves a demo server, so that a process can run it. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Returns its path, which is good while tests run. */
+/** Returns a function for the path of the program. The file exists while the tests run. */
 export function builtProgram(): () => string {
   let folder = ''
   beforeAll(async () => {
     const cache = fileURLToPath(new URL('../../node_modules', import.meta.url))
-    // Below the package: what it imports is looked for from there.
+    // Inside the package, so that Node finds its dependencies.
     folder = mkdtempSync(join(cache, '.portico-test-'))
     const bundle = await rolldown({
       input: fileURLToPath(new URL('fixtures/serve.ts', import.meta.url)),

@@ -17,7 +17,7 @@ const status = async (client: Client) => {
   }
 }
 
-test.each(versions)('a plan does nothing, a deployment goes through its steps, a rollback undoes it (%s)', async (revision) => {
+test.each(versions)('plan changes nothing, deploy runs all steps, rollback restores the previous version (%s)', async (revision) => {
   const server = deployServer({ stepMs: 1 })
   const { client, close } = await pair(server, { revision, cache: false })
   const plan = await client.call<{ steps: string[]; from: string }>('plan', WISH)
@@ -79,7 +79,7 @@ test.each(withForms)('the person chooses the environment and the reason, or canc
   expect([environments.staging?.api, environments.development?.api]).toEqual(['1.0.0', '1.4.0'])
   expect(past[0]).toMatchObject({ outcome: 'deployed', reason: 'try it first' })
   answer = { action: 'accept', content: { sure: false } }
-  expect(await textOf(client, 'rollback', { service: 'api', environment: 'development' })).toContain('not sure')
+  expect(await textOf(client, 'rollback', { service: 'api', environment: 'development' })).toContain('did not confirm')
   answer = { action: 'accept', content: { sure: true } }
   await client.call('rollback', { service: 'api', environment: 'development' })
   expect((await status(client)).environments.development?.api).toBe('1.0.0')
@@ -87,7 +87,7 @@ test.each(withForms)('the person chooses the environment and the reason, or canc
 
 const CONFIRM: Answers['elicit'] = () => ({ action: 'accept', content: { environment: 'production', reason: 'a <b>fix</b>' } })
 
-test.each(withPages)('production is deployed to after a person has approved it on the page of the server (%s)', async (revision) => {
+test.each(withPages)('a deployment to production waits for approval on the page of the server (%s)', async (revision) => {
   const pages: string[] = []
   const { client, server } = await started(
     {},
@@ -118,21 +118,21 @@ test.each(withPages)('production is deployed to after a person has approved it o
   expect((await fetch(page)).status).toBe(404)
 })
 
-test.each(versions.slice(0, 3))('without a page, the approval is given first and then named, once (%s)', async (revision) => {
+test.each(versions.slice(0, 3))('a client without pages passes the id of a given approval, which is valid once (%s)', async (revision) => {
   const { client, server } = await started({}, { revision })
   const wish = { ...WISH, environment: 'production', reason: 'a fix' }
   const said = await textOf(client, 'deploy', wish)
   const [, url = '', approval = ''] = /at (\S+) ; .*approval "(\S+)"/.exec(said) ?? []
   expect(await textOf(client, 'deploy', { ...wish, approval })).toContain('not given')
   await fetch(url, { method: 'POST' })
-  expect(await textOf(client, 'deploy', { ...wish, version: '6.6.6', approval })).toContain('for something else')
+  expect(await textOf(client, 'deploy', { ...wish, version: '6.6.6', approval })).toContain('for another deployment')
   expect(server.effects).toBe(0)
   expect((await client.call('deploy', { ...wish, approval })).isError).toBeFalsy()
-  expect(await textOf(client, 'deploy', { ...wish, approval })).toContain('used already')
+  expect(await textOf(client, 'deploy', { ...wish, approval })).toContain('already used')
   expect(server.effects).toBe(6)
 })
 
-test('waiting for an approval has a timeout, and a refused approval deploys nothing', async () => {
+test('an expired or declined approval request deploys nothing', async () => {
   let action: 'accept' | 'decline' = 'accept'
   const answer: Answers = { elicit: CONFIRM as NonNullable<Answers['elicit']>, elicitUrl: () => ({ action }) }
   const { client, server } = await started({ approvalTimeoutMs: 100 }, { answer })
@@ -142,15 +142,15 @@ test('waiting for an approval has a timeout, and a refused approval deploys noth
   expect(server.effects).toBe(0)
 })
 
-test('the number of pending approvals is bounded', async () => {
+test('the number of pending approvals is limited', async () => {
   const { client, server } = await started({ maxApprovals: 2 })
   const wish = { ...WISH, environment: 'production', reason: 'a fix' }
-  for (let i = 0; i < 2; i++) expect(await textOf(client, 'deploy', wish)).toContain('must approve this first')
+  for (let i = 0; i < 2; i++) expect(await textOf(client, 'deploy', wish)).toContain('must first approve')
   expect(await textOf(client, 'deploy', wish)).toContain('maxApprovals')
-  expect(server.awaited).toHaveLength(2)
+  expect(server.pending).toHaveLength(2)
 })
 
-test.each(versions)('a cancelled deployment stops between two steps, and says at which (%s)', async (revision) => {
+test.each(versions)('a cancelled deployment stops between two steps and records the step (%s)', async (revision) => {
   const logs: unknown[] = []
   const { client, server } = await started({ stepMs: 50 }, { revision, logLevel: 'info', onLog: ({ data }) => logs.push(data) })
   const cancel = new AbortController()
@@ -167,14 +167,14 @@ test.each(versions)('a cancelled deployment stops between two steps, and says at
   await expect(call).rejects.toThrow()
   await expect.poll(async () => (await status(client)).past[0]?.outcome).toBe('stopped')
   const { past, running, environments } = await status(client)
-  expect(past[0]?.step).toBe('step 3 of 6: start it beside the old one')
+  expect(past[0]?.step).toBe('step 3 of 6: start it next to the old version')
   expect(running).toEqual([])
   expect(environments.staging?.api).toBe('1.0.0')
   expect(server.effects).toBe(2)
   expect(logs).toContainEqual({ service: 'api', environment: 'staging', step: 'check its signature' })
 })
 
-test.each(versions)('a watcher of the status hears of every step (%s)', async (revision) => {
+test.each(versions)('a subscriber to the status is notified during a deployment (%s)', async (revision) => {
   const { client } = await started({ stepMs: 10 }, { revision })
   const changes = client.watch('deploy://status')
   const next = changes.next()
@@ -186,20 +186,20 @@ test.each(versions)('a watcher of the status hears of every step (%s)', async (r
   await changes.return(undefined)
 })
 
-test('two deployments of one service to one place do not run at the same time', async () => {
+test('two deployments of one service to one environment do not run at the same time', async () => {
   const { client } = await started({ stepMs: 20 })
   const [one, two] = await Promise.all([1, 2].map(() => client.call('deploy', { ...WISH, reason: 'a fix' })))
   expect([one?.isError ?? false, two?.isError ?? false].sort()).toEqual([false, true])
 })
 
-test('environments are completed', async () => {
+test('completion suggests environments, and an unknown environment is not found', async () => {
   const { client } = await started()
   const ref = { type: 'ref/resource', uri: 'deploy://environments/{environment}' } as const
   expect((await client.complete({ ref, argument: { name: 'environment', value: 'st' } })).values).toEqual(['staging'])
   await expect(client.read('deploy://environments/nowhere')).rejects.toThrow('not found')
 })
 
-test('a deployment happens once, however many rounds the questions take', async () => {
+test('a deployment runs once, even if its questions take several rounds', async () => {
   const server = deployServer({ stepMs: 1, approvalUrl: (id) => `https://approve.example/${id}` })
   const effects = { steps: () => server.effects }
   const confirm = { environment: 'staging', reason: 'a fix' }
@@ -210,7 +210,7 @@ test('a deployment happens once, however many rounds the questions take', async 
   expect(back.rounds).toEqual([['confirm']])
   const wish = { ...WISH, environment: 'production' }
   const answers = { confirm: { environment: 'production', reason: 'a fix' }, approve: { action: 'accept' } }
-  const approving = setInterval(() => server.awaited.map((id) => server.approve(id)), 5)
+  const approving = setInterval(() => server.pending.map((id) => server.approve(id)), 5)
   const production = await rehearse(server, 'deploy', wish, answers, { effects })
   clearInterval(approving)
   expect(production.rounds).toEqual([['confirm'], ['approve']])

@@ -5,7 +5,7 @@ import { everythingServer, pair } from '../../src/testing/index.ts'
 
 const versions = REVISIONS.map(({ version }) => version)
 
-test.each(versions.slice(3))('the model may use a tool of the server that requests sampling (%s)', async (revision) => {
+test.each(versions.slice(3))('sampling can offer the model a tool of the server (%s)', async (revision) => {
   const use: CreateMessageResult = {
     role: 'assistant',
     content: { type: 'tool_use', id: '1', name: 'look_up', input: { word: 'portico' } },
@@ -23,7 +23,7 @@ test.each(versions.slice(3))('the model may use a tool of the server that reques
   await close()
 })
 
-test.each(versions)('a change of the list of resources is announced (%s)', async (revision) => {
+test.each(versions)('a changed list of resources is announced (%s)', async (revision) => {
   const { client, close } = await pair(everythingServer(), { revision })
   const told = new Promise<void>((resolve) => void client.onChange('resources', resolve))
   const calling = setInterval(() => void client.call('test_trigger_resource_change').catch(() => {}), 20)

@@ -13,7 +13,7 @@ import { proves } from '../support/proves.ts'
 
 const temporary = temporaryFolders()
 
-const SECRET = 'the secret of somebody else'
+const SECRET = 'the secret of another user'
 
 interface Scene {
   base: string
@@ -21,7 +21,7 @@ interface Scene {
   outside: string
 }
 
-/** A folder `work` that may be used, beside a file and a folder that may not. */
+/** An allowed folder `work`, next to folders that are not allowed. */
 function scene(): Scene {
   const base = temporary()
   const [work, outside] = [join(base, 'work'), join(base, 'outside')]
@@ -46,17 +46,17 @@ const said = async (client: Client, tool: string, args: Record<string, unknown>)
   return { isError: isError === true, text: JSON.stringify(content) }
 }
 
-describe('nothing outside of the folder is read, written, listed or removed', () => {
+describe('nothing outside the folder is read, written, listed or removed', () => {
   const traps: Record<string, (here: Scene) => string> = {
-    'a folder whose name begins alike': ({ base }) => join(base, 'work2', 'a.txt'),
-    'a step up': () => '../outside/a.txt',
-    'a step up behind a step down': () => 'docs/../../outside/a.txt',
+    'a sibling folder with the same prefix': ({ base }) => join(base, 'work2', 'a.txt'),
+    'a parent segment': () => '../outside/a.txt',
+    'parent segments after a folder': () => 'docs/../../outside/a.txt',
     'an absolute path': ({ outside }) => join(outside, 'a.txt'),
-    'an absolute path with steps': ({ work }) => `${work}/../outside/a.txt`,
+    'an absolute path with parent segments': ({ work }) => `${work}/../outside/a.txt`,
     'encoded dots': () => '%2e%2e/outside/a.txt',
     'a NUL character': ({ work }) => `${work}/docs/a.txt\0/../../outside/a.txt`,
-    'the root of the process': ({ outside }) => `/proc/self/root${outside}/a.txt`,
-    'the working directory of the process': () => '/proc/self/cwd/package.json',
+    '/proc/self/root': ({ outside }) => `/proc/self/root${outside}/a.txt`,
+    '/proc/self/cwd': () => '/proc/self/cwd/package.json',
     'a link to a file': ({ work, outside }) => {
       symlinkSync(join(outside, 'a.txt'), join(work, 'link'))
       return 'link'
@@ -79,7 +79,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
       linkSync(join(outside, 'a.txt'), join(work, 'hard'))
       return 'hard'
     },
-    'a link of the process to its own folders': ({ work }) => {
+    'a link to /proc/self/root': ({ work }) => {
       symlinkSync('/proc/self/root', join(work, 'root'))
       return `root${work}/../outside/a.txt`
     },
@@ -100,7 +100,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
         ['move', { from: 'docs/a.txt', to: path, overwrite: true }],
       ] as const) {
         const { isError, text } = await said(client, tool, args)
-        // "%2e%2e" is a name like any other to write to, and one within the folder.
+        // "%2e%2e" is an ordinary file name within the folder, so writing to it is allowed.
         if (!(path.startsWith('%') && tool !== 'read')) expect({ tool, isError }).toEqual({ tool, isError: true })
         expect(text).not.toContain(SECRET)
       }
@@ -155,7 +155,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
   })
 })
 
-/** Puts a link in the place of something, and back, as fast as it can. */
+/** Runs a script in a loop, which swaps a link in and out as fast as possible. */
 function swapper(script: string): Worker {
   const worker = new Worker(
     `const fs = require('node:fs'); const { workerData: d, parentPort } = require('node:worker_threads'); parentPort.postMessage('on'); for (;;) { ${script} }`,
@@ -171,7 +171,7 @@ function swapper(script: string): Worker {
 describe('1,000 races between check and use', () => {
   for (const byPath of [false, true]) {
     const how = byPath ? 'by path' : 'through handles'
-    test(`a folder that is swapped for a link is never read through (${how})`, async () => {
+    test(`nothing is read through a folder that is replaced by a link (${how})`, async () => {
       const { base, work, outside } = scene()
       const [docs, aside, trap] = [join(work, 'docs'), join(base, 'aside'), join(base, 'trap')].map((path) => JSON.stringify(path))
       symlinkSync(outside, join(base, 'trap'))
@@ -198,7 +198,7 @@ describe('1,000 races between check and use', () => {
       expect(seen.mine + seen.refused).toBe(1000)
     }, 60_000)
 
-    test(`a file that is swapped for a link is never read through (${how})`, async () => {
+    test(`nothing is read through a file that is replaced by a link (${how})`, async () => {
       const { base, work, outside } = scene()
       writeFileSync(join(work, 'b.txt'), 'mine\n')
       const [file, link, plain] = [join(work, 'b.txt'), join(base, 'link'), join(base, 'plain')].map((path) => JSON.stringify(path))
@@ -223,7 +223,7 @@ describe('1,000 races between check and use', () => {
     }, 60_000)
   }
 
-  test('nothing is written through a folder that is swapped for a link', async () => {
+  test('nothing is written through a folder that is replaced by a link', async () => {
     const { base, work, outside } = scene()
     const [docs, aside, trap] = [join(work, 'docs'), join(base, 'aside'), join(base, 'trap')].map((path) => JSON.stringify(path))
     symlinkSync(outside, join(base, 'trap'))
@@ -242,7 +242,7 @@ describe('1,000 races between check and use', () => {
   }, 60_000)
 })
 
-test('a folder that was moved out of the root while it is held is noticed', async () => {
+test('a held folder that is moved out of the root is detected', async () => {
   const { base, work } = scene()
   const held = await HeldFolder.open(work, ['docs'])
   renameSync(join(work, 'docs'), join(base, 'away'))

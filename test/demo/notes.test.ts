@@ -37,7 +37,7 @@ const titles = async (client: Client): Promise<string[]> =>
   JSON.parse(await plain(client, 'list', { limit: 200 })).notes.map(({ title }: { title: string }) => title)
 
 describe.each(versions)('in %s', (revision) => {
-  test('notes are added, found, edited, read, completed, prompted with and removed', async () => {
+  test('notes can be added, found, edited, read, completed, used in prompts and removed', async () => {
     const client = await started({}, { revision })
     const { id } = await add(client, 'Milk', { tags: ['shopping'] })
     await add(client, 'Roof', { tags: ['house', 'urgent'] })
@@ -60,7 +60,7 @@ describe.each(versions)('in %s', (revision) => {
     await expect(client.read(`note://${id}`)).rejects.toThrow('not found')
   })
 
-  test('a watcher of a note hears of its change, and a reader of the list of its growth', async () => {
+  test('subscribers are notified of a changed note and of a new note in the list', async () => {
     const client = await started({}, { revision })
     const { id } = await add(client, 'Watched')
     const changes = client.watch(`note://${id}`)
@@ -75,7 +75,7 @@ describe.each(versions)('in %s', (revision) => {
     await changes.return(undefined)
   })
 
-  test('a summary comes from the model of the client', async () => {
+  test('a summary uses the model of the client', async () => {
     const asked: string[] = []
     const client = await started(
       {},
@@ -95,11 +95,11 @@ describe.each(versions)('in %s', (revision) => {
     expect(asked).toHaveLength(1)
     expect(asked[0]).toContain('One')
     expect(asked[0]).not.toContain('Two')
-    expect(await plain(await started({}, { revision }), 'summarise', {})).toContain('lends no model')
+    expect(await plain(await started({}, { revision }), 'summarise', {})).toContain('does not support sampling')
   })
 })
 
-test('a summary covers the notes at the time of the request, wherever the answer arrives', async () => {
+test('a summary is completed from the notes that were read in its first round', async () => {
   const server = await notesServer({ folder: join(temporary(), 'notes') })
   onTestFinished(() => server.close())
   const { client, close } = await pair(server)
@@ -111,19 +111,19 @@ test('a summary covers the notes at the time of the request, wherever the answer
   expect(result.content).toEqual([{ type: 'text', text: 'short' }])
 })
 
-describe('bounds and faults', () => {
-  test('a note changed by another is not overwritten, and a missing note is reported', async () => {
+describe('limits and errors', () => {
+  test('an edit with an old revision fails, and a missing note is reported', async () => {
     const client = await started()
     const { id, revision } = await add(client, 'One')
     await client.call('edit', { id, text: 'theirs', revision })
     expect(await plain(client, 'edit', { id, text: 'mine', revision })).toContain('is at revision 2, not 1')
-    expect(await plain(client, 'edit', { id })).toContain('Give a title')
+    expect(await plain(client, 'edit', { id })).toContain('expected a title')
     expect(await plain(client, 'remove', { id: 'aaaaaaaaaa' })).toBe('There is no note aaaaaaaaaa')
-    expect(await plain(client, 'read', { id: '../x' })).toContain('"../x" is no note')
+    expect(await plain(client, 'read', { id: '../x' })).toContain('"../x" is not a note id')
     await expect(client.prompt('summarise', { id: 'x' })).rejects.toThrow('There is no note')
   })
 
-  test('the number and the size of notes are bounded', async () => {
+  test('the number and the size of notes are limited', async () => {
     const client = await started({ limits: { maxNotes: 2, maxTextBytes: 10 } })
     await client.call('add', { title: 'a', text: 'x'.repeat(10) })
     expect(await plain(client, 'add', { title: 'b', text: 'x'.repeat(11) })).toContain('maxTextBytes')
@@ -134,7 +134,7 @@ describe('bounds and faults', () => {
     expect((await client.call('add', { title: 'c', text: '' })).isError).toBeFalsy()
   })
 
-  test('the total size of all notes is bounded, and removing makes room', async () => {
+  test('the total size of all notes is limited, and removing notes makes room', async () => {
     const client = await started({ limits: { maxJournalBytes: 500, maxSnapshotBytes: 2000 } })
     let refused = ''
     const ids: string[] = []
@@ -157,7 +157,7 @@ describe('bounds and faults', () => {
   })
 })
 
-describe('on the disk', () => {
+describe('storage', () => {
   const journalOf = (folder: string): string => join(folder, readdirSync(folder).find((name) => name.startsWith('journal-')) as string)
 
   test('notes survive a restart, from the snapshot and from the journal', async () => {
@@ -197,7 +197,7 @@ describe('on the disk', () => {
     expect((await client.call('add', { title: 'x', text: '' })).isError).toBe(true)
   })
 
-  test('two servers share a folder, and each hears of the changes of the other', async () => {
+  test('two servers share a folder and see the changes of each other', async () => {
     const folder = join(temporary(), 'notes')
     const limits = { maxJournalBytes: 3000 }
     const clients = await Promise.all([started({ folder, limits }), started({ folder, limits })])
@@ -212,7 +212,7 @@ describe('on the disk', () => {
     expect(await plain(one, 'read', { id })).toContain('by two')
   })
 
-  test('no acknowledged note is lost when the process is killed, twenty times', async () => {
+  test('no acknowledged note is lost when the process is killed 20 times', async () => {
     const folder = join(temporary(), 'notes')
     const acknowledged = new Set<string>()
     let sent = 0
@@ -254,7 +254,7 @@ describe('on the disk', () => {
     expect([...acknowledged].filter((title) => !there.has(title))).toEqual([])
   }, 120_000)
 
-  test('a process and a server in this process use one folder at the same time', async () => {
+  test('two processes use one folder at the same time', async () => {
     const folder = join(temporary(), 'notes')
     const client = await Client.connect(
       processTarget({ command: process.execPath, args: [program(), 'notes', JSON.stringify({ folder })] }),

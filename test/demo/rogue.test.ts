@@ -21,7 +21,7 @@ function started(options: RogueOptions = {}): RogueServer {
 
 const toolsOf = async (client: Client) => new Map((await client.tools().all()).map((tool) => [tool.name, tool]))
 
-test.each(versions)('the rogue server looks harmless until its first call, and changes then (%s)', async (revision) => {
+test.each(versions)('the rogue server looks harmless until the end of its first call (%s)', async (revision) => {
   const server = started()
   const { client, close } = await pair(server, { revision, cache: false })
   const before = await toolsOf(client)
@@ -51,7 +51,7 @@ test.each(versions)('the rogue server looks harmless until its first call, and c
   await close()
 })
 
-test('each misbehaviour is switched on separately', async () => {
+test('each misbehaviour can be enabled separately', async () => {
   const seen = async (misbehaviours: readonly Misbehaviour[]): Promise<string> => {
     const server = started({ misbehaviours, hugeBytes: 1000 })
     const asked: unknown[] = []
@@ -108,13 +108,13 @@ test("the rogue asks for a password, a page visit and other servers' context, an
   await close()
 })
 
-test.each(versions)('the rogue still gives its forecast when everything else is refused (%s)', async (revision) => {
+test.each(versions)('the forecast still works when all questions are refused (%s)', async (revision) => {
   const refuse = (): never => {
     throw new McpError('ERR_DENIED', 'No')
   }
   const server = started({ after: {} })
   server.turn()
-  // Where every request stands alone a client refuses by not coming back, and there is no call any more to answer.
+  // In the stateless revision a client refuses sampling by not sending the next round, and then there is no result.
   const answer = { elicit: () => ({ action: 'decline' as const }), elicitUrl: () => ({ action: 'cancel' as const }) }
   const isLive = revision !== versions.at(-1)
   const { client, close } = await pair(server, { revision, answer: isLive ? { ...answer, sample: refuse } : answer })
@@ -123,7 +123,7 @@ test.each(versions)('the rogue still gives its forecast when everything else is 
   await close()
 })
 
-test('the rogue records each answer once, however many rounds its questions take', async () => {
+test('the rogue records each answer once, even if its questions take several rounds', async () => {
   const server = started({ after: {} })
   server.turn()
   const count = (by: string) => () => server.received.filter((loot) => loot.by === by).length
@@ -146,12 +146,12 @@ test('the rogue returns megabytes, and its endless call ends when it is cancelle
   await close()
 })
 
-test('the rogue changes by time, remembers a bounded number of things, and refuses unknown commands', async () => {
+test('the rogue can turn hostile after a time, limits its records, and rejects unknown options', async () => {
   const server = started({ after: { seconds: 0 }, maxReceived: 3 })
   await expect.poll(() => server.hasTurned).toBe(true)
   const { client, close } = await pair(server)
   for (let i = 0; i < 4; i++) await client.call('report', { message: `${i}` })
   expect(server.received.map(({ data }) => data)).toEqual(['1', '2', '3'])
   await close()
-  expect(() => rogueServer({ misbehaviours: ['theft' as Misbehaviour] })).toThrow('no misbehaviour "theft"')
+  expect(() => rogueServer({ misbehaviours: ['theft' as Misbehaviour] })).toThrow('Unknown misbehaviour "theft"')
 })

@@ -20,7 +20,7 @@ const text = async (client: Client, tool: string, args: Record<string, unknown>)
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
-/** What each of the servers is for, in a few calls: the same over every transport. */
+/** A few typical calls of each server, for every transport. */
 const TRIES: Record<string, { options: () => object; attempt: (client: Client, options: Record<string, unknown>) => Promise<void> }> = {
   files: {
     options: () => {
@@ -62,7 +62,7 @@ const TRIES: Record<string, { options: () => object; attempt: (client: Client, o
       const before = (await client.tools().all()).map(({ name }) => name)
       const changed = new Promise<void>((resolve) => void client.onChange('tools', resolve))
       expect(await text(client, 'forecast', { city: 'Oslo' })).toBe('Oslo: 18 °C, light wind.')
-      // A client that was not listening yet when it happened is not told; it sees it when it looks.
+      // A client that was not listening yet gets no notification, and finds the change in the next list.
       await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, 1000))])
       const after = (await client.tools().all()).map(({ name }) => name)
       expect(before).not.toContain('notes__add')

@@ -1,4 +1,4 @@
-/** Approvals by a person, on a page at a port of this machine that is opened when the first is needed. */
+/** Approvals by a person on a local web page. The page's port is opened for the first approval. */
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,7 +10,7 @@ export interface ApprovalOptions {
   timeoutMs: number
   maxApprovals: number
   onApproved(id: string): void
-  /** The page is elsewhere. */
+  /** The address of an external approval page. Default: the local page. */
   url?: (id: string) => string
 }
 
@@ -22,7 +22,7 @@ interface Approval {
   waiting: Set<() => void>
 }
 
-const SIGN_OF_LIFE_MS = 5000
+const PROGRESS_INTERVAL_MS = 5000
 
 export class Approvals {
   readonly #options: ApprovalOptions
@@ -36,14 +36,14 @@ export class Approvals {
   async ask(what: string, about: string): Promise<{ id: string; url: string }> {
     this.#forgetOld()
     const { maxApprovals } = this.#options
-    if (this.#open.size >= maxApprovals) throw new ToolError(`${maxApprovals} approvals are waited for already (maxApprovals)`)
-    // Nobody can approve what they were not shown: the id is the only way to the page.
+    if (this.#open.size >= maxApprovals) throw new ToolError(`There are already ${maxApprovals} pending approvals (maxApprovals)`)
+    // The id is unguessable and the only way to the page, so only a person who got the link can approve.
     const id = randomBytes(24).toString('base64url')
     this.#open.set(id, { what, about, isGiven: false, expires: Date.now() + this.#options.timeoutMs, waiting: new Set() })
     return { id, url: this.#options.url?.(id) ?? `${(await this.#serve()).origin}/${id}` }
   }
 
-  get awaited(): string[] {
+  get pending(): string[] {
     this.#forgetOld()
     return [...this.#open].filter(([, { isGiven }]) => !isGiven).map(([id]) => id)
   }
@@ -57,7 +57,7 @@ export class Approvals {
     return true
   }
 
-  /** Takes an approval that was given, for this very thing; it is good for once. */
+  /** Uses up an approval. Returns false if it was not given, was for something else, or was already used. */
   use(id: string, what: string): boolean {
     this.#forgetOld()
     const approval = this.#open.get(id)
@@ -67,14 +67,14 @@ export class Approvals {
 
   async wait(id: string, what: string, ctx: Pick<Context, 'signal' | 'progress'>): Promise<true> {
     const approval = this.#open.get(id)
-    if (!approval) throw new ToolError('The approval is no longer waited for; ask anew')
-    let signs = 0
-    // A person may take longer than a client waits for something of which it hears nothing. It never gets to 1.
-    const signOfLife = setInterval(() => void ctx.progress(1 - 1 / ++signs, undefined, 'waiting for the approval'), SIGN_OF_LIFE_MS)
+    if (!approval) throw new ToolError('The approval request has expired; call the tool again')
+    let reports = 0
+    // Progress keeps the client from timing out while the person decides. The value grows and never reaches 1.
+    const timer = setInterval(() => void ctx.progress(1 - 1 / ++reports, undefined, 'waiting for approval'), PROGRESS_INTERVAL_MS)
     try {
-      if (!approval.isGiven) await given(approval, ctx.signal)
+      if (!approval.isGiven) await untilApproved(approval, ctx.signal)
     } finally {
-      clearInterval(signOfLife)
+      clearInterval(timer)
     }
     if (!this.use(id, what)) throw new ToolError('The approval was not given in time')
     return true
@@ -94,7 +94,7 @@ export class Approvals {
     this.#pages ??= new Promise((resolve, reject) => {
       const server = createServer((request, response) => this.#answer(request, response))
       server.once('error', reject)
-      // A page must not keep a server alive that has nothing else to do.
+      // The page must not keep the process alive.
       server.unref().listen(0, '127.0.0.1', () => {
         const { port } = server.address() as AddressInfo
         resolve({ server, origin: `http://127.0.0.1:${port}` })
@@ -110,20 +110,20 @@ export class Approvals {
     const end = (status: number, body: string): void => {
       response.writeHead(status, HEADERS).end(page(body))
     }
-    // Another page that got hold of this machine's name, or posts from elsewhere, is not the person.
+    // Rejects DNS rebinding (wrong host) and forms posted by other sites (wrong origin).
     if (`http://${request.headers.host}` !== origin || (request.headers.origin ?? origin) !== origin)
-      return end(403, '<p>Not from here.</p>')
-    if (!approval || approval.expires < Date.now()) return end(404, '<p>Nothing waits for this approval.</p>')
+      return end(403, '<p>Request from another site rejected.</p>')
+    if (!approval || approval.expires < Date.now()) return end(404, '<p>This approval request does not exist or has expired.</p>')
     if (request.method === 'POST') {
       this.approve(id)
       return end(200, '<p>Approved. You can close this page.</p>')
     }
-    if (approval.isGiven) return end(200, '<p>Approved already.</p>')
+    if (approval.isGiven) return end(200, '<p>Already approved.</p>')
     end(200, `<p>Approve <strong>${escaped(approval.about)}</strong>?</p><form method="post"><button>Approve</button></form>`)
   }
 }
 
-function given(approval: Approval, signal: AbortSignal): Promise<void> {
+function untilApproved(approval: Approval, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (act: () => void): void => {
       clearTimeout(timer)
@@ -143,12 +143,12 @@ function given(approval: Approval, signal: AbortSignal): Promise<void> {
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // Not less: without a referrer a browser names no origin either, and then a form of this page is one of anybody's.
+  // Not `no-referrer`: browsers would then send `Origin: null` with the form of this page, and it would be rejected.
   'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
 }
 
 const page = (body: string): string => `<!doctype html><html lang="en"><title>Approval</title><body>${body}</body></html>\n`
 
-/** Letters of others that can be seen, and no markup. */
+/** Escapes markup and makes control characters visible. */
 const escaped = (text: string): string => visibleText(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -1,4 +1,4 @@
-/** What runs where, in memory: deploying is a sequence of steps that take time and can be stopped between. */
+/** The simulated environments, in memory. A deployment is a series of timed steps and can be cancelled between two of them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, type ResourceHandle, type Server, ToolError } from '../../server/index.ts'
@@ -13,7 +13,7 @@ export interface Deployment {
   environment: Environment
 }
 
-interface Done {
+interface DeployResult {
   service: string
   environment: string
   from: string
@@ -21,11 +21,11 @@ interface Done {
   steps: number
 }
 
-interface Past extends Deployment {
+interface PastDeployment extends Deployment {
   at: string
   outcome: 'deployed' | 'rolled back' | 'stopped' | 'failed'
   reason?: string
-  /** Where it was stopped. */
+  /** The step at which it was stopped. */
   step?: string
 }
 
@@ -36,10 +36,10 @@ const FIRST_VERSION = '1.0.0'
 export class Fleet {
   readonly #server: Server
   readonly #stepMs: number
-  /** The versions of each service in each environment, the one that runs last. */
+  /** The versions of each service in each environment. The last one is the running version. */
   readonly #versions = new Map<string, string[]>()
   readonly #running = new Map<string, Deployment & { step: string; done: number; of: number }>()
-  readonly #past: Past[] = []
+  readonly #past: PastDeployment[] = []
   readonly #status: ResourceHandle
   #effects = 0
 
@@ -48,12 +48,17 @@ export class Fleet {
     this.#stepMs = stepMs
     this.#status = server.resource(
       'deploy://status',
-      { name: 'status', title: 'Status', description: 'What runs where, what is on its way, what was done', mimeType: 'application/json' },
+      {
+        name: 'status',
+        title: 'Status',
+        description: 'Running versions, deployments in progress, and past deployments',
+        mimeType: 'application/json',
+      },
       () => this.#describe(),
     )
     server.resource(
       'deploy://environments/{environment}',
-      { name: 'environment', title: 'An environment', mimeType: 'application/json', complete: { environment: () => ENVIRONMENTS } },
+      { name: 'environment', title: 'Environment', mimeType: 'application/json', complete: { environment: () => ENVIRONMENTS } },
       ({ environment }) => {
         const known = ENVIRONMENTS.find((each) => each === environment)
         return known && this.#inEnvironment(known)
@@ -69,8 +74,8 @@ export class Fleet {
     return this.#versions.get(key(environment, service))?.at(-1) ?? FIRST_VERSION
   }
 
-  /** The version before the one that runs; null when there is none. */
-  before(environment: Environment, service: string): string | null {
+  /** The version before the running one, or null. */
+  previousVersion(environment: Environment, service: string): string | null {
     const versions = this.#versions.get(key(environment, service))
     return versions ? (versions.at(-2) ?? FIRST_VERSION) : null
   }
@@ -79,14 +84,14 @@ export class Fleet {
     return [
       `fetch ${service} ${version}`,
       'check its signature',
-      'start it beside the old one',
-      'move a tenth of the traffic',
+      'start it next to the old version',
+      'move 10% of the traffic',
       'move all traffic',
-      'stop the old one',
+      'stop the old version',
     ]
   }
 
-  async deploy(deployment: Deployment & { reason: string }, ctx: Context): Promise<Done> {
+  async deploy(deployment: Deployment & { reason: string }, ctx: Context): Promise<DeployResult> {
     const { service, version, environment } = deployment
     const from = this.versionOf(environment, service)
     const steps = this.plan(service, version)
@@ -97,10 +102,10 @@ export class Fleet {
     return { service, environment, from, to: version, steps: steps.length }
   }
 
-  async rollback(deployment: Deployment, ctx: Context): Promise<Done> {
+  async rollback(deployment: Deployment, ctx: Context): Promise<DeployResult> {
     const { service, environment, version } = deployment
     const from = this.versionOf(environment, service)
-    const steps = [`start ${service} ${version} again`, 'move all traffic', `stop ${service} ${from}`]
+    const steps = [`restart ${service} ${version}`, 'move all traffic', `stop ${service} ${from}`]
     await this.#run(deployment, steps, ctx)
     this.#versions.get(key(environment, service))?.pop()
     this.#finish({ ...deployment, outcome: 'rolled back' })
@@ -112,12 +117,14 @@ export class Fleet {
     const at = key(environment, service)
     const other = this.#running.get(at)
     if (other)
-      throw new ToolError(`${service} ${other.version} is on its way to ${environment} just now (${other.step}); wait for it, or cancel it`)
+      throw new ToolError(
+        `${service} ${other.version} is being deployed to ${environment} (${other.step}); wait for it to finish, or cancel it`,
+      )
     try {
       for (const [done, step] of steps.entries()) {
         this.#running.set(at, { ...deployment, step, done, of: steps.length })
         this.#changed(environment)
-        // The first of all steps was to be allowed to.
+        // The questions to the person count as the first step.
         await ctx.progress(done + 1, steps.length + 1, step)
         ctx.log.info({ service, environment, step })
         await this.#step(ctx.signal)
@@ -127,7 +134,7 @@ export class Fleet {
       const { step, done } = this.#running.get(at) ?? { step: '', done: 0 }
       const where = `step ${done + 1} of ${steps.length}: ${step}`
       this.#finish({ ...deployment, outcome: ctx.signal.aborted ? 'stopped' : 'failed', step: where })
-      // To everybody, for who cancelled a request is told nothing more about it.
+      // Sent through the server and not the request: a cancelled request may not send anything more.
       this.#server.log.warning({ message: `Stopped at ${where}`, service, environment })
       throw error
     } finally {
@@ -136,13 +143,13 @@ export class Fleet {
     }
   }
 
-  /** What a real server would do, and wait for. */
+  /** Stands for the work of a real deployment. */
   async #step(signal: AbortSignal): Promise<void> {
     await sleep(this.#stepMs, undefined, { signal })
     this.#effects++
   }
 
-  #finish(past: Omit<Past, 'at'>): void {
+  #finish(past: Omit<PastDeployment, 'at'>): void {
     this.#past.unshift({ at: new Date().toISOString(), ...past })
     this.#past.length = Math.min(this.#past.length, MAX_PAST)
     this.#changed(past.environment)

@@ -1,7 +1,6 @@
 /**
- * A server that puts versions of services into environments. Nothing real is deployed: what would be done is counted, and
- * takes time. It shows progress, cancellation that stops in the middle, questions by form and by page, and calls that
- * destroy something.
+ * A server that simulates deployments of services to environments. It shows progress, cancellation between steps,
+ * questions by form and by page, and destructive calls.
  */
 
 import { type Context, createServer, type Server, type ServerOptions, ToolError } from '../../server/index.ts'
@@ -10,33 +9,33 @@ import { Approvals } from './approvals.ts'
 import { ENVIRONMENTS, type Environment, Fleet, SERVICES } from './fleet.ts'
 
 export interface DeployOptions {
-  /** How long each of the steps takes. */
+  /** Duration of one step. Default: 500. */
   stepMs?: number
-  /** How long a person may take on the approval page. */
+  /** How long an approval request stays open. Default: 10 minutes. */
   approvalTimeoutMs?: number
-  /** Maximum number of approvals that are pending or not used yet. */
+  /** Maximum number of approvals that are pending or not used yet. Default: 100. */
   maxApprovals?: number
   /**
-   * Where a deployment to production is approved, when it is not at the page that the server serves at a port of this
-   * machine. The service at that URL must call `approve`.
+   * The URL of the page for approving a deployment to production. The service at that URL must call `approve`. Default: a
+   * page that this server serves on a local port.
    */
   approvalUrl?: (approvalId: string) => string
   server?: Partial<ServerOptions>
 }
 
 export interface DeployServer extends Server {
-  /** What a person does on the approval page. False when nobody waits for it. */
+  /** Approves a deployment, as the approval page does. Returns false if no such approval is pending. */
   approve(approvalId: string): boolean
-  /** The approvals that are waited for. */
-  readonly awaited: readonly string[]
-  /** How many steps were done so far, by every deployment. */
+  /** The ids of the pending approvals. */
+  readonly pending: readonly string[]
+  /** The number of completed steps of all deployments. */
   readonly effects: number
 }
 
-const ENVIRONMENT = { type: 'string', enum: ENVIRONMENTS, description: 'Where to' } as const
+const ENVIRONMENT = { type: 'string', enum: ENVIRONMENTS, description: 'Target environment' } as const
 const SERVICE = { type: 'string', enum: SERVICES } as const
-const VERSION = { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$', description: 'Such as 1.4.0' } as const
-const REASON = { type: 'string', minLength: 3, maxLength: 200, description: 'Why, for the record' } as const
+const VERSION = { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$', description: 'For example 1.4.0' } as const
+const REASON = { type: 'string', minLength: 3, maxLength: 200, description: 'Reason for the deployment, kept in its record' } as const
 
 const DEPLOY_TIMEOUT_MS = 10 * 60_000
 
@@ -45,7 +44,7 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
     name: 'deploy',
     version: '1.0.0',
     title: 'Deploy',
-    instructions: 'Plan before deploying. Production needs an approval of a person, on a page of this server.',
+    instructions: 'Call plan before deploy. A person must approve deployments to production on a web page of this server.',
     ...options.server,
   })
   const fleet = new Fleet(server, options.stepMs ?? 500)
@@ -62,8 +61,8 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
   return {
     ...server,
     approve: (id) => approvals.approve(id),
-    get awaited() {
-      return approvals.awaited
+    get pending() {
+      return approvals.pending
     },
     get effects() {
       return fleet.effects
@@ -80,7 +79,7 @@ function addPlan(server: Server, fleet: Fleet): void {
     'plan',
     {
       title: 'Plan a deployment',
-      description: 'Says what deploying would do, and does nothing',
+      description: 'Shows what a deployment would do, without doing it',
       input: object({ service: SERVICE, version: VERSION, environment: ENVIRONMENT }, 'service', 'version', 'environment'),
       output: object(
         {
@@ -105,7 +104,7 @@ function addPlan(server: Server, fleet: Fleet): void {
   )
 }
 
-const DONE = object(
+const DEPLOY_RESULT = object(
   {
     service: { type: 'string' },
     environment: { type: 'string' },
@@ -125,44 +124,44 @@ function addDeploy(server: Server, fleet: Fleet, approvals: Approvals, timeoutMs
     'deploy',
     {
       title: 'Deploy a version',
-      description: 'Puts a version of a service into an environment, step by step; can be cancelled between steps',
+      description: 'Deploys a version of a service to an environment in steps; can be cancelled between steps',
       input: object(
         {
           service: SERVICE,
           version: VERSION,
           environment: ENVIRONMENT,
           reason: REASON,
-          approval: { type: 'string', maxLength: 100, description: 'The id of an approval that was given before' },
+          approval: { type: 'string', maxLength: 100, description: 'The id of an approval that a person has already given' },
         },
         'service',
         'version',
         'environment',
       ),
-      output: DONE,
+      output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
       timeoutMs,
     },
-    async ({ approval, ...wish }, ctx) => {
-      const { environment, reason } = await confirm(wish, ctx)
-      const { service, version } = wish
-      if (environment === 'production') await approved(approvals, { what: `${service} ${version}`, reason, given: approval }, ctx)
+    async ({ approval, ...request }, ctx) => {
+      const { environment, reason } = await confirm(request, ctx)
+      const { service, version } = request
+      if (environment === 'production') await requireApproval(approvals, { what: `${service} ${version}`, reason, given: approval }, ctx)
       return ctx.once('deploy', () => fleet.deploy({ service, version, environment, reason }, ctx))
     },
   )
 }
 
-interface Wish {
+interface DeployRequest {
   service: string
   version: string
   environment: Environment
   reason?: string
 }
 
-/** The person says where and why, when the client can ask them; otherwise the arguments have to. */
-async function confirm(wish: Wish, ctx: Context): Promise<{ environment: Environment; reason: string }> {
-  const { service, version, environment, reason } = wish
+/** Asks the person to confirm the environment and the reason. Without forms, the arguments must give both. */
+async function confirm(request: DeployRequest, ctx: Context): Promise<{ environment: Environment; reason: string }> {
+  const { service, version, environment, reason } = request
   if (!ctx.caller.capabilities.elicitation?.form) {
-    if (reason === undefined) throw new ToolError('Give a reason: this client cannot ask the person for one')
+    if (reason === undefined) throw new ToolError('The argument "reason" is required: this client cannot ask the person for it')
     return { environment, reason }
   }
   const answer = await ctx.elicit(
@@ -180,21 +179,21 @@ async function confirm(wish: Wish, ctx: Context): Promise<{ environment: Environ
   return { environment: answer.environment, reason: answer.reason }
 }
 
-async function approved(
+async function requireApproval(
   approvals: Approvals,
-  wish: { what: string; reason: string; given: string | undefined },
+  request: { what: string; reason: string; given: string | undefined },
   ctx: Context,
 ): Promise<void> {
-  const { what, reason, given } = wish
+  const { what, reason, given } = request
   const about = `${what} to production: ${reason}`
   if (given !== undefined) {
     const isGood = await ctx.once('approved', () => approvals.use(given, what))
-    if (!isGood) throw new ToolError('That approval was not given, was for something else, or was used already')
+    if (!isGood) throw new ToolError('The approval was not given, is for another deployment, or was already used')
     return
   }
   const { id, url } = await ctx.once('approval', () => approvals.ask(what, about))
   if (!ctx.caller.capabilities.elicitation?.url)
-    throw new ToolError(`A person must approve this first at ${url} ; then call deploy again with approval "${id}"`)
+    throw new ToolError(`A person must first approve this deployment at ${url} ; then call deploy again with approval "${id}"`)
   await ctx.elicitUrl('approve', `Approve ${about}`, url, { elicitationId: id })
   await ctx.once('approved', () => approvals.wait(id, what, ctx))
 }
@@ -204,18 +203,18 @@ function addRollback(server: Server, fleet: Fleet): void {
     'rollback',
     {
       title: 'Roll back',
-      description: 'Puts the version before the last back; what came with the last is lost',
+      description: 'Rolls back to the previous version; changes of the current one are lost',
       input: object({ service: SERVICE, environment: ENVIRONMENT }, 'service', 'environment'),
-      output: DONE,
+      output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
     async ({ service, environment }, ctx) => {
-      const to = await ctx.once('to', () => fleet.before(environment, service))
-      if (to === null) throw new ToolError(`There is no version of ${service} in ${environment} to go back to`)
+      const to = await ctx.once('to', () => fleet.previousVersion(environment, service))
+      if (to === null) throw new ToolError(`${service} has no previous version in ${environment}`)
       if (ctx.caller.capabilities.elicitation?.form) {
-        const sure = { type: 'boolean', title: `Lose what came after ${to}`, default: false } as const
+        const sure = { type: 'boolean', title: `Discard the changes made after ${to}`, default: false } as const
         const answer = await ctx.elicit('confirm', `Roll ${service} in ${environment} back to ${to}?`, object({ sure }, 'sure'))
-        if (!answer.sure) throw new ToolError('The person is not sure; nothing was done')
+        if (!answer.sure) throw new ToolError('The person did not confirm the rollback; nothing was changed')
       }
       return ctx.once('rollback', () => fleet.rollback({ service, environment, version: to }, ctx))
     },

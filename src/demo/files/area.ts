@@ -1,14 +1,14 @@
-/** What the tools and resources of one files server share: where they may go, how far, and who is there just now. */
+/** Shared state of the tools and resources of one files server: allowed folders, limits, and queued changes. */
 
 import type { Context } from '../../server/index.ts'
-import { type Folder, locate, nameOf, type Spot, told, usableFolders } from './enclosure.ts'
+import { type Folder, locate, nameOf, readableError, type Spot, usableFolders } from './enclosure.ts'
 import { HeldFolder, type HoldOptions } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 
-/** A place that the caller may go to. */
+/** A path that the caller may use. */
 export interface Place {
   spot: Spot
-  /** How it is called in answers. */
+  /** Its name in answers. */
   name: string
   folders: readonly Folder[]
 }
@@ -27,14 +27,14 @@ export class Area {
     this.hold = hold
   }
 
-  /** What the caller may use; settled once for a call. */
+  /** The folders that the caller may use. Determined once per call. */
   folders(ctx: Context): Promise<readonly Folder[]> {
     const known = this.#folders.get(ctx) ?? this.#settle(ctx)
     this.#folders.set(ctx, known)
     return known
   }
 
-  /** Where something may be watched: subscribing is no call that could ask for roots, so it is where the last were. */
+  /** The folders that may be watched. A subscription cannot request roots, so the roots of the last call are used. */
   get watchable(): readonly Folder[] {
     return this.operator.length > 0 ? this.operator : this.#lastRoots
   }
@@ -45,7 +45,7 @@ export class Area {
     return folders
   }
 
-  /** Finds the place for the caller and lets `act` go there; faults of the file system come out in words. */
+  /** Resolves a path for the caller and calls `act` with it. File system errors become readable tool errors. */
   async go<T>(path: string, ctx: Context, act: (place: Place) => Promise<T>): Promise<T> {
     const folders = await this.folders(ctx)
     const spot = locate(folders, path)
@@ -53,11 +53,11 @@ export class Area {
     try {
       return await act({ spot, name, folders })
     } catch (error) {
-      throw told(error, name)
+      throw readableError(error, name)
     }
   }
 
-  /** Holds the place itself, which must be a folder, while `act` runs. */
+  /** Holds a folder while `act` runs. */
   async enter<T>({ folder, segments }: Spot, act: (held: HeldFolder) => Promise<T>): Promise<T> {
     const held = await HeldFolder.open(folder.real, segments, this.hold)
     try {
@@ -67,7 +67,7 @@ export class Area {
     }
   }
 
-  /** One change of a place after the other, so that none is made to what another has just replaced. */
+  /** Runs the changes of one place one at a time, so that no change is lost. */
   async inTurn<T>({ folder, segments }: Spot, act: () => Promise<T>): Promise<T> {
     const key = [folder.real, ...segments].join('\0')
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(act, act)

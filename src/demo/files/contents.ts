@@ -1,4 +1,4 @@
-/** What is in a file, as far as bounds allow, and the replacing of it: as a whole or not at all. */
+/** Reads file contents within limits, and replaces files atomically. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -8,8 +8,8 @@ import type { HeldFolder } from './held-folder.ts'
 
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Text that can be written back as it was read; undefined for anything else. */
-export function textIn(bytes: Uint8Array): string | undefined {
+/** The bytes as text, if they are valid UTF-8 without NUL. Otherwise undefined. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -18,7 +18,7 @@ export function textIn(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads up to `length` bytes from `offset` on. */
+/** Reads up to `length` bytes, starting at `offset`. */
 export async function readRange(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   let done = 0
@@ -30,7 +30,7 @@ export async function readRange(handle: FileHandle, offset: number, length: numb
   return bytes.subarray(0, done)
 }
 
-/** The whole file. Undefined when it is larger than `maxBytes`: it may grow while it is read, so its size proves nothing. */
+/** Reads the whole file. Returns undefined if it is larger than `maxBytes`, also if it grows while it is read. */
 export async function readWhole(handle: FileHandle, maxBytes: number): Promise<Buffer | undefined> {
   const { size } = await handle.stat()
   if (size > maxBytes) return undefined
@@ -38,7 +38,7 @@ export async function readWhole(handle: FileHandle, maxBytes: number): Promise<B
   return bytes.length > maxBytes ? undefined : bytes
 }
 
-/** What is there now, to be replaced. Undefined when there is nothing. */
+/** The current content and mode of a file that is about to be replaced. Undefined if it does not exist. */
 export async function readOld(parent: HeldFolder, name: string, maxBytes: number): Promise<{ bytes: Buffer; mode: number } | undefined> {
   try {
     const { handle, stats } = await parent.openFile(name)
@@ -55,16 +55,16 @@ export async function readOld(parent: HeldFolder, name: string, maxBytes: number
   }
 }
 
-/** What may be there already. */
+/** Whether an existing file may be replaced, and the mode of the new one. */
 export type Over = { kind: 'nothing' } | { kind: 'anything'; mode: number }
 
 /**
- * Puts a file in place whose content is on the disk already, so that a crash or a full disk leaves the old one or the new
- * one and nothing between.
+ * Writes a file through a temporary file and a rename, so that a crash or a full disk leaves either the old content or the
+ * new content.
  */
-export async function putWhole(parent: HeldFolder, name: string, bytes: Uint8Array, over: Over): Promise<void> {
+export async function replaceFile(parent: HeldFolder, name: string, bytes: Uint8Array, over: Over): Promise<void> {
   const temporary = parent.at(`.${randomBytes(9).toString('base64url')}.portico.tmp`)
-  // Never for a moment open to more people than the file that it replaces.
+  // The temporary file must never have wider permissions than the file that it replaces.
   const handle = await open(temporary, 'wx', over.kind === 'anything' ? over.mode & 0o600 : 0o666)
   try {
     try {
@@ -82,17 +82,17 @@ export async function putWhole(parent: HeldFolder, name: string, bytes: Uint8Arr
   }
 }
 
-/** Renames unless something of that name is there, in one step where the disk has one. The old name may stay. */
+/** Renames if the new name is free, atomically if the file system has hard links. The old name may remain. */
 export async function renameNew(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {
     if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-    // Claimed first: two who want the name cannot both have it.
+    // Creates the name exclusively first, so that only one of two callers gets it.
     await (await open(to, 'wx')).close()
     await rename(from, to)
   }
 }
 
-/** Disks that have no second names. */
+/** The errors of file systems without hard links. */
 const NO_LINKS = new Set(['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EMLINK'])

@@ -5,27 +5,27 @@ import { ToolError } from '../../server/index.ts'
 export interface Edit {
   old: string
   new: string
-  /** Everywhere, and not in the one place that there must be. */
+  /** Replaces every occurrence. Default: false, and the text must occur exactly once. */
   all?: boolean
 }
 
-/** All edits or none, one after the other. No text on the way is larger than a file may be: each edit can double the last. */
-export function edited(text: string, edits: readonly Edit[], maxFileBytes: number): string {
-  return edits.reduce((current, edit, i) => editedOnce(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
+/** Applies all edits in order, or none. The size is checked for each edit, because each one can double the text. */
+export function applyEdits(text: string, edits: readonly Edit[], maxFileBytes: number): string {
+  return edits.reduce((current, edit, i) => applyEdit(current, edit, `Edit ${i + 1}`, maxFileBytes), text)
 }
 
-function editedOnce(text: string, edit: Edit, label: string, maxFileBytes: number): string {
+function applyEdit(text: string, edit: Edit, label: string, maxFileBytes: number): string {
   const found = countOf(text, edit.old)
-  if (found === 0) throw new ToolError(`${label}: the old text is not in the file, character by character; read it again`)
+  if (found === 0) throw new ToolError(`${label}: the exact old text is not in the file; read the file again`)
   if (found > 1 && !edit.all)
-    throw new ToolError(`${label}: the old text is there ${found} times; give more of what is around it, or set all`)
+    throw new ToolError(`${label}: the old text occurs ${found} times; include more of the surrounding text, or set all`)
   const size = Buffer.byteLength(text) + found * (Buffer.byteLength(edit.new) - Buffer.byteLength(edit.old))
   if (size > maxFileBytes)
-    throw new ToolError(`${label}: the content would have ${size} bytes, and a file has at most ${maxFileBytes} (maxFileBytes)`)
+    throw new ToolError(`${label}: the content would have ${size} bytes; the limit is ${maxFileBytes} (maxFileBytes)`)
   return text.split(edit.old).join(edit.new)
 }
 
-/** How often it is there, without a list of the pieces in between. */
+/** Counts occurrences without building a list of the parts. */
 function countOf(text: string, wanted: string): number {
   let count = 0
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) count++
@@ -35,13 +35,13 @@ function countOf(text: string, wanted: string): number {
 const CONTEXT = 3
 const MAX_DIFF_LINES = 2000
 const MAX_DIFF_LENGTH = 256 * 1024
-/** Texts with more lines are not taken apart. */
+/** Longer texts are not compared. */
 const MAX_COMPARED_LINES = 500_000
 
-/** From the first to the last line that is other, in the form that `diff -u` has. */
-export function diffOf(before: string, after: string): string {
+/** One hunk in the format of `diff -u`, from the first changed line to the last. */
+export function makeDiff(before: string, after: string): string {
   if (before === after) return ''
-  if (countOf(before, '\n') + countOf(after, '\n') > MAX_COMPARED_LINES) return '... too many lines to show what changed'
+  if (countOf(before, '\n') + countOf(after, '\n') > MAX_COMPARED_LINES) return '... too many lines to compare'
   const [old, now] = [before.split('\n'), after.split('\n')]
   let start = 0
   while (start < old.length && start < now.length && old[start] === now[start]) start++
@@ -57,7 +57,7 @@ export function diffOf(before: string, after: string): string {
     ...now.slice(now.length - end, until(now)).map((line) => ` ${line}`),
   ]
   const left = lines.length - MAX_DIFF_LINES
-  const diff = left > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `... and ${left} lines more`].join('\n') : lines.join('\n')
+  const diff = left > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `... and ${left} more lines`].join('\n') : lines.join('\n')
   if (diff.length <= MAX_DIFF_LENGTH) return diff
-  return `${diff.slice(0, MAX_DIFF_LENGTH)}\n... and ${diff.length - MAX_DIFF_LENGTH} characters more`
+  return `${diff.slice(0, MAX_DIFF_LENGTH)}\n... and ${diff.length - MAX_DIFF_LENGTH} more characters`
 }

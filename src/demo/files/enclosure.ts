@@ -9,23 +9,23 @@ import { McpError } from '../../protocol/errors.ts'
 import { type Context, type Root, ToolError } from '../../server/index.ts'
 import { HeldFolder, type HoldOptions, isWithin } from './held-folder.ts'
 
-/** A folder that may be used. */
+/** An allowed folder. */
 export interface Folder {
-  /** With no link in it. */
+  /** The real path, without links. */
   real: string
-  /** As somebody has written it. */
+  /** The path as it was given. */
   given: string
-  /** The first part of paths when there are several folders. */
+  /** The first segment of relative paths if there are several folders. */
   label: string
 }
 
-/** Something in a folder that may be used, by name alone: it was not looked at. */
+/** A path in an allowed folder. It may or may not exist. */
 export interface Spot {
   folder: Folder
   segments: string[]
 }
 
-/** The folders given when the server was started. Throws ERR_CONFIG for what is none. */
+/** The folders that the operator configured. Throws ERR_CONFIG for a path that is not a folder. */
 export async function operatorFolders(paths: readonly string[]): Promise<Folder[]> {
   const folders: Folder[] = []
   for (const path of paths) {
@@ -38,11 +38,11 @@ export async function operatorFolders(paths: readonly string[]): Promise<Folder[
   return labelled(folders)
 }
 
-/** What this caller may use. Asks for its roots when it has some. */
+/** The folders that this caller may use. Requests the client's roots if it supports them. */
 export async function usableFolders(operator: readonly Folder[], ctx: Context): Promise<Folder[]> {
   if (!ctx.caller.capabilities.roots) {
     if (operator.length === 0)
-      throw new ToolError('No folder may be used: none was given when the server was started, and the client gives no roots')
+      throw new ToolError('No folder is allowed: the server was started without folders, and the client has no roots')
     return [...operator]
   }
   const roots = await clientFolders(await ctx.roots())
@@ -50,12 +50,12 @@ export async function usableFolders(operator: readonly Folder[], ctx: Context): 
   if (shared.length > 0) return labelled(shared)
   throw new ToolError(
     roots.length === 0
-      ? 'The client gives no root that is there; no folder may be used'
-      : 'The roots of the client lie outside of the folders that this server may use',
+      ? 'No folder is allowed: none of the roots of the client exists'
+      : 'The roots of the client are outside the allowed folders of this server',
   )
 }
 
-/** Roots that are gone, or never were folders, are left out: the others can be used all the same. */
+/** Skips roots that do not exist or are not folders. */
 async function clientFolders(roots: readonly Root[]): Promise<Folder[]> {
   const found = await Promise.all(
     roots.map(async ({ uri }) => {
@@ -71,7 +71,7 @@ async function folderAt(given: string): Promise<Folder | undefined> {
   return (await stat(real)).isDirectory() ? { real, given, label: '' } : undefined
 }
 
-/** Of two folders, one within the other, the inner. */
+/** The inner folder of each pair in which one contains the other. */
 function intersection(operator: readonly Folder[], roots: readonly Folder[]): Folder[] {
   const shared = new Map<string, Folder>()
   for (const one of operator) {
@@ -83,7 +83,7 @@ function intersection(operator: readonly Folder[], roots: readonly Folder[]): Fo
   return [...shared.values()]
 }
 
-/** Names to tell them apart by: of two that end alike, the second gets a number. */
+/** Adds unique labels: the last part of the path, with a number for a duplicate. */
 function labelled(folders: readonly Folder[]): Folder[] {
   const used = new Set<string>()
   return folders.map((folder) => {
@@ -95,7 +95,7 @@ function labelled(folders: readonly Folder[]): Folder[] {
   })
 }
 
-/** Undefined unless it is a file URI of this machine. */
+/** The local path of a file URI. Undefined for other URIs. */
 export function pathOfUri(uri: string): string | undefined {
   try {
     const url = new URL(uri)
@@ -107,7 +107,7 @@ export function pathOfUri(uri: string): string | undefined {
   }
 }
 
-/** From what a model or a client has written to a place in one of the folders. Throws for what is in none. */
+/** Resolves a path from a model or a client to a place in one of the folders. Throws if it is outside. */
 export function locate(folders: readonly Folder[], path: string): Spot {
   if (path.includes('\0')) throw new ToolError('A path cannot contain a NUL character')
   if (isAbsolute(path)) {
@@ -137,17 +137,16 @@ function segmentsOf(path: string): string[] {
   return segments
 }
 
-const outside = (path: string): ToolError =>
-  new ToolError(`${JSON.stringify(path.slice(0, 200))} is outside of the folders that may be used`)
+const outside = (path: string): ToolError => new ToolError(`${JSON.stringify(path.slice(0, 200))} is outside the allowed folders`)
 
-/** How a place is called in answers: never by where the folder is on this machine. */
+/** The name of a place in answers. It never contains the real path of the folder. */
 export const nameOf = ({ folder, segments }: Spot, folders: readonly Folder[]): string =>
   [...(folders.length > 1 ? [folder.label] : []), ...segments].join('/') || '.'
 
-/** Holds the folder that a place is in while `act` runs, and gives it the place's own name in it. */
+/** Holds the parent folder of a place while `act` runs. `name` is the last segment of the place. */
 export async function within<T>(spot: Spot, options: HoldOptions, act: (parent: HeldFolder, name: string) => Promise<T>): Promise<T> {
   const name = spot.segments.at(-1)
-  if (name === undefined) throw new ToolError('The folder that may be used cannot itself be meant here')
+  if (name === undefined) throw new ToolError('Expected a path inside an allowed folder, got the folder itself')
   const parent = await HeldFolder.open(spot.folder.real, spot.segments.slice(0, -1), options)
   try {
     return await act(parent, name)
@@ -156,28 +155,28 @@ export async function within<T>(spot: Spot, options: HoldOptions, act: (parent: 
   }
 }
 
-/** The fault of the file system as a model may read it. */
-export function told(error: unknown, name: string): unknown {
+/** Turns a file system error into a text without real paths. */
+export function readableError(error: unknown, name: string): unknown {
   const says = WORDS[codeOf(error) ?? '']
   return says === undefined ? error : new ToolError(`${name} ${says}`)
 }
 
 const WORDS: Record<string, string> = {
-  ENOENT: 'is not there, or a folder on the way to it is not',
-  ELOOP: 'is a link, or is reached through one; links are not followed',
-  ENOTDIR: 'is no folder, or is reached through something that is none, such as a link',
+  ENOENT: 'does not exist, or one of its parent folders does not',
+  ELOOP: 'is a link, or its path contains one; links are not followed',
+  ENOTDIR: 'is not a folder, or its path contains a link or a file',
   EISDIR: 'is a folder',
-  EEXIST: 'is there already',
+  EEXIST: 'already exists',
   ENOTEMPTY: 'is a folder that is not empty',
-  EACCES: 'may not be used by this server',
-  EPERM: 'may not be used by this server',
-  EROFS: 'is on a disk that cannot be written to',
+  EACCES: 'is not accessible: permission denied',
+  EPERM: 'is not accessible: permission denied',
+  EROFS: 'is on a read-only disk',
   ENOSPC: 'does not fit on the disk; nothing was changed',
   EDQUOT: 'does not fit on the disk; nothing was changed',
-  ENAMETOOLONG: 'has too long a name',
+  ENAMETOOLONG: 'has a name that is too long',
   EXDEV: 'is on another disk; copy it instead',
   EINVAL: 'cannot be moved there',
-  ENXIO: 'is no plain file',
+  ENXIO: 'is not a regular file',
   EBUSY: 'is in use',
 }
 

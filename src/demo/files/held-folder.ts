@@ -1,9 +1,9 @@
 /**
- * A folder that is held open. What is in it is reached through the handle and not through its name, so that nobody can
- * put a link in the way between a look and an act. No link is ever followed.
+ * A folder that is held open. Its entries are accessed through the handle and not by path, so that no link can be put in
+ * place between a check and its use. Links are never followed.
  *
- * Linux has paths that lead through a handle (/proc/self/fd). Elsewhere the path is looked at again and again: then what is
- * read through a link put in the way is noticed before it is given out, but a write in that very moment can go astray.
+ * Linux has paths that go through a handle (/proc/self/fd). On other systems the path is checked repeatedly: a read through
+ * a swapped link is detected before data is returned, but a write at that moment may go to the wrong place.
  */
 
 import { existsSync, constants as flags, type Stats } from 'node:fs'
@@ -14,19 +14,19 @@ import { ToolError } from '../../server/index.ts'
 
 const NOFOLLOW = flags.O_NOFOLLOW ?? 0
 const FOLDER = flags.O_RDONLY | (flags.O_DIRECTORY ?? 0) | NOFOLLOW
-const LOOKS = 10
+const PATH_CHECKS = 10
 const HAS_HANDLE_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd')
 
 export interface HoldOptions {
-  /** Looks at paths before and after even where there are paths through handles. */
+  /** Checks paths repeatedly even on Linux, for tests. Default: false. */
   byPath?: boolean
-  /** Opens files that have a second name, which may be anywhere. */
+  /** Opens files with several hard links. Another link may be outside the folder. Default: false. */
   allowHardLinks?: boolean
 }
 
 export class HeldFolder {
   readonly handle: FileHandle
-  /** The folder nothing may leave, with no link in its path. */
+  /** The real path of the enclosing folder. No access goes outside it. */
   readonly root: string
   readonly segments: readonly string[]
   readonly #options: HoldOptions
@@ -38,7 +38,7 @@ export class HeldFolder {
     this.#options = options
   }
 
-  /** @param root a path that `realpath` has given */
+  /** @param root a path returned by `realpath` */
   static async open(root: string, segments: readonly string[], options: HoldOptions = {}): Promise<HeldFolder> {
     let folder = new HeldFolder(await open(root, FOLDER), root, [], options)
     try {
@@ -67,7 +67,7 @@ export class HeldFolder {
     }
   }
 
-  /** The same, making the folder if it is not there. */
+  /** Enters a folder, and creates it if it is missing. */
   async make(name: string): Promise<HeldFolder> {
     await mkdir(this.at(name)).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error
@@ -75,36 +75,36 @@ export class HeldFolder {
     return this.enter(name)
   }
 
-  /** A path to an entry of this folder, good as long as it is held. */
+  /** A path to an entry of this folder, valid while the folder is held. */
   at(name: string): string {
     checkName(name)
-    return join(this.#isReached ? `/proc/self/fd/${this.handle.fd}` : this.#path, name)
+    return join(this.#usesHandlePath ? `/proc/self/fd/${this.handle.fd}` : this.#path, name)
   }
 
-  /** A path to the folder itself, good as long as it is held. */
+  /** A path to the folder itself, valid while it is held. */
   get here(): string {
-    return this.#isReached ? `/proc/self/fd/${this.handle.fd}/.` : this.#path
+    return this.#usesHandlePath ? `/proc/self/fd/${this.handle.fd}/.` : this.#path
   }
 
   relative(name?: string): string {
     return [...this.segments, ...(name === undefined ? [] : [name])].join('/') || '.'
   }
 
-  /** What an entry is, without following it. */
+  /** The stats of an entry. Links are not followed. */
   async look(name: string): Promise<Stats> {
     const stats = await lstat(this.at(name))
-    if (!this.#isReached) await this.check()
+    if (!this.#usesHandlePath) await this.check()
     return stats
   }
 
-  /** Opens a plain file of this folder to read it. */
+  /** Opens a regular file of this folder for reading. */
   async openFile(name: string): Promise<{ handle: FileHandle; stats: Stats }> {
-    // Whatever it is: a pipe would otherwise wait for somebody to write.
+    // Non-blocking: opening a pipe would otherwise wait for a writer.
     const handle = await open(this.at(name), flags.O_RDONLY | NOFOLLOW | (flags.O_NONBLOCK ?? 0))
     try {
       const stats = await handle.stat()
       this.checkFile(stats, name)
-      if (this.#isReached) await this.#checkReached(handle)
+      if (this.#usesHandlePath) await this.#checkHandle(handle)
       else await this.#checkPath(join(this.#path, name), stats)
       return { handle, stats }
     } catch (error) {
@@ -113,18 +113,18 @@ export class HeldFolder {
     }
   }
 
-  /** Refuses what is no plain file of its own. */
+  /** Throws for anything but a regular file with one hard link. */
   checkFile(stats: Stats, name: string): void {
-    if (!stats.isFile()) throw new ToolError(`${this.relative(name)} is ${kindOf(stats) === 'folder' ? 'a folder' : 'no plain file'}`)
+    if (!stats.isFile()) throw new ToolError(`${this.relative(name)} is ${kindOf(stats) === 'folder' ? 'a folder' : 'not a regular file'}`)
     if (stats.nlink > 1 && !this.#options.allowHardLinks)
       throw new ToolError(
-        `${this.relative(name)} has a second name (a hard link), which may lie outside; it is not opened (allowHardLinks)`,
+        `${this.relative(name)} has another hard link, which may be outside the allowed folders; it is not opened (allowHardLinks)`,
       )
   }
 
-  /** Throws when the folder is no longer where it was. */
+  /** Throws if the folder was moved or replaced. */
   async check(): Promise<void> {
-    if (this.#isReached) return this.#checkReached(this.handle)
+    if (this.#usesHandlePath) return this.#checkHandle(this.handle)
     await this.#checkPath(this.#path, await this.handle.stat())
   }
 
@@ -132,7 +132,7 @@ export class HeldFolder {
     await this.handle.close()
   }
 
-  get #isReached(): boolean {
+  get #usesHandlePath(): boolean {
     return HAS_HANDLE_PATHS && !this.#options.byPath
   }
 
@@ -140,14 +140,14 @@ export class HeldFolder {
     return join(this.root, ...this.segments)
   }
 
-  /** A folder may have been moved away while it was walked through. */
-  async #checkReached(handle: FileHandle): Promise<void> {
+  /** The folder may have been moved out of the root in the meantime. */
+  async #checkHandle(handle: FileHandle): Promise<void> {
     if (!isWithin(this.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw moved(this.relative())
   }
 
-  /** By turns, and more than once: who swaps a link in and out would have to do it in this very rhythm. */
+  /** Alternates two checks several times: an attacker who swaps a link in and out would have to match the timing of all of them. */
   async #checkPath(path: string, opened: Stats): Promise<void> {
-    for (let look = 0; look < LOOKS; look++) {
+    for (let i = 0; i < PATH_CHECKS; i++) {
       if ((await realpath(path)) !== path) throw moved(this.relative())
       const named = await lstat(path)
       if (named.dev !== opened.dev || named.ino !== opened.ino) throw moved(this.relative())
@@ -155,7 +155,7 @@ export class HeldFolder {
   }
 }
 
-/** Segment by segment: /a/work2 is not within /a/work. */
+/** Compares whole segments: /a/work2 is not within /a/work. */
 export const isWithin = (root: string, path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 export type Kind = 'file' | 'folder' | 'link' | 'other'
@@ -167,7 +167,7 @@ export const kindOf = (stats: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolic
 }
 
 const moved = (label: string): ToolError =>
-  new ToolError(`${label} was moved or replaced just now, or is reached through a link; links are not followed`)
+  new ToolError(`${label} was just moved or replaced, or its path contains a link; links are not followed`)
 
 function checkName(name: string): void {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name) || (sep === '\\' && /[\\:]/.test(name)))

@@ -1,21 +1,21 @@
-/** The bounds of the files server. Each is an option of the same name. */
+/** The limits of the files server. Each is an option of the same name. */
 
 export interface FilesLimits {
-  /** What one read gives out, of files of any size. */
+  /** Maximum number of bytes that one read returns, of a file of any size. */
   maxReadBytes: number
-  /** The largest file that is written, edited or hashed. */
+  /** Maximum size of a file that is written, edited or hashed. */
   maxFileBytes: number
-  /** Entries that one list gives out. */
+  /** Maximum number of entries that one list returns. */
   maxEntries: number
-  /** Matches that one search gives out. */
+  /** Maximum number of matches that one search returns. */
   maxMatches: number
-  /** Entries that one search, or the removal of one folder, looks at. */
+  /** Maximum number of entries that one search, or the removal of one folder, visits. */
   maxVisited: number
-  /** What one search reads. */
+  /** Maximum number of bytes that one search reads. */
   maxSearchBytes: number
-  /** How deep folders are gone into. */
+  /** Maximum depth of nested folders. */
   maxDepth: number
-  /** Folders watched for subscribers; the one asked for longest ago gives way. */
+  /** Maximum number of folders watched for subscribers. The least recently requested one is dropped. */
   maxWatched: number
 }
 

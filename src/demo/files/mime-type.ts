@@ -1,4 +1,4 @@
-/** What a file is likely to hold, by its name. */
+/** Guesses the MIME type of a file from its name. */
 
 import { extname } from 'node:path'
 

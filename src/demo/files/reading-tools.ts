@@ -1,16 +1,16 @@
-/** The tools that change nothing: read, list, stat, search. */
+/** The read-only tools: read, list, stat, search. */
 
 import { embed, image, type Server, ToolError, text } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, readRange, readWhole, textIn } from './contents.ts'
+import { decodeText, hashOf, readRange, readWhole } from './contents.ts'
 import { modifiedAt, nameOf, within } from './enclosure.ts'
 import { type HeldFolder, kindOf } from './held-folder.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import { type Outcome, search } from './search.ts'
 import { walk } from './walk.ts'
 
-export const PATH = { type: 'string', maxLength: 4096, description: 'Relative to the folder, or absolute within it' } as const
+export const PATH = { type: 'string', maxLength: 4096, description: 'Path in an allowed folder, relative or absolute' } as const
 const HINTS = { readOnlyHint: true, openWorldHint: false } as const
 const KIND = { type: 'string', enum: ['file', 'folder', 'link', 'other'] } as const
 const STAT = { path: { type: 'string' }, kind: KIND, size: { type: 'integer' }, modified: { type: 'string' } } as const
@@ -27,8 +27,8 @@ const READ = object(
     path: { type: 'string' },
     size: { type: 'integer' },
     mimeType: { type: 'string' },
-    hash: { type: 'string', description: 'To give to write or edit, so that no change of somebody else is lost' },
-    isCut: { type: 'boolean', description: 'Whether the file has more than this' },
+    hash: { type: 'string', description: 'Pass it to write or edit, so that no other change is lost' },
+    isCut: { type: 'boolean', description: 'Whether this is only a part of the file' },
     text: { type: 'string' },
     base64: { type: 'string' },
   },
@@ -49,18 +49,18 @@ function addRead(server: Server, area: Area): void {
   const input = object(
     {
       path: PATH,
-      offset: { type: 'integer', minimum: 0, description: 'The first byte wanted' },
-      length: { type: 'integer', minimum: 0, description: 'How many bytes' },
-      line: { type: 'integer', minimum: 1, description: 'The first line wanted, of a text' },
-      lines: { type: 'integer', minimum: 1, description: 'How many lines' },
+      offset: { type: 'integer', minimum: 0, description: 'First byte, from 0' },
+      length: { type: 'integer', minimum: 0, description: 'Number of bytes' },
+      line: { type: 'integer', minimum: 1, description: 'First line of a text file, from 1' },
+      lines: { type: 'integer', minimum: 1, description: 'Number of lines' },
     },
     'path',
   )
-  const description = 'Gives what is in a file, whole or a range of bytes or lines'
+  const description = 'Returns the content of a file, or a range of bytes or lines'
   server.tool('read', { title: 'Read a file', description, input, output: READ, annotations: HINTS }, ({ path, ...range }, ctx) => {
     const isByLine = range.line !== undefined || range.lines !== undefined
     if (isByLine && (range.offset !== undefined || range.length !== undefined))
-      throw new ToolError('Ask for bytes or for lines, not for both')
+      throw new ToolError('Expected a range of bytes or of lines, got both')
     return area.go(path, ctx, (place) => within(place.spot, area.hold, (parent, name) => readFile(area, place, { parent, name }, range)))
   })
 }
@@ -74,7 +74,7 @@ async function readFile(area: Area, place: Place, { parent, name }: { parent: He
       ? rangeOf(whole, range, maxReadBytes)
       : await rangeOfLarge(range, (from, length) => readRange(handle, from, Math.min(length, maxReadBytes)))
     const bytes = cutToCharacters(part)
-    const found = textIn(bytes)
+    const found = decodeText(bytes)
     const mimeType = mimeTypeOf(name, found !== undefined)
     const about = {
       path: place.name,
@@ -98,7 +98,7 @@ function rangeOf(whole: Buffer, { offset = 0, length, line, lines }: Range, maxB
   let start = 0
   for (let i = 1; i < (line ?? 1); i++) {
     const end = whole.indexOf(0x0a, start)
-    if (end < 0) throw new ToolError(`There is no line ${line}; the file has ${i}`)
+    if (end < 0) throw new ToolError(`There is no line ${line}; the last line is ${i}`)
     start = end + 1
   }
   let end = start
@@ -114,15 +114,15 @@ async function rangeOfLarge(
   read: (from: number, length: number) => Promise<Buffer>,
 ): Promise<Buffer> {
   if (line !== undefined || lines !== undefined)
-    throw new ToolError('The file is too large to count its lines (maxFileBytes); ask for bytes')
+    throw new ToolError('The file is too large for a range of lines (maxFileBytes); use a range of bytes')
   return read(offset, length ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** A range that ends in the middle of a character is text all the same, but for that character. */
+/** Drops an incomplete character at the end of a range, so that the rest is still text. */
 function cutToCharacters(bytes: Buffer): Buffer {
   for (let cut = 0; cut < 4 && cut < bytes.length; cut++) {
     const shorter = bytes.subarray(0, bytes.length - cut)
-    if (textIn(shorter) !== undefined) return shorter
+    if (decodeText(shorter) !== undefined) return shorter
   }
   return bytes
 }
@@ -131,12 +131,12 @@ function addList(server: Server, area: Area): void {
   const entry = object(STAT, 'path', 'kind')
   const input = object({
     path: PATH,
-    depth: { type: 'integer', minimum: 1, maximum: 10, description: 'How many folders deep; 1 unless given' },
+    depth: { type: 'integer', minimum: 1, maximum: 10, description: 'Levels of folders. Default: 1' },
     offset: { type: 'integer', minimum: 0 },
     limit: { type: 'integer', minimum: 1, maximum: area.limits.maxEntries },
   })
   const output = object({ entries: { type: 'array', items: entry }, hasMore: { type: 'boolean' } }, 'entries', 'hasMore')
-  const description = 'Lists what is in a folder; without a path, in the folder that may be used, or which folders may be'
+  const description = 'Lists the entries of a folder. Without a path: the allowed folder, or the names of several allowed folders'
   server.tool(
     'list',
     { title: 'List a folder', description, input, output, annotations: HINTS },
@@ -166,10 +166,10 @@ function addList(server: Server, area: Area): void {
 
 function addStat(server: Server, area: Area): void {
   const output = object({ ...STAT, mode: { type: 'string' }, isHardLinked: { type: 'boolean' } }, 'path', 'kind')
-  const description = 'Says what something is: a file, a folder, a link; how large, and when it was changed'
+  const description = 'Shows the kind (file, folder, link), the size and the modification time of an entry'
   server.tool(
     'stat',
-    { title: 'Look at a file', description, input: object({ path: PATH }, 'path'), output, annotations: HINTS },
+    { title: 'Show file details', description, input: object({ path: PATH }, 'path'), output, annotations: HINTS },
     ({ path }, ctx) =>
       area.go(path, ctx, async ({ spot, name: called }) => {
         const stats =
@@ -199,16 +199,16 @@ function addSearch(server: Server, area: Area): void {
   )
   const input = object(
     {
-      query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Plain text, no expression' },
-      path: { ...PATH, description: 'The folder to search; everything that may be used unless given' },
-      in: { type: 'string', enum: ['content', 'name'], description: 'content unless given' },
+      query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Plain text, not a regular expression' },
+      path: { ...PATH, description: 'The folder to search. Default: all allowed folders' },
+      in: { type: 'string', enum: ['content', 'name'], description: 'Where to search. Default: content' },
       matchCase: { type: 'boolean' },
-      suffix: { type: 'string', maxLength: 100, description: 'Only files whose name ends so, such as .md' },
+      suffix: { type: 'string', maxLength: 100, description: 'Only names with this ending, for example .md' },
       limit: { type: 'integer', minimum: 1, maximum: area.limits.maxMatches },
     },
     'query',
   )
-  const description = 'Finds a text in files, or in their names; says in which lines'
+  const description = 'Searches for text in files, with line numbers, or in file names'
   server.tool('search', { title: 'Search files', description, input, output, annotations: HINTS }, async ({ path, query, ...how }, ctx) => {
     const wanted = { query, where: how.in ?? 'content', matchCase: how.matchCase ?? false, suffix: how.suffix ?? '' } as const
     const limit = how.limit ?? area.limits.maxMatches

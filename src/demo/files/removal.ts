@@ -1,4 +1,4 @@
-/** Removing a folder and what is in it, through held folders: a link in it is removed, and what it leads to is not. */
+/** Removes a folder with its contents through held folders. Links are removed, their targets are not. */
 
 import { rmdir, unlink } from 'node:fs/promises'
 import type { HeldFolder } from './held-folder.ts'

@@ -1,4 +1,4 @@
-/** Files as resources: read by their URI, the first level of the operator's folders listed, all of them watched on demand. */
+/** Files as resources: reads by URI, lists the top level of the operator's folders, and watches subscribed files. */
 
 import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Context, ResourceHandle, Server } from '../../server/index.ts'
 import type { Area } from './area.ts'
-import { readWhole, textIn } from './contents.ts'
+import { decodeText, readWhole } from './contents.ts'
 import { type Folder, locate, pathOfUri, within } from './enclosure.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import { entriesOf } from './walk.ts'
@@ -15,11 +15,11 @@ import type { Watches } from './watches.ts'
 export function addResources(server: Server, area: Area, watches: Watches): void {
   server.resource(
     'file://{+path}',
-    { name: 'file', title: 'A file', description: 'A file or a folder within the folders that may be used' },
+    { name: 'file', title: 'File', description: 'A file or a folder in the allowed folders' },
     ({ path }, ctx) => readUri(area, `file://${encodeURI(String(path)).replace(/[?#]/g, encodeURIComponent)}`, ctx),
   )
   server.use(async (call, next) => {
-    // What is listed lies in the folders of the operator, and those may be more than this client's roots.
+    // The list covers all folders of the operator, which may be more than this client's roots.
     if (call.method === 'resources/list' && call.caller.capabilities.roots) return { ...(await next()), resources: [] }
     const wanted = wantedUris(call.method, call.params)
     for (const uri of wanted) await watches.add(uri)
@@ -27,7 +27,7 @@ export function addResources(server: Server, area: Area, watches: Watches): void
   })
 }
 
-/** The URIs that somebody is about to subscribe to. */
+/** The URIs of a subscription request. */
 function wantedUris(method: string, params: Record<string, unknown>): string[] {
   if (method === 'resources/subscribe') return typeof params.uri === 'string' ? [params.uri] : []
   if (method !== 'subscriptions/listen' || !isObject(params.notifications)) return []
@@ -38,7 +38,7 @@ function wantedUris(method: string, params: Record<string, unknown>): string[] {
 async function readUri(area: Area, uri: string, ctx: Context): Promise<unknown> {
   const path = pathOfUri(uri)
   try {
-    if (path === undefined) throw new Error('no file of this machine')
+    if (path === undefined) throw new Error('Not a local file URI')
     return await area.go(path, ctx, async ({ spot }) => {
       if (spot.segments.length === 0) return await readFolder(area, spot, uri, ctx)
       const kind = await within(spot, area.hold, async (parent, name) => (await parent.look(name)).isDirectory())
@@ -46,7 +46,7 @@ async function readUri(area: Area, uri: string, ctx: Context): Promise<unknown> 
     })
   } catch (cause) {
     if (cause instanceof McpError) throw cause
-    // Whether something is there is told only of what may be looked at, and so is why it is not shown.
+    // One error for all causes, so that it does not reveal which paths exist outside the folders.
     throw new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri }, cause })
   }
 }
@@ -58,8 +58,11 @@ async function readFile(area: Area, spot: { folder: Folder; segments: string[] }
       const { maxReadBytes } = area.limits
       const bytes = await readWhole(handle, maxReadBytes)
       if (!bytes)
-        throw new McpError('ERR_LIMIT', `The file is larger than ${maxReadBytes} bytes (maxReadBytes); read it in parts by the tool read`)
-      const text = textIn(bytes)
+        throw new McpError(
+          'ERR_LIMIT',
+          `The file is larger than ${maxReadBytes} bytes (maxReadBytes); use the read tool to read it in parts`,
+        )
+      const text = decodeText(bytes)
       const mimeType = mimeTypeOf(name, text !== undefined)
       return text === undefined ? { uri, mimeType, blob: bytes.toString('base64') } : { uri, mimeType, text }
     } finally {
@@ -75,8 +78,8 @@ async function readFolder(area: Area, spot: { folder: Folder; segments: string[]
   return { uri, mimeType: 'application/json', text: JSON.stringify({ entries: listed, hasMore: listed.length < entries.length }) }
 }
 
-/** Keeps the list of resources like the first level of the operator's folders. */
-export class Listed {
+/** Keeps the list of resources equal to the top level of the operator's folders. */
+export class ResourceList {
   readonly #server: Server
   readonly #area: Area
   readonly #handles = new Map<string, ResourceHandle>()
@@ -98,7 +101,7 @@ export class Listed {
       const visited = { count: 0, max: this.#area.limits.maxVisited }
       const entries = await this.#area
         .enter({ folder, segments: [] }, (held) => entriesOf(held, { visited, signal: new AbortController().signal }))
-        // A folder that is gone has nothing in it; it may come back.
+        // A missing folder counts as empty. It may come back.
         .catch(() => [])
       for (const { name, kind } of entries) {
         if (kind === 'file' && !name.endsWith('.portico.tmp')) there.set(uriOf(folder.real, name), name)
@@ -122,7 +125,7 @@ export class Listed {
 
 export const uriOf = (root: string, ...segments: string[]): string => pathToFileURL([root, ...segments].join(sep)).href
 
-/** The place that a URI names, if it is in one of the folders. */
+/** The place of a URI, if it is in one of the folders. */
 export function spotOf(folders: readonly Folder[], uri: string) {
   const path = pathOfUri(uri)
   if (path === undefined) return undefined

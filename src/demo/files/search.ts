@@ -1,7 +1,7 @@
-/** Looking for a text, in names or in contents. Plain text and not expressions: an expression can take forever. */
+/** Searches names or contents for plain text. Regular expressions are not supported, because one can run forever. */
 
 import type { Context } from '../../server/index.ts'
-import { readWhole, textIn } from './contents.ts'
+import { decodeText, readWhole } from './contents.ts'
 import type { HeldFolder } from './held-folder.ts'
 import type { FilesLimits } from './limits.ts'
 import { walk } from './walk.ts'
@@ -10,7 +10,7 @@ export interface Wanted {
   query: string
   where: 'content' | 'name'
   matchCase: boolean
-  /** Only files whose name ends so. */
+  /** Only entries whose name has this ending. */
   suffix: string
   limit: number
 }
@@ -23,16 +23,16 @@ export interface Match {
 
 export interface Outcome {
   matches: Match[]
-  /** Whether there may be more. */
+  /** Whether a limit ended the search, so that there may be more matches. */
   isCut: boolean
-  /** Files that were not looked into: too large, no text, not to be opened. */
+  /** Number of files that were not searched: too large, not text, or not accessible. */
   skipped: number
 }
 
 const MAX_LINE = 300
 const PROGRESS_EVERY = 100
 
-/** Searches one folder after another; `counts` are for all of them. */
+/** Searches one folder. `counts` is shared by all folders of one call. */
 export async function search(
   folder: HeldFolder,
   wanted: Wanted,
@@ -72,18 +72,18 @@ async function textOf(parent: HeldFolder, name: string, maxBytes: number): Promi
   if (!file) return undefined
   try {
     const bytes = await readWhole(file.handle, maxBytes)
-    return bytes && textIn(bytes)
+    return bytes && decodeText(bytes)
   } finally {
     await file.handle.close()
   }
 }
 
 function linesWith(query: string, text: string, fold: (text: string) => string, room: number): { line: number; text: string }[] {
-  // Most files have it nowhere, and that is soon seen.
+  // A fast check first: most files do not contain the text.
   if (!fold(text).includes(query)) return []
   const found: { line: number; text: string }[] = []
   let number = 0
-  // Line by line: a list of all of them takes many times the memory of a text of short lines.
+  // Line by line: an array of many short lines takes several times the memory of the text.
   for (let from = 0; from <= text.length && found.length < room; ) {
     const end = text.indexOf('\n', from)
     const line = text.slice(from, end < 0 ? text.length : end)

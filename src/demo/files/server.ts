@@ -1,4 +1,4 @@
-/** Files on this machine: read, write, edit, search and watch, within given folders and nowhere else. */
+/** A server for files on this machine: reads, writes, edits, searches and watches them, only within allowed folders. */
 
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -7,21 +7,21 @@ import { Area } from './area.ts'
 import { operatorFolders } from './enclosure.ts'
 import { DEFAULT_FILES_LIMITS, type FilesLimits } from './limits.ts'
 import { addReadingTools } from './reading-tools.ts'
-import { addResources, Listed, uriOf } from './resources.ts'
+import { addResources, ResourceList, uriOf } from './resources.ts'
 import { Watches } from './watches.ts'
 import { addWritingTools } from './writing-tools.ts'
 
 export interface FilesOptions {
-  /** The folders that may be used. A client that gives roots can use what lies in both. */
+  /** The allowed folders. A client with roots can use only the intersection of both. */
   folders?: readonly string[]
   /**
-   * Without folders, lets the roots of the client be what it can use: for a server that was started by its only client, as
-   * over stdio. Anybody else would choose what of this machine to look at.
+   * Without `folders`, allows the roots of the client. Use it only for a server that was started by its only client, as over
+   * stdio: any other client could choose any folder of this machine. Default: false.
    */
   rootsAlone?: boolean
-  /** Offers no tool that changes anything. */
+  /** Leaves out the tools that change files. Default: false. */
   isReadOnly?: boolean
-  /** Also opens files with several hard links, as package managers create. Another link may be outside the folders. */
+  /** Also opens files with several hard links, as package managers create. Another link may be outside the folders. Default: false. */
   allowHardLinks?: boolean
   limits?: Partial<FilesLimits>
   server?: Partial<ServerOptions>
@@ -31,17 +31,17 @@ export interface FilesOptions {
 export async function filesServer(options: FilesOptions): Promise<Server> {
   const operator = await operatorFolders(options.folders ?? [])
   if (operator.length === 0 && !options.rootsAlone)
-    throw new McpError('ERR_CONFIG', 'A files server needs folders, or rootsAlone to use whatever folders its only client gives it')
+    throw new McpError('ERR_CONFIG', 'A files server needs `folders`, or `rootsAlone` to use the roots of its only client')
   const area = new Area(operator, withDefaults(DEFAULT_FILES_LIMITS, options.limits), { allowHardLinks: options.allowHardLinks ?? false })
   const server = createServer({
     name: 'files',
     version: '1.0.0',
     title: 'Files',
     instructions:
-      'Files within the folders that were given. Read a file before changing it, and give its hash, so that no change of somebody else is lost. Links are not followed.',
+      'Files in the allowed folders. Read a file before you change it, and pass its hash, so that no other change is lost. Links are not followed.',
     ...options.server,
   })
-  const listed = new Listed(server, area)
+  const listed = new ResourceList(server, area)
   const top = new Set(operator.map(({ real }) => uriOf(real)))
   const watches = new Watches(area, (uri) => {
     if (top.has(uri)) void listed.refresh()

@@ -1,4 +1,4 @@
-/** Folders that are watched because somebody subscribed to something in them. */
+/** Watches the folders of the resources that clients subscribe to. */
 
 import { type FSWatcher, watch } from 'node:fs'
 import type { Area } from './area.ts'
@@ -7,11 +7,11 @@ import { spotOf } from './resources.ts'
 
 interface Watch {
   watcher: FSWatcher
-  /** The URIs asked for, by the name of the file in the folder; '' for the folder itself. */
+  /** The subscribed URIs, by file name in the folder. '' is the folder itself. */
   uris: Map<string, Set<string>>
 }
 
-/** One change makes several events. */
+/** Merges the several events of one change. */
 const SETTLE_MS = 30
 const MAX_NAMES = 10_000
 const MAX_SPELLINGS = 16
@@ -30,13 +30,13 @@ export class Watches {
   }
 
   /**
-   * Watches what a URI names, if it is in the folders of the operator, or else in roots that clients have given. What is
-   * elsewhere, or is not there, is not watched, and that is not told: subscribing gives nothing out.
+   * Watches the file or folder of a URI, if it is in the operator's folders or, without those, in the client's roots. Other
+   * and missing paths are ignored without an error, so that subscribing does not reveal which paths exist.
    */
   add(uri: string): Promise<void> {
     const spot = spotOf(this.#area.watchable, uri)
     if (!spot) return Promise.resolve()
-    // One after the other: of two who want the same folder, the second finds what the first has made.
+    // One at a time, so that two subscriptions to one folder share a watcher.
     this.#adding = this.#adding.then(() => this.#add(uri, spot.folder.real, spot.segments)).catch(() => {})
     return this.#adding
   }
@@ -57,15 +57,15 @@ export class Watches {
     const key = [root, ...path].join('\0')
     const known = this.#watches.get(key)
     const watched = known ?? { watcher: await this.#watch(root, path, key), uris: new Map() }
-    // To the end: the first is the one that was asked for longest ago.
+    // Moved to the end: the map is ordered by the last request.
     this.#watches.delete(key)
     this.#watches.set(key, watched)
-    // One file can be written as many URIs, and a folder can have any number of names.
+    // Both are limited: a file has many equivalent URIs, and a folder any number of names.
     const uris = watched.uris.get(name) ?? new Set()
     if (watched.uris.size < MAX_NAMES && uris.size < MAX_SPELLINGS) watched.uris.set(name, uris.add(uri))
     for (const [oldest, { watcher }] of this.#watches) {
       if (this.#watches.size <= this.#area.limits.maxWatched) break
-      // The list of resources hangs on these.
+      // The list of resources needs these.
       if (this.#area.operator.some(({ real }) => real === oldest)) continue
       watcher.close()
       this.#watches.delete(oldest)
@@ -85,8 +85,8 @@ export class Watches {
   async #watch(root: string, segments: readonly string[], key: string): Promise<FSWatcher> {
     const held = await HeldFolder.open(root, segments, this.#area.hold)
     try {
-      // Through the handle: the path may lead elsewhere by now.
-      const watcher = watch(held.here, { persistent: false }, (_event, name) => this.#heard(key, name))
+      // Through the handle: the path may point somewhere else by now.
+      const watcher = watch(held.here, { persistent: false }, (_event, name) => this.#onFileEvent(key, name))
       watcher.on('error', () => {
         watcher.close()
         this.#watches.delete(key)
@@ -98,7 +98,7 @@ export class Watches {
     }
   }
 
-  #heard(key: string, name: string | null): void {
+  #onFileEvent(key: string, name: string | null): void {
     const { uris } = this.#watches.get(key) ?? {}
     if (!uris) return
     for (const uri of uris.get('') ?? []) this.#settle(uri)

@@ -1,13 +1,13 @@
-/** The tools that change something: write, edit, move, remove. */
+/** The tools that change files: write, edit, move, remove. */
 
 import { rename, rm, unlink } from 'node:fs/promises'
 import { codeOf } from '../../files/private-file.ts'
 import { type Context, type Server, ToolError } from '../../server/index.ts'
 import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
-import { hashOf, putWhole, readOld, renameNew, textIn } from './contents.ts'
-import { diffOf, edited } from './editing.ts'
-import { locate, nameOf, told, within } from './enclosure.ts'
+import { decodeText, hashOf, readOld, renameNew, replaceFile } from './contents.ts'
+import { applyEdits, makeDiff } from './editing.ts'
+import { locate, nameOf, readableError, within } from './enclosure.ts'
 import { HeldFolder, kindOf } from './held-folder.ts'
 import { PATH } from './reading-tools.ts'
 import { removeFolder } from './removal.ts'
@@ -16,7 +16,7 @@ import { walk } from './walk.ts'
 const HASH = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
-  description: 'As read gave it: nothing is changed if the file is another by now',
+  description: 'The hash from read; the call fails if the file was changed since then',
 } as const
 const HINTS = { destructiveHint: true, openWorldHint: false } as const
 
@@ -31,11 +31,11 @@ function addWrite(server: Server, area: Area): void {
   const input = object(
     {
       path: PATH,
-      content: { type: 'string', description: 'The whole content' },
-      encoding: { type: 'string', enum: ['utf8', 'base64'], description: 'How the content is given; utf8 unless said' },
+      content: { type: 'string', description: 'The complete new content' },
+      encoding: { type: 'string', enum: ['utf8', 'base64'], description: 'Encoding of the content. Default: utf8' },
       hash: HASH,
-      overwrite: { type: 'boolean', description: 'Replaces what is there, whatever it is by now' },
-      createFolders: { type: 'boolean', description: 'Makes the folders on the way' },
+      overwrite: { type: 'boolean', description: 'Replaces an existing file without a hash. Default: false' },
+      createFolders: { type: 'boolean', description: 'Creates missing parent folders. Default: false' },
     },
     'path',
     'content',
@@ -47,7 +47,7 @@ function addWrite(server: Server, area: Area): void {
     'hash',
     'isNew',
   )
-  const description = 'Writes a whole file. One that is there is replaced only with its hash, or with overwrite'
+  const description = 'Writes a complete file. An existing file is replaced only with its hash or with overwrite'
   server.tool(
     'write',
     { title: 'Write a file', description, input, output, annotations: { ...HINTS, idempotentHint: true } },
@@ -61,8 +61,8 @@ function addWrite(server: Server, area: Area): void {
             const old = await readOld(parent, name, area.limits.maxFileBytes)
             if (args.hash !== undefined) checkHash(place, old?.bytes, args.hash)
             else if (old && !args.overwrite)
-              throw new ToolError(`${place.name} is there already; read it and give its hash, or set overwrite`)
-            await putWhole(parent, name, bytes, old ? { kind: 'anything', mode: old.mode } : { kind: 'nothing' })
+              throw new ToolError(`${place.name} already exists; read it and pass its hash, or set overwrite`)
+            await replaceFile(parent, name, bytes, old ? { kind: 'anything', mode: old.mode } : { kind: 'nothing' })
             return { path: place.name, size: bytes.length, hash: hashOf(bytes), isNew: old === undefined }
           })
         }),
@@ -81,10 +81,10 @@ function addEdit(server: Server, area: Area): void {
         items: edit,
         minItems: 1,
         maxItems: 100,
-        description: 'Each replaces a text that is there once, or with all everywhere',
+        description: 'Each replaces a text that must occur exactly once, or every occurrence if all is set',
       },
       hash: HASH,
-      dryRun: { type: 'boolean', description: 'Says what would change, and changes nothing' },
+      dryRun: { type: 'boolean', description: 'Shows the changes without making them. Default: false' },
     },
     'path',
     'edits',
@@ -96,7 +96,7 @@ function addEdit(server: Server, area: Area): void {
     'diff',
     'isDone',
   )
-  const description = 'Replaces exact texts in a file, all of them or none, and shows what changed'
+  const description = 'Replaces exact texts in a file and shows the changes. If one edit fails, none is made'
   server.tool(
     'edit',
     { title: 'Edit a file', description, input, output, annotations: HINTS },
@@ -105,15 +105,15 @@ function addEdit(server: Server, area: Area): void {
         area.inTurn(place.spot, () =>
           within(place.spot, area.hold, async (parent, name) => {
             const old = await readOld(parent, name, area.limits.maxFileBytes)
-            if (!old) throw new ToolError(`${place.name} is not there`)
+            if (!old) throw new ToolError(`${place.name} does not exist`)
             if (hash !== undefined) checkHash(place, old.bytes, hash)
-            const before = textIn(old.bytes)
+            const before = decodeText(old.bytes)
             if (before === undefined) throw new ToolError(`${place.name} is not a text file`)
-            const after = edited(before, edits, area.limits.maxFileBytes)
+            const after = applyEdits(before, edits, area.limits.maxFileBytes)
             const bytes = Buffer.from(after)
             checkSize(area, bytes)
-            if (!dryRun) await putWhole(parent, name, bytes, { kind: 'anything', mode: old.mode })
-            return { path: place.name, hash: hashOf(dryRun ? old.bytes : bytes), diff: diffOf(before, after), isDone: !dryRun }
+            if (!dryRun) await replaceFile(parent, name, bytes, { kind: 'anything', mode: old.mode })
+            return { path: place.name, hash: hashOf(dryRun ? old.bytes : bytes), diff: makeDiff(before, after), isDone: !dryRun }
           }),
         ),
       ),
@@ -121,7 +121,11 @@ function addEdit(server: Server, area: Area): void {
 }
 
 function addMove(server: Server, area: Area): void {
-  const input = object({ from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces a file that is there' } }, 'from', 'to')
+  const input = object(
+    { from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces an existing file. Default: false' } },
+    'from',
+    'to',
+  )
   const description = 'Moves or renames a file or a folder'
   server.tool('move', { title: 'Move a file', description, input, annotations: HINTS }, ({ from, to, overwrite = false }, ctx) =>
     area.go(from, ctx, async (place) => {
@@ -134,7 +138,7 @@ function addMove(server: Server, area: Area): void {
           ),
         )
       } catch (error) {
-        throw told(error, `${place.name} or ${target.name}`)
+        throw readableError(error, `${place.name} or ${target.name}`)
       }
       return `${place.name} is now ${target.name}`
     }),
@@ -148,9 +152,9 @@ async function moveEntry(
   const stats = await source.look(oldName)
   const kind = kindOf(stats)
   if (kind === 'file') source.checkFile(stats, oldName)
-  else if (kind !== 'folder') throw new ToolError(`${from.name} is a link or no plain file; it is not moved`)
+  else if (kind !== 'folder') throw new ToolError(`${from.name} is a link or another special file, which cannot be moved`)
   const there = await lookFor(parent, newName)
-  if (there && (!overwrite || kind !== 'file')) throw new ToolError(`${to.name} is there already`)
+  if (there && (!overwrite || kind !== 'file')) throw new ToolError(`${to.name} already exists`)
   if (there) parent.checkFile(there, newName)
   await Promise.all([source.check(), parent.check()])
   if (there || kind === 'folder') return rename(source.at(oldName), parent.at(newName))
@@ -159,12 +163,16 @@ async function moveEntry(
 }
 
 function addRemove(server: Server, area: Area): void {
-  const input = object({ path: PATH, recursive: { type: 'boolean', description: 'A folder with everything in it' } }, 'path')
-  const description = 'Removes a file, a link or a folder for good; asks the person when it can'
+  const input = object(
+    { path: PATH, recursive: { type: 'boolean', description: 'Removes a folder with all its contents. Default: false' } },
+    'path',
+  )
+  const description = 'Permanently removes a file, a link or a folder. Asks the person first if the client supports it'
   server.tool('remove', { title: 'Remove a file', description, input, annotations: HINTS }, ({ path, recursive = false }, ctx) =>
     area.go(path, ctx, async (place) => {
-      const count = await within(place.spot, area.hold, (parent, name) => countIn(area, parent, name, ctx))
-      if (count > 0 && !recursive) throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove them all`)
+      const count = await within(place.spot, area.hold, (parent, name) => countEntries(area, parent, name, ctx))
+      if (count > 0 && !recursive)
+        throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove it with its contents`)
       await confirmRemoval(place, count, ctx)
       await ctx.once('remove', () =>
         area.inTurn(place.spot, () =>
@@ -179,13 +187,13 @@ function addRemove(server: Server, area: Area): void {
 async function confirmRemoval({ name }: Place, count: number, ctx: Context): Promise<void> {
   if (!ctx.caller.capabilities.elicitation?.form) return
   const what = count > 0 ? `${name} and the ${count} entries in it` : name
-  const sure = { type: 'boolean', title: 'Remove for good', default: false } as const
-  const answer = await ctx.elicit('confirm', `Remove ${what}? It cannot be undone.`, object({ sure }, 'sure'))
-  if (!answer.sure) throw new ToolError('The person does not want it removed; nothing was done')
+  const sure = { type: 'boolean', title: 'Remove permanently', default: false } as const
+  const answer = await ctx.elicit('confirm', `Remove ${what}? This cannot be undone.`, object({ sure }, 'sure'))
+  if (!answer.sure) throw new ToolError('The person did not confirm the removal; nothing was removed')
 }
 
 /** How many entries a folder has, including subfolders. 0 if it is not a folder. */
-async function countIn(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
+async function countEntries(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
   if (!(await parent.look(name)).isDirectory()) return 0
   const folder = await parent.enter(name)
   try {
@@ -205,7 +213,7 @@ async function removeEntry(
 ): Promise<void> {
   const isFolder = (await parent.look(name)).isDirectory()
   if (!isFolder) return unlink(parent.at(name))
-  // An empty folder may have been filled since; that was not asked for.
+  // The person was not asked about entries that were added to an empty folder since, so they stop the removal.
   await removeFolder(parent, name, { visited: { count: 0, max: isCounted ? area.limits.maxVisited : 0 }, signal })
 }
 
@@ -232,17 +240,16 @@ async function lookFor(parent: HeldFolder, name: string) {
 function bytesOf(content: string, encoding: 'utf8' | 'base64'): Buffer {
   const bytes = Buffer.from(content, encoding)
   if (encoding === 'base64' && bytes.toString('base64').replace(/=+$/, '') !== content.replace(/=+$/, ''))
-    throw new ToolError('The content is no base64')
+    throw new ToolError('The content is not valid base64')
   return bytes
 }
 
 function checkSize(area: Area, bytes: Uint8Array): void {
   const { maxFileBytes } = area.limits
-  if (bytes.length > maxFileBytes)
-    throw new ToolError(`The content has ${bytes.length} bytes, and a file at most ${maxFileBytes} (maxFileBytes)`)
+  if (bytes.length > maxFileBytes) throw new ToolError(`The content has ${bytes.length} bytes; the limit is ${maxFileBytes} (maxFileBytes)`)
 }
 
 function checkHash(place: Place, bytes: Uint8Array | undefined, wanted: string): void {
-  if (!bytes) throw new ToolError(`${place.name} is not there any more; nothing was written`)
+  if (!bytes) throw new ToolError(`${place.name} no longer exists; nothing was written`)
   if (hashOf(bytes) !== wanted) throw new ToolError(`${place.name} was changed since it was read; read it again. Nothing was written`)
 }

@@ -1,6 +1,6 @@
 /**
- * Notes in a folder: a snapshot, and a journal of what was done since. A change is acknowledged when it is on the disk.
- * Several processes may use one folder: each change is made under a lock, to what the others have left there.
+ * Stores notes in a folder, as a snapshot and a journal of later changes. A change is acknowledged when it is on disk.
+ * Several processes may use one folder: a process takes a lock and reads the changes of the others before its own change.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,28 +14,28 @@ import { McpError } from '../../protocol/errors.ts'
 import { apply, type Entry, idOf, isEntry, isNote, type Note } from './note.ts'
 
 export interface JournalLimits extends LockLimits {
-  /** The journal is folded into the snapshot when it has grown past this. */
+  /** A larger journal is merged into the snapshot. */
   maxJournalBytes: number
-  /** The snapshot, and with it all notes together. */
+  /** Maximum size of the snapshot, and so of all notes together. */
   maxSnapshotBytes: number
 }
 
 export interface Journal {
-  /** What is there now, the changes of other processes included. Says which notes are other than before. */
+  /** Reads the changes of other processes. Returns all notes, and the ids of those that changed since the last refresh. */
   refresh(): Promise<{ notes: ReadonlyMap<string, Note>; changed: ReadonlySet<string> }>
   /**
-   * Decides, while no other process can change anything, and writes down what was decided. Resolves when it is on the
-   * disk; when it rejects with ERR_STORE, the change may have been made or not, as after a crash.
+   * Calls `decide` under the lock and writes the returned entry. Resolves when the entry is on disk. After a rejection with
+   * ERR_STORE the change may or may not have been made, as after a crash.
    */
   change(decide: (notes: ReadonlyMap<string, Note>) => Entry): Promise<Entry>
 }
 
 interface Read {
   generation: number
-  /** Of the snapshot, to see that it was replaced. */
+  /** Identifies the snapshot file, to detect a replacement. */
   snapshotStamp: string
   notes: Map<string, Note>
-  /** How far the journal has been read: the end of its last whole line. */
+  /** The end of the last complete line read from the journal. */
   offset: number
 }
 
@@ -49,7 +49,7 @@ export async function openJournal(folder: string, limits: JournalLimits): Promis
   let read: Read = { generation: -1, snapshotStamp: '', notes: new Map(), offset: 0 }
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One after the other: they share what was read. */
+  /** Runs one operation at a time, because they share `read`. */
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
     const turn = last.then(act, act)
     last = turn.catch(() => {})
@@ -63,16 +63,16 @@ export async function openJournal(folder: string, limits: JournalLimits): Promis
       if (stamp !== read.snapshotStamp) {
         const before = read.notes
         read = { ...(await readSnapshot(folder, limits.maxSnapshotBytes)), snapshotStamp: stamp, offset: 0 }
-        await readOn(folder, read, new Set())
+        await readNewEntries(folder, read, new Set())
         for (const id of differences(before, read.notes)) changed.add(id)
-      } else await readOn(folder, read, changed)
-      // Between the two another process may have folded the one into the other: then what was read is neither.
+      } else await readNewEntries(folder, read, changed)
+      // Another process may have merged the journal into the snapshot between the two reads. Then both are read again.
       stamp = await stampOf(join(folder, SNAPSHOT))
     }
     return changed
   }
 
-  // What was changed by others is told once, whoever happened to read it.
+  // Changes that `refresh` has not reported yet. `change` reads changes of other processes too.
   let untold = new Set<string>()
   const note = (ids: Iterable<string>): void => {
     for (const id of ids) untold.add(id)
@@ -91,9 +91,9 @@ export async function openJournal(folder: string, limits: JournalLimits): Promis
         withLockFile(lock, limits, async () => {
           note(await catchUp())
           const entry = decide(read.notes)
-          // Before and not after: what fails must not have been done. Removing is possible always.
+          // Checked before the entry is written, so that a failed change has no effect. Removing is always possible.
           if (read.offset > limits.maxJournalBytes && !(await fold(folder, read, limits.maxSnapshotBytes)) && 'put' in entry)
-            throw new McpError('ERR_LIMIT', `All notes together take more than ${limits.maxSnapshotBytes} bytes (maxSnapshotBytes)`)
+            throw new McpError('ERR_LIMIT', `All notes together are larger than ${limits.maxSnapshotBytes} bytes (maxSnapshotBytes)`)
           read.offset = await append(folder, read, entry)
           apply(read.notes, entry)
           note([idOf(entry)])
@@ -128,15 +128,15 @@ async function readSnapshot(folder: string, maxBytes: number): Promise<Pick<Read
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new McpError('ERR_STORE', `${file} is no JSON, or is larger than ${maxBytes} bytes (maxSnapshotBytes)`, { cause })
+    throw new McpError('ERR_STORE', `${file} is not valid JSON, or is larger than ${maxBytes} bytes (maxSnapshotBytes)`, { cause })
   }
   if (!isObject(value) || !Number.isInteger(value.generation) || !Array.isArray(value.notes) || !value.notes.every(isNote))
-    throw new McpError('ERR_STORE', `${file} holds something else than notes`)
+    throw new McpError('ERR_STORE', `${file} is not a valid notes file`)
   return { generation: value.generation as number, notes: new Map(value.notes.map((note) => [note.id, note])) }
 }
 
-/** Reads the journal from where it was read to before, up to its last whole line. */
-async function readOn(folder: string, read: Read, changed: Set<string>): Promise<void> {
+/** Reads the new part of the journal, up to its last complete line. */
+async function readNewEntries(folder: string, read: Read, changed: Set<string>): Promise<void> {
   const file = join(folder, journalName(read.generation))
   await kept(file, async () => {
     const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
@@ -159,11 +159,11 @@ async function readOn(folder: string, read: Read, changed: Set<string>): Promise
 function readLines(file: string, bytes: Buffer, read: Read, changed: Set<string>): void {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0x0a, start)
-    // Still being written, or torn off when its writer died: not acknowledged, so not there.
+    // An incomplete line is still being written, or its writer died. It was not acknowledged.
     if (end < 0) return
-    const entry = entryIn(bytes.subarray(start, end))
+    const entry = parseEntry(bytes.subarray(start, end))
     if (!entry) {
-      // A disk may have kept the end of a torn line and not its beginning. With more behind it, it is no torn line.
+      // After a crash the disk may hold the end of the last line without its beginning. An invalid line before other lines is damage.
       if (end === bytes.length - 1) return
       throw new McpError('ERR_STORE', `${file} is damaged at byte ${read.offset}`)
     }
@@ -183,7 +183,7 @@ const lineOf = (entry: Entry): string => {
 
 const sumOf = (json: string): string => createHash('sha256').update(json).digest('hex').slice(0, SUM_LENGTH)
 
-function entryIn(line: Uint8Array): Entry | undefined {
+function parseEntry(line: Uint8Array): Entry | undefined {
   const text = Buffer.from(line).toString('utf8')
   const json = text.slice(SUM_LENGTH + 1)
   if (text.slice(0, SUM_LENGTH) !== sumOf(json)) return undefined
@@ -191,14 +191,14 @@ function entryIn(line: Uint8Array): Entry | undefined {
   return isEntry(entry) ? entry : undefined
 }
 
-/** Returns the new end. What a writer that died has left after the last whole line is cut off first. */
+/** Appends an entry and returns the new end of the journal. First cuts off an incomplete line of a writer that died. */
 async function append(folder: string, { generation, offset }: Read, entry: Entry): Promise<number> {
   const file = join(folder, journalName(generation))
   return kept(file, async () => {
     const handle = await open(file, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600)
     try {
       const { size } = await handle.stat()
-      if (size < offset) throw new McpError('ERR_STORE', `${file} has lost its end: ${size} bytes, and ${offset} were there`)
+      if (size < offset) throw new McpError('ERR_STORE', `${file} was truncated: it has ${size} bytes, expected at least ${offset}`)
       if (size > offset) await handle.truncate(offset)
       const line = Buffer.from(lineOf(entry))
       await writeWhole(handle, line, offset)
@@ -218,18 +218,21 @@ async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: numbe
   }
 }
 
-/** So that the name of a new file outlives a power cut too. Some systems cannot, and then need not. */
+/** Makes the name of a new file survive a power failure. Errors are ignored: some systems cannot sync folders. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(() => undefined)
   await handle?.sync().catch(() => {})
   await handle?.close()
 }
 
-/** False when the notes are too many for a snapshot. The snapshot names the journal that continues it, so there is no moment in which the two do not fit. */
+/**
+ * Merges the journal into a new snapshot. Returns false if the snapshot would be too large. The snapshot names the journal
+ * that continues it, so replacing the snapshot file switches both at once.
+ */
 async function fold(folder: string, read: Read, maxBytes: number): Promise<boolean> {
   const generation = read.generation + 1
   const bytes = new TextEncoder().encode(JSON.stringify({ generation, notes: [...read.notes.values()] }))
-  // Nothing is lost by not folding: the journal has it all.
+  // Nothing is lost: the journal still has every change.
   if (bytes.byteLength > maxBytes) return false
   await writePrivate(join(folder, SNAPSHOT), bytes)
   await syncFolder(folder)

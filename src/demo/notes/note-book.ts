@@ -1,4 +1,4 @@
-/** The notes as the server sees them: kept by the journal, shown as resources, and told of when they change. */
+/** Stores notes in the journal, publishes them as resources, and announces changes. */
 
 import { randomBytes } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Entry, Note } from './note.ts'
 
 export interface NoteBookLimits extends JournalLimits {
   maxNotes: number
-  /** The text of one note. */
+  /** Maximum size of the text of one note. */
   maxTextBytes: number
 }
 
@@ -19,7 +19,7 @@ const DEFAULT_NOTES_LIMITS: NoteBookLimits = {
   maxTextBytes: 256 * 1024,
   maxJournalBytes: 1024 * 1024,
   maxSnapshotBytes: 64 * 1024 * 1024,
-  // Longer than it takes to see that who held the lock is gone.
+  // Longer than lockStaleMs, so that the lock of a dead process expires first.
   lockTimeoutMs: 15_000,
   lockStaleMs: 5_000,
 }
@@ -47,19 +47,19 @@ export class NoteBook {
     const book = new NoteBook(await openJournal(folder, all), all, server)
     server.resource(
       'note://{id}',
-      { name: 'note', title: 'A note', mimeType: 'text/markdown', complete: { id: async () => (await book.all()).map(({ id }) => id) } },
+      { name: 'note', title: 'Note', mimeType: 'text/markdown', complete: { id: async () => (await book.all()).map(({ id }) => id) } },
       ({ id }) => book.#read(String(id)),
     )
     await book.#refresh()
-    // What another process writes is news here too. Where nothing can be watched, it is seen with the next request.
+    // Announces changes of other processes. If the folder cannot be watched, the next request finds them.
     try {
-      book.#watcher = watch(folder, { persistent: false }, () => book.#heard())
+      book.#watcher = watch(folder, { persistent: false }, () => book.#onFileEvent())
       book.#watcher.on('error', () => book.close())
     } catch {}
     return book
   }
 
-  /** All notes, the last changed first. */
+  /** All notes, the most recently changed first. */
   async all(): Promise<Note[]> {
     const notes = await this.#refresh()
     return [...notes.values()].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.id < b.id ? -1 : 1))
@@ -75,18 +75,18 @@ export class NoteBook {
     const note: Note = { id: newId(), ...parts, createdAt: now, updatedAt: now, revision: 1 }
     return this.#put((notes) => {
       if (notes.size >= this.#limits.maxNotes)
-        throw new ToolError(`There are ${notes.size} notes, the most that are kept (maxNotes); remove some first`)
+        throw new ToolError(`The limit of ${notes.size} notes is reached (maxNotes); remove some first`)
       return note
     })
   }
 
-  /** @param expected refuses the change when the note is by now at another revision */
+  /** @param expected the revision that the note must have; any other is an error */
   async edit(id: string, changes: Partial<NoteParts>, expected?: number): Promise<Note> {
     return this.#put((notes) => {
       const note = notes.get(id)
       if (!note) throw noSuchNote(id)
       if (expected !== undefined && note.revision !== expected)
-        throw new ToolError(`Note ${id} is at revision ${note.revision}, not ${expected}: somebody changed it; read it again`)
+        throw new ToolError(`Note ${id} is at revision ${note.revision}, not ${expected}: it was changed; read it again`)
       const changed: Note = { ...note, ...changes, updatedAt: new Date().toISOString(), revision: note.revision + 1 }
       this.#checkSize(changed)
       return changed
@@ -118,9 +118,8 @@ export class NoteBook {
     try {
       await this.#journal.change(decide)
     } catch (error) {
-      // Who holds the lock, and where, is of no use to the other side.
-      if (error instanceof McpError && error.code === 'ERR_TIMEOUT')
-        throw new ToolError('Another process is busy with the notes; try again')
+      // The original error names the lock file and its owner, which the client must not see.
+      if (error instanceof McpError && error.code === 'ERR_TIMEOUT') throw new ToolError('Another process is using the notes; try again')
       throw error
     }
     await this.#refresh()
@@ -132,8 +131,8 @@ export class NoteBook {
     return notes
   }
 
-  /** One change makes many events; a look that is still to come will see them all. */
-  #heard(): void {
+  /** Schedules one refresh for all file events of a change. */
+  #onFileEvent(): void {
     this.#looking ??= setTimeout(() => {
       this.#looking = undefined
       this.#refresh().catch(() => {})
@@ -143,7 +142,7 @@ export class NoteBook {
   #checkSize({ text }: Pick<Note, 'text'>): void {
     const size = Buffer.byteLength(text)
     if (size > this.#limits.maxTextBytes)
-      throw new ToolError(`The text has ${size} bytes, and a note at most ${this.#limits.maxTextBytes} (maxTextBytes)`)
+      throw new ToolError(`The text has ${size} bytes; the limit is ${this.#limits.maxTextBytes} (maxTextBytes)`)
   }
 
   async #read(id: string): Promise<string> {
@@ -168,7 +167,7 @@ export class NoteBook {
       this.#resources.set(id, { handle, title })
       return
     }
-    // Every update is a new list for clients; most edits leave the title alone.
+    // Each update makes clients fetch the list again, so it is sent only for a new title.
     if (shown.title !== title) shown.handle.update(definition)
     shown.title = title
     shown.handle.changed()
@@ -186,9 +185,9 @@ export const noSuchNote = (id: string): ToolError =>
   new ToolError(
     ID.test(id)
       ? `There is no note ${id}`
-      : `${JSON.stringify(id.slice(0, 40))} is no note; ids have 10 letters and digits, as search and list give them`,
+      : `${JSON.stringify(id.slice(0, 40))} is not a note id; ids have 10 letters and digits, see search and list`,
   )
 
-/** As a person reads it. */
+/** The note as Markdown, with its title and tags. */
 export const asMarkdown = ({ title, text, tags }: Note): string =>
   `# ${title}\n\n${text}\n${tags.length > 0 ? `\n${tags.map((tag) => `#${tag}`).join(' ')}\n` : ''}`

@@ -1,4 +1,4 @@
-/** A note, and what is done to notes: the entries that the journal keeps. */
+/** The format of a note, and of the journal entries that change notes. */
 
 import { isObject } from '../../base/json.ts'
 
@@ -9,11 +9,11 @@ export interface Note {
   tags: string[]
   createdAt: string
   updatedAt: string
-  /** How many times it was changed. */
+  /** 1 for a new note. Each edit adds 1. */
   revision: number
 }
 
-/** One change, as it is written down. */
+/** One change, as the journal stores it. */
 export type Entry = { put: Note } | { remove: string }
 
 export function isNote(value: unknown): value is Note {

@@ -1,4 +1,4 @@
-/** What a person can start with notes. */
+/** The prompts of the notes server. */
 
 import { embed, McpError, type Server, text } from '../../server/index.ts'
 import { object } from '../schema.ts'
@@ -7,7 +7,7 @@ import { withTag } from './tools.ts'
 
 const WEEK_MS = 7 * 24 * 60 * 60_000
 const MAX_REVIEWED = 50
-/** Characters of all notes together: fifty of the largest would be more than a client takes. */
+/** In characters, for all notes together: 50 notes of the largest size would exceed the limits of clients. */
 const MAX_REVIEWED_LENGTH = 1024 * 1024
 
 export function addPrompts(server: Server, book: NoteBook): void {
@@ -15,7 +15,7 @@ export function addPrompts(server: Server, book: NoteBook): void {
     'summarise',
     {
       title: 'Summarise a note',
-      description: 'A short summary of one note',
+      description: 'Summarises one note',
       input: object({ id: { type: 'string', description: 'The id of the note' } }, 'id'),
       complete: { id: async () => (await book.all()).map(({ id }) => id) },
     },
@@ -29,15 +29,16 @@ export function addPrompts(server: Server, book: NoteBook): void {
     'weekly-review',
     {
       title: 'Weekly review',
-      description: 'What the notes of the last seven days come to, and what is still open',
+      description: 'Reviews the notes of the last seven days: work done, decisions, open points',
       input: object({ tag: { type: 'string', description: 'Only notes with this tag' } }),
       complete: { tag: async () => [...new Set((await book.all()).flatMap(({ tags }) => tags))].sort() },
     },
     async ({ tag }) => {
       const since = new Date(Date.now() - WEEK_MS).toISOString()
       const notes = withTag(await book.all(), tag).filter(({ updatedAt }) => updatedAt >= since)
-      const asked = 'Review these notes of the last seven days: what was done, what was decided, what is still open.'
-      if (notes.length === 0) return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Say so.`
+      const asked = 'Review these notes of the last seven days. List the work done, the decisions and the open points.'
+      if (notes.length === 0)
+        return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Tell the person.`
       let left = MAX_REVIEWED_LENGTH
       const shown = notes.slice(0, MAX_REVIEWED).filter((note) => {
         left -= asMarkdown(note).length

@@ -18,13 +18,13 @@ test('the example connects an account for its person only', async () => {
   the client asks: Connect your Photos account
   the browser of alice shows: Done
   answer: alice at sea, alice in the hills
-Alice asks again, and nobody is asked anything:
+Alice asks again, without a question:
   answer: alice at sea, alice in the hills
-Mallory asks, and has Alice open the page:
+Mallory asks, and makes Alice open the page:
   the client asks: Connect your Photos account
   the browser of alice shows: Access denied
   answer: The person declined: Connect your Photos account
-A token of the photo service in what the clients saw: no
+The clients saw a token of the photo service: no
 `)
   expect(code).toBe(0)
 })
