@@ -13,8 +13,7 @@ const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UN
 export function networkFault(server: string, error: unknown): McpError {
   if (error instanceof McpError) return error
   const { code, message } = describe(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new McpError('ERR_LIMIT', `${server} sent more than ${MAX_HEADER_BYTES} bytes of headers`)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new McpError('ERR_LIMIT', `${server} sent more than ${MAX_HEADER_BYTES} bytes of headers`)
   if (code !== undefined && TIMEOUTS.has(code))
     return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
   return new McpError('ERR_NETWORK', `${server} could not be reached, or the connection broke: ${message}`, { cause: error })
