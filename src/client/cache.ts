@@ -33,6 +33,7 @@ export class ResponseCache {
   readonly #entries: BoundedMap<string, Entry>
   readonly #clock: Clock
 
+  /** @param options `maxEntries` is the number of results; the oldest are dropped first. Default: 1000. */
   constructor(options: { maxEntries?: number; clock?: Clock } = {}) {
     this.#entries = new BoundedMap(options.maxEntries ?? 1000)
     this.#clock = options.clock ?? systemClock

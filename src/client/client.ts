@@ -72,10 +72,7 @@ export class Client {
       onChange: (change) => this.#onChange(change),
       mirrored: mirrored && ((params) => mirrored.of(params)),
     })
-    this.#cache =
-      options.cache === false
-        ? undefined
-        : (options.cache ?? new ResponseCache({ maxEntries: this.#settings.limits.maxCached, clock: this.#settings.clock }))
+    this.#cache = options.cache === false ? undefined : (options.cache ?? new ResponseCache({ clock: this.#settings.clock }))
     this.#outputs = new OutputSchemas(this.#settings.onWarning)
     this.#cacheScope = { server: target.key, partition: options.cachePartition ?? crypto.randomUUID() }
     this.#watching = new Watching(this.#settings.limits.maxWatches, (filter) => this.#connection.listenTo(filter))

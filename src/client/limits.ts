@@ -18,8 +18,6 @@ export interface ClientLimits {
   maxItems: number
   /** Rounds of questions in one call. */
   maxRounds: number
-  /** Questions in one round. */
-  maxQuestions: number
   /** Requests of the server that run at the same time. */
   maxActive: number
   /** Requests of the server that wait to run. More are refused. */
@@ -32,8 +30,6 @@ export interface ClientLimits {
   progressCallbacks: Rate
   /** Resources and lists that are watched at the same time. */
   maxWatches: number
-  /** Results in the cache. */
-  maxCached: number
 }
 
 /** The default limits of a client. */
@@ -45,12 +41,10 @@ export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   maxPages: 64,
   maxItems: 10_000,
   maxRounds: 10,
-  maxQuestions: 32,
   maxActive: 64,
   maxWaiting: 256,
   elicitations: { perSecond: 1, burst: 20 },
   samplings: { perSecond: 1, burst: 20 },
   progressCallbacks: { perSecond: 100, burst: 1000 },
   maxWatches: 1000,
-  maxCached: 1000,
 }

@@ -7,6 +7,9 @@ import type { InputRequest } from '../protocol/model/input-required.ts'
 import type { Answerer, Asking } from './answers.ts'
 import type { ClientLimits } from './limits.ts'
 
+/** Questions in one round. They are answered at the same time, and a person cannot answer more; rates limit how often a person is asked. */
+const MAX_QUESTIONS = 32
+
 /**
  * @param first the result of the first call
  * @param send repeats the call with these additional parameters
@@ -25,7 +28,7 @@ export async function runRounds(
       throw new McpError('ERR_LIMIT', `${method} asked questions in more than ${limits.maxRounds} rounds (limits.maxRounds)`)
     const { inputRequests, requestState } = result
     const additions: Params = {}
-    if (inputRequests !== undefined) additions.inputResponses = await answerAll(method, inputRequests, answerer, asking, limits)
+    if (inputRequests !== undefined) additions.inputResponses = await answerAll(method, inputRequests, answerer, asking)
     // Returned unchanged, and only if there was one.
     if (typeof requestState === 'string') additions.requestState = requestState
     if (Object.keys(additions).length === 0)
@@ -36,14 +39,11 @@ export async function runRounds(
   return 'ttlMs' in result ? { ...result, ttlMs: 0 } : result
 }
 
-async function answerAll(method: string, requests: unknown, answerer: Answerer, asking: Asking, limits: ClientLimits): Promise<Params> {
+async function answerAll(method: string, requests: unknown, answerer: Answerer, asking: Asking): Promise<Params> {
   if (!isObject(requests)) throw new McpError('ERR_ANSWER_INVALID', `${method}: malformed inputRequests`)
   const entries = Object.entries(requests)
-  if (entries.length > limits.maxQuestions)
-    throw new McpError(
-      'ERR_LIMIT',
-      `${method} asks ${entries.length} questions at once, more than ${limits.maxQuestions} (limits.maxQuestions)`,
-    )
+  if (entries.length > MAX_QUESTIONS)
+    throw new McpError('ERR_LIMIT', `${method} asks ${entries.length} questions at once, more than ${MAX_QUESTIONS}`)
   const answers = await Promise.all(
     entries.map(async ([key, request]) => {
       if (!isObject(request) || typeof request.method !== 'string')

@@ -19,13 +19,20 @@ import { Session } from './dialect/session.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { dispatch, toErrorObject } from './dispatch.ts'
 import { Quota } from './quota.ts'
-import { Listener, tooMany } from './subscriptions.ts'
+import { Listener } from './subscriptions.ts'
 
 const NO_PARAMS: Params = Object.freeze({})
 const encoder = new TextEncoder()
 
 /** A reason longer than this is cut: it is only shown and logged. */
 const MAX_REASON_CHARS = 1000
+
+/** Open listen requests of one channel. A client needs one; each may name `maxSubscriptions` resources. */
+const MAX_LISTENS = 16
+
+/** The sizes as JSON of what a client declares in `initialize`. Names and versions are short; capabilities may have extensions. */
+const MAX_CLIENT_INFO_BYTES = 4 * 1024
+const MAX_CAPABILITIES_BYTES = 64 * 1024
 
 /** A server may hold many thousands of these, most of them idle, so the parts are created on first use. */
 export class ClientMessages implements PeerHandler {
@@ -125,8 +132,8 @@ export class ClientMessages implements PeerHandler {
       throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
     }
     // Both stay in memory as long as the session.
-    this.#refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes')
-    this.#refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes')
+    refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes', MAX_CLIENT_INFO_BYTES)
+    refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
     this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
     const { instructions, info } = this.#core
     const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(this.#canTell), serverInfo: info }
@@ -137,14 +144,6 @@ export class ClientMessages implements PeerHandler {
   /** False on a transport that cannot send messages outside of a request. */
   get #canTell(): boolean {
     return this.#options.outlet.canPush !== false
-  }
-
-  #refuseLarge(member: string, value: unknown, limit: 'maxClientInfoBytes' | 'maxCapabilitiesBytes'): void {
-    const max = this.#core.limits[limit]
-    const bytes = encoder.encode(JSON.stringify(value)).length
-    if (bytes <= max) return
-    const message = `params.${member} has ${bytes} bytes as JSON: at most ${max} (limits.${limit})`
-    throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
   }
 
   #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {
@@ -166,10 +165,12 @@ export class ClientMessages implements PeerHandler {
   }
 
   #listen(call: Call): Promise<Params> {
-    const max = this.#core.limits.maxListens
     const listeners = this.#listeners ?? new Set()
     this.#listeners = listeners
-    if (listeners.size >= max) throw tooMany('maxListens', max)
+    if (listeners.size >= MAX_LISTENS) {
+      const data = { reason: 'limit', limit: 'maxListens', max: MAX_LISTENS }
+      throw new McpError('ERR_LIMIT', `Too many open listen requests: at most ${MAX_LISTENS}`, { data })
+    }
     const listener = new Listener(call.exchange, call.params, this.#core, true)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
@@ -229,4 +230,12 @@ class Opening implements Dialect {
     if (call.method === 'ping') return {}
     return call.method === 'initialize' ? this.#initialize(call) : undefined
   }
+}
+
+/** @param limit names the limit in the data of the error */
+function refuseLarge(member: string, value: unknown, limit: string, max: number): void {
+  const bytes = encoder.encode(JSON.stringify(value)).length
+  if (bytes <= max) return
+  const message = `params.${member} has ${bytes} bytes as JSON: at most ${max}`
+  throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
 }

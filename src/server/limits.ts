@@ -24,8 +24,6 @@ export interface ServerLimits {
   maxSubscriptions: number
   /** The total length of those URIs, in characters. */
   maxSubscriptionBytes: number
-  /** Open listen requests of one client. */
-  maxListens: number
   /** Rounds of questions in one stateless call. */
   maxRounds: number
   /** The size of the state that a call carries between rounds, as text. */
@@ -34,10 +32,6 @@ export interface ServerLimits {
   stateTtlMs: number
   /** The length of one log message. */
   maxLogBytes: number
-  /** The size of `clientInfo` in `initialize`, as JSON. */
-  maxClientInfoBytes: number
-  /** The size of the client's capabilities in `initialize`, as JSON. */
-  maxCapabilitiesBytes: number
 }
 
 /** The default limits of a server. */
@@ -52,11 +46,8 @@ export const DEFAULT_LIMITS: ServerLimits = {
   askTimeoutMs: 10 * 60_000,
   maxSubscriptions: 1000,
   maxSubscriptionBytes: 64 * 1024,
-  maxListens: 16,
   maxRounds: 10,
   maxJournalBytes: 64 * 1024,
   stateTtlMs: 15 * 60_000,
   maxLogBytes: 8 * 1024,
-  maxClientInfoBytes: 4 * 1024,
-  maxCapabilitiesBytes: 64 * 1024,
 }

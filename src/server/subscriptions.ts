@@ -104,7 +104,7 @@ function honoured(wanted: unknown, core: Core): SubscriptionFilter {
   if (uris !== undefined) {
     if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== 'string'))
       throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
-    if (uris.length > core.limits.maxSubscriptions) throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    if (uris.length > core.limits.maxSubscriptions) throw tooMany(core.limits.maxSubscriptions)
     const long = (uris as string[]).find(({ length }) => length > MAX_URI_LENGTH)
     if (long !== undefined)
       throw new McpError(
@@ -134,5 +134,7 @@ export const tooLong = (max: number): McpError =>
     },
   )
 
-export const tooMany = (limit: string, max: number): McpError =>
-  new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.${limit})`, { data: { reason: 'limit', limit, max } })
+export const tooMany = (max: number): McpError =>
+  new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.maxSubscriptions)`, {
+    data: { reason: 'limit', limit: 'maxSubscriptions', max },
+  })

@@ -17,15 +17,14 @@ export interface ProcessOptions {
   cwd?: string
   /** Called with each line of the server's standard error, which may be log output or errors. */
   onStderr?(line: string): void
-  /** How much of standard error is kept for error messages. Default: 64 KiB. */
-  maxStderrBytes?: number
   /** How long to wait after closing its input, and again after SIGTERM. Default: 2 s. */
   shutdownMs?: number
 }
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-const DEFAULT_MAX_STDERR_BYTES = 64 * 1024
+/** How much of standard error is kept for error messages, which quote only the last lines; and the longest part of a line. */
+const MAX_STDERR_CHARS = 64 * 1024
 const DEFAULT_SHUTDOWN_MS = 2000
 const GROUP_POLL_MS = 20
 
@@ -140,8 +139,9 @@ export class Stderr {
   #tail = ''
   #line = ''
 
-  constructor(stream: Readable, options: Pick<ProcessOptions, 'maxStderrBytes' | 'onStderr'>) {
-    this.#max = options.maxStderrBytes ?? DEFAULT_MAX_STDERR_BYTES
+  /** @param max only tests set it */
+  constructor(stream: Readable, options: Pick<ProcessOptions, 'onStderr'>, max = MAX_STDERR_CHARS) {
+    this.#max = max
     this.#onLine = options.onStderr
     stream.setEncoding('utf8')
     stream.on('data', (text: string) => this.#take(text))

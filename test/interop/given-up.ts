@@ -9,7 +9,8 @@ import { type Listening, listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/index.ts'
 import { CLIENT_INFO } from './their-client.ts'
 
-const RETRY_MS = 20
+/** The time after which the server asks clients to come back. */
+const RETRY_MS = 1_000
 
 interface Settings {
   endpoint: URL
@@ -43,7 +44,7 @@ export function describeGivenUp(): void {
         await ctx.progress(1, 2)
         return new Promise<never>((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
       })
-      listening = await listen(server, { limits: { retryMs: RETRY_MS } })
+      listening = await listen(server)
     })
     afterAll(() => listening.close())
 
@@ -63,8 +64,8 @@ export function describeGivenUp(): void {
           onprogress: () => controller.abort('Enough'),
         })
         await expect(call).rejects.toThrow('Enough')
-        await expect.poll(() => resumed.length).toBeGreaterThan(0)
-        await new Promise((resolve) => setTimeout(resolve, 10 * RETRY_MS))
+        await expect.poll(() => resumed.length, { timeout: 3 * RETRY_MS }).toBeGreaterThan(0)
+        await new Promise((resolve) => setTimeout(resolve, 1.5 * RETRY_MS))
         expect(resumed).toEqual([204])
         await close()
       },

@@ -184,10 +184,10 @@ test('a child leads its own process group and is started without a shell', async
 })
 
 describe('what a child says on standard error', () => {
-  const collect = (options: { maxStderrBytes?: number } = {}): { stream: PassThrough; stderr: Stderr; lines: string[] } => {
+  const collect = (max?: number): { stream: PassThrough; stderr: Stderr; lines: string[] } => {
     const stream = new PassThrough()
     const lines: string[] = []
-    return { stream, lines, stderr: new Stderr(stream, { ...options, onStderr: (line) => lines.push(line) }) }
+    return { stream, lines, stderr: new Stderr(stream, { onStderr: (line) => lines.push(line) }, max) }
   }
   const ended = (stream: PassThrough): Promise<void> => new Promise((resolve) => stream.once('end', resolve))
 
@@ -200,7 +200,7 @@ describe('what a child says on standard error', () => {
   })
 
   test.each([99, 100, 101])('standard error of %i characters is kept up to 100', async (length) => {
-    const { stream, stderr } = collect({ maxStderrBytes: 100 })
+    const { stream, stderr } = collect(100)
     stream.end(`${'x'.repeat(length - 1)}y`)
     await ended(stream)
     expect(stderr.tail).toHaveLength(Math.min(length, 100))
@@ -208,7 +208,7 @@ describe('what a child says on standard error', () => {
   })
 
   test('standard error is not kept when the limit is 0', async () => {
-    const { stream, stderr, lines } = collect({ maxStderrBytes: 0 })
+    const { stream, stderr, lines } = collect(0)
     stream.end('words\n')
     await ended(stream)
     expect(stderr.tail).toBe('')

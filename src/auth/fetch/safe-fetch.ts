@@ -27,15 +27,15 @@ export interface SafeFetchLimits {
   maxDocumentBytes: number
   /** The longest time for the whole request, including redirects and the body. */
   fetchTimeoutMs: number
-  /** Maximum number of redirects to follow. */
-  maxDocumentRedirects: number
 }
+
+/** Redirects that are followed. Each target is checked again; a longer chain is more likely a loop than a document. */
+const MAX_REDIRECTS = 3
 
 /** The defaults of `limits`. */
 export const DEFAULT_SAFE_FETCH_LIMITS: SafeFetchLimits = {
   maxDocumentBytes: 256 * 1024,
   fetchTimeoutMs: 10_000,
-  maxDocumentRedirects: 3,
 }
 
 /** Returns all addresses of a host name. */
@@ -93,7 +93,7 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
         const next = locationOf(response, url)
         if (next === undefined || redirect === 'manual') return await readResponse(response, url, limits)
         await response.body?.cancel()
-        if (method !== 'GET' || hops >= limits.maxDocumentRedirects) throw urlRefused('redirect', url)
+        if (method !== 'GET' || hops >= MAX_REDIRECTS) throw urlRefused('redirect', url)
         ;({ url, reach } = check(next))
       }
     } catch (error) {

@@ -11,8 +11,6 @@ export interface ResourceServerLimits {
   keyCacheMs: number
   /** How long an introspection result is used. */
   introspectionCacheMs: number
-  /** Maximum number of introspection results in the cache. */
-  maxIntrospected: number
   /** How far the time of a DPoP proof may be from now, in both directions. */
   proofWindowMs: number
   /** Maximum number of DPoP proofs that are remembered to detect reuse. */
@@ -26,7 +24,6 @@ export const DEFAULT_RESOURCE_SERVER_LIMITS: ResourceServerLimits = {
   fetchTimeoutMs: 5_000,
   keyCacheMs: 10 * 60_000,
   introspectionCacheMs: 60_000,
-  maxIntrospected: 10_000,
   proofWindowMs: 60_000,
   maxProofs: 100_000,
 }

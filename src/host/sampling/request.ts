@@ -7,20 +7,22 @@ import { isContentBlock } from '../../protocol/model/content.ts'
 import { type CreateMessageParams, type CreateMessageResult, checkToolUse } from '../../protocol/model/sampling.ts'
 
 export interface RequestLimits {
-  maxMessages: number
   /** Messages, system prompt and tools together, as JSON. */
   maxRequestChars: number
-  maxTools: number
-  maxStopSequences: number
 }
 
-export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxMessages: 1000, maxRequestChars: 2_000_000, maxTools: 128, maxStopSequences: 16 }
+export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRequestChars: 2_000_000 }
+
+/** Real requests stay far below. `maxRequestChars` limits the size; these limit the number of small parts, which are checked one by one. */
+const MAX_MESSAGES = 1000
+const MAX_TOOLS = 128
+const MAX_STOP_SEQUENCES = 16
 
 /** @throws McpError ERR_INVALID_PARAMS with the expectation, or ERR_LIMIT with the limit */
 export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFAULT_REQUEST_LIMITS): CreateMessageParams {
   if (!isObject(value) || !Array.isArray(value.messages)) throw invalid('messages must be a list')
   const { messages, maxTokens, systemPrompt, includeContext, temperature, stopSequences } = value
-  within(messages.length, limits, 'maxMessages', 'messages')
+  within(messages.length, MAX_MESSAGES, 'messages')
   if (messages.length === 0) throw invalid('messages must hold at least one message')
   for (const [index, message] of messages.entries()) checkMessage(message, `messages[${index}]`)
   if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1) throw invalid('maxTokens must be a whole number of at least 1')
@@ -30,11 +32,11 @@ export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFA
   if (stopSequences !== undefined) {
     if (!Array.isArray(stopSequences) || stopSequences.some((each) => typeof each !== 'string'))
       throw invalid('stopSequences must be a list of strings')
-    within(stopSequences.length, limits, 'maxStopSequences', 'stop sequences')
+    within(stopSequences.length, MAX_STOP_SEQUENCES, 'stop sequences')
   }
   checkPreferences(value.modelPreferences)
-  checkTools(value.tools, value.toolChoice, limits)
-  within(JSON.stringify([messages, systemPrompt, value.tools]).length, limits, 'maxRequestChars', 'characters')
+  checkTools(value.tools, value.toolChoice)
+  within(JSON.stringify([messages, systemPrompt, value.tools]).length, limits.maxRequestChars, 'characters (maxRequestChars)')
   const params = value as unknown as CreateMessageParams
   const fault = checkToolUse(params.messages)
   if (fault) throw invalid(`messages[${fault.index}] ${fault.what}`)
@@ -61,9 +63,8 @@ const MODES = new Set<unknown>([undefined, 'auto', 'required', 'none'])
 
 const invalid = (what: string): McpError => new McpError('ERR_INVALID_PARAMS', what)
 
-function within(count: number, limits: RequestLimits, limit: keyof RequestLimits, what: string): void {
-  if (count > limits[limit])
-    throw new McpError('ERR_LIMIT', `A sampling request may hold ${limits[limit]} ${what} (${limit}), not ${count}`)
+function within(count: number, max: number, what: string): void {
+  if (count > max) throw new McpError('ERR_LIMIT', `A sampling request may hold ${max} ${what}, not ${count}`)
 }
 
 function checkMessage(message: unknown, where: string): void {
@@ -113,11 +114,11 @@ function checkPreferences(preferences: unknown): void {
     throw invalid('modelPreferences.hints must be a list of objects')
 }
 
-function checkTools(tools: unknown, choice: unknown, limits: RequestLimits): void {
+function checkTools(tools: unknown, choice: unknown): void {
   if (choice !== undefined && !(isObject(choice) && MODES.has(choice.mode))) throw invalid('toolChoice.mode must be auto, required or none')
   if (tools === undefined) return
   if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool.name === 'string' && isObject(tool.inputSchema)))
     throw invalid('tools must be a list of tools with name and inputSchema')
-  within(tools.length, limits, 'maxTools', 'tools')
+  within(tools.length, MAX_TOOLS, 'tools')
   if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have different names')
 }

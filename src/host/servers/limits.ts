@@ -23,14 +23,10 @@ export interface SupervisionLimits {
   pingIntervalMs: number
   /** How long it may take to answer that. */
   pingTimeoutMs: number
-  /** So many unanswered in a row, and the connection is opened anew. */
-  maxMissedPings: number
   /** Changes of lists that come within this time are read together. */
   listDebounceMs: number
   /** The longest wait before a list that keeps changing is read again; each wait is twice the one before. */
   maxListPauseMs: number
-  /** A list that could not be read is tried again after this time. */
-  relistMs: number
   /** Tools, prompts, resources and templates of one server together. */
   maxOfferingItems: number
   /** All that it lists, its instructions and capabilities, as JSON. */
@@ -52,10 +48,8 @@ export const DEFAULT_SUPERVISION_LIMITS: SupervisionLimits = {
   breakerOpenMs: 60_000,
   pingIntervalMs: 30_000,
   pingTimeoutMs: 10_000,
-  maxMissedPings: 2,
   listDebounceMs: 200,
   maxListPauseMs: 10_000,
-  relistMs: 30_000,
   maxOfferingItems: 10_000,
   maxOfferingBytes: 16 * 1024 * 1024,
   maxSubscriptions: 1_000,

@@ -32,7 +32,10 @@ export interface ServerListing {
   faults: readonly ListFault[]
 }
 
-type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
+/** The pause before a list that could not be read is read again. Changes that the server announces are read sooner. */
+const RELIST_MS = 30_000
+
+type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
 
 export interface ReaderOptions {
   client: Client
@@ -122,7 +125,7 @@ export class OfferingReader {
     this.#reading = this.#readDirty().finally(() => {
       this.#reading = undefined
       if (this.#dirty.size > 0) this.#readChangesLater()
-      else if (this.#passingFaults().length > 0) this.#readLater(this.#options.limits.relistMs, () => this.refresh([]))
+      else if (this.#passingFaults().length > 0) this.#readLater(RELIST_MS, () => this.refresh([]))
     })
     return this.#reading
   }

@@ -6,9 +6,12 @@ import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { SupervisionLimits } from './limits.ts'
 
+/** Unanswered pings in a row after which the host reconnects. One may be late on a busy machine. */
+const MAX_MISSED_PINGS = 2
+
 export interface LivenessOptions {
   client: Client
-  limits: Pick<SupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
+  limits: Pick<SupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs'>
   clock: Clock
   /** A server may do one thing at a time, so it is not pinged during a call. The call has its own timeout. */
   isBusy(): boolean
@@ -62,7 +65,7 @@ export class Liveness {
     } catch (error) {
       if (this.#isStopped) return
       const isSilent = error instanceof McpError && error.code === 'ERR_TIMEOUT'
-      if (isSilent && this.#missed + 1 < limits.maxMissedPings) return this.#setMissed(this.#missed + 1)
+      if (isSilent && this.#missed + 1 < MAX_MISSED_PINGS) return this.#setMissed(this.#missed + 1)
       // An error from the server proves that it is alive.
       if (!(error instanceof RemoteError)) return onDead(error as Error)
     }

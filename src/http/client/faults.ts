@@ -4,14 +4,16 @@ import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
+/** The headers of one response, in bytes: the default of Node, and as much as our own server accepts. */
+export const MAX_HEADER_BYTES = 16 * 1024
+
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
 
 /** The error of a request without a complete response. */
-export function networkFault(server: string, error: unknown, limits: HttpClientLimits): McpError {
+export function networkFault(server: string, error: unknown): McpError {
   if (error instanceof McpError) return error
   const { code, message } = describe(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return limitFault(server, `more than ${limits.maxHeaderBytes} bytes of headers`, 'maxHeaderBytes')
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new McpError('ERR_LIMIT', `${server} sent more than ${MAX_HEADER_BYTES} bytes of headers`)
   if (code !== undefined && TIMEOUTS.has(code))
     return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
   return new McpError('ERR_NETWORK', `${server} could not be reached, or the connection broke: ${message}`, { cause: error })

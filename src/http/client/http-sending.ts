@@ -17,7 +17,11 @@ const HELD_INTERVAL_MS = 250
 const MAX_HELD_BYTES = 64 * 1024
 const BUSY = new Set([429, 503])
 const MIN_BUSY_WAIT_MS = 50
+/** Retries after 429 or 503. The timeout of the call limits the time; this limits the load on a server that stays busy. */
+const MAX_BUSY_RETRIES = 5
 const ABORTED = new Error('The request was aborted')
+/** Redirects of one request. They stay on one origin, so a longer chain is a loop. */
+const MAX_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** The redirects that keep the method. The others turn a POST into a GET. */
 const REDIRECTS_WITH_METHOD = new Set([307, 308])
@@ -202,11 +206,11 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   /** How long to wait before the request is sent again; undefined when the refusal is final. */
   #busyWait(retryAfter: string | undefined): number | undefined {
-    const { maxBusyRetries, maxRetryAfterMs } = this.#sender.limits
+    const { maxRetryAfterMs } = this.#sender.limits
     const waitMs = retryAfterIn(retryAfter)
     // A stream that is opened by GET has retries of its own.
     if (waitMs === undefined || waitMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
-    if (this.#busyRetries >= maxBusyRetries) return undefined
+    if (this.#busyRetries >= MAX_BUSY_RETRIES) return undefined
     // Spread out, because many requests may have been refused at the same moment.
     return Math.max(waitMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
   }
@@ -229,7 +233,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   #redirect(status: number, location: string | undefined): void {
     const { method, url } = this.#request
-    const { server, limits } = this.#sender
+    const { server } = this.#sender
     const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined
     const refuse = (why: string): void =>
       this.#fail(new McpError('ERR_HTTP', `${server} redirected (${status}) ${why}`, { data: { status } }))
@@ -239,7 +243,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
       return this.#fail(new McpError('ERR_INSECURE', message))
     }
     if (method !== 'GET' && !REDIRECTS_WITH_METHOD.has(status)) return refuse(`in a way that would turn ${method} into GET`)
-    if (this.#redirects >= limits.maxRedirects) return refuse(`more than ${limits.maxRedirects} times (limits.maxRedirects)`)
+    if (this.#redirects >= MAX_REDIRECTS) return refuse(`more than ${MAX_REDIRECTS} times`)
     this.#redirects++
     this.#request = { ...this.#request, url: next }
     if (this.#permission) this.#permission = { ...this.#permission, request: { ...this.#permission.request, url: next } }
@@ -264,7 +268,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (this.#isOver) return
     this.#stop()
-    this.#handler.onFail(networkFault(this.#sender.server, error, this.#sender.limits))
+    this.#handler.onFail(networkFault(this.#sender.server, error))
   }
 
   #queueFault(): McpError {

@@ -12,10 +12,6 @@ export interface HttpClientLimits {
   maxEventBytes: number
   /** Values of one message. An answer with more fails. */
   maxValues: number
-  /** The headers of one response, in bytes. */
-  maxHeaderBytes: number
-  /** Redirects followed for one request, to the same origin only. */
-  maxRedirects: number
   /** Attempts in a row to reopen a broken stream before its request fails. */
   maxReconnects: number
   /** Requests at the same time; more are queued. Notifications and responses of the client have 8 connections of their own. */
@@ -24,9 +20,7 @@ export interface HttpClientLimits {
   maxStreams: number
   /** Queued requests. One more fails at once. */
   maxQueued: number
-  /** Retries of a request that the server refused with 429 or 503 and Retry-After. */
-  maxBusyRetries: number
-  /** The longest Retry-After that the client waits for. A longer one is an error at once. */
+  /** The longest Retry-After that the client waits for, up to 5 times for one request. A longer one is an error at once. */
   maxRetryAfterMs: number
   /** How long connecting may take. */
   connectTimeoutMs: number
@@ -39,14 +33,11 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
   maxEventBytes: 4 * 1024 * 1024,
   maxValues: ANSWER_BOUNDS.maxValues,
-  maxHeaderBytes: 16 * 1024,
-  maxRedirects: 3,
   maxReconnects: 5,
   // Together no more than what a session of our own server accepts at the same time.
   maxConnections: 48,
   maxStreams: 16,
   maxQueued: 10_000,
-  maxBusyRetries: 5,
   maxRetryAfterMs: 30_000,
   connectTimeoutMs: 10_000,
   noticeTimeoutMs: 30_000,

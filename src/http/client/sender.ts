@@ -3,6 +3,7 @@
 import { Pool } from 'undici'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer, SentRequest } from '../../protocol/seams/authorizer.ts'
+import { MAX_HEADER_BYTES } from './faults.ts'
 import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-connection.ts'
 import { HttpSending } from './http-sending.ts'
 import { Lane } from './lane.ts'
@@ -54,7 +55,7 @@ export class HttpSender implements HttpConnection {
       // The callers set the time limits of their requests. Only the time to connect is the pool's.
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxHeaderSize: limits.maxHeaderBytes,
+      maxHeaderSize: MAX_HEADER_BYTES,
       connect: { ...options.tls, timeout: limits.connectTimeoutMs },
     })
   }

@@ -73,7 +73,7 @@ export class Endpoint {
     this.#options = options
     this.#service = service
     this.#clock = clock
-    this.#guard = new Guard(options, limits.maxHeaders)
+    this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
     this.#open = new OpenStreams(limits, clock, (limit) =>

@@ -7,20 +7,21 @@ import type { Headers, HttpRequestView } from './runtime/view.ts'
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
+/** Clients and proxies send a few dozen headers. A fixed maximum bounds the work for each request. */
+const MAX_HEADERS = 100
+
 /** Whether a connection ends at a loopback address, at another address, or the runtime does not say. */
 type Socket = 'local' | 'other' | 'unknown'
 
 export class Guard {
   readonly #options: HttpOptions
-  readonly #maxHeaders: number
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
   /** The last Host header that was accepted for each kind of socket. Nearly every request has the same. */
   readonly #good: Record<Socket, string | undefined> = { local: undefined, other: undefined, unknown: undefined }
 
-  constructor(options: HttpOptions, maxHeaders: number) {
+  constructor(options: HttpOptions) {
     this.#options = options
-    this.#maxHeaders = maxHeaders
     const { auth, allowedHosts = [] } = options
     this.#hosts = new Set([...allowedHosts, ...(auth ? [auth.host] : [])].map((host) => host.toLowerCase()))
     this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
@@ -33,8 +34,7 @@ export class Guard {
 
   /** The same without Origin, for public documents. */
   checkHead(request: HttpRequestView): Refusal | undefined {
-    if (request.headerCount > this.#maxHeaders)
-      return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
+    if (request.headerCount > MAX_HEADERS) return refuse(431, `More than ${MAX_HEADERS} headers`, { limit: 'maxHeaders' })
     return this.#checkHost(request)
   }
 

@@ -13,7 +13,7 @@ import type { HttpLimits } from './options.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/view.ts'
 import type { HttpPost } from './stateless.ts'
-import type { OpenStreams } from './streams/open-streams.ts'
+import { MAX_MISSED_PINGS, type OpenStreams } from './streams/open-streams.ts'
 import { PlainStream } from './streams/plain-stream.ts'
 
 export interface LegacySseOptions {
@@ -138,7 +138,7 @@ export class LegacySse {
           session.missedPings = 0
         },
         () => {
-          if (++session.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer pings')
+          if (++session.missedPings >= MAX_MISSED_PINGS) this.#end(id, 'The client does not answer pings')
         },
       )
     }

@@ -10,8 +10,6 @@ export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 
 /** The limits of one HTTP handler. */
 export interface HttpLimits extends ReadBounds, BodyBounds {
-  /** Headers of one request. */
-  maxHeaders: number
   /** Refused credentials from one address. Beyond it the response is 429. */
   failedLogins: Rate | false
   /** Sessions of this process. */
@@ -60,8 +58,6 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   authGraceMs: number
   /** How long an answer may take before it becomes a stream, which can be kept alive and resumed. */
   streamAfterMs: number
-  /** How long clients are asked to wait before they reconnect to a stream. */
-  retryMs: number
   /** Events of one stream kept for a client that resumes it. */
   maxEvents: number
   /** The memory of these events. */
@@ -72,12 +68,8 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   maxKeptBytes: number
   /** How long events are kept after the stream ended or the client disconnected. */
   eventTtlMs: number
-  /** Ended streams of one session whose events are kept. */
-  maxEndedStreams: number
   /** How often the client of an open stream is pinged. */
   pingMs: number
-  /** Pings in a row that may fail before the stream is closed. */
-  maxMissedPings: number
 }
 
 /** The default of every limit. */
@@ -86,7 +78,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxBodyBytes: 4 * 1024 * 1024,
   bodyGraceMs: 10_000,
   minBodyRate: 1024,
-  maxHeaders: 100,
   failedLogins: { perSecond: 10 / 60, burst: 10 },
   maxSessions: 10_000,
   maxSessionsPerPrincipal: 100,
@@ -111,15 +102,12 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxStreamAgeMs: 30 * 60_000,
   authGraceMs: 60_000,
   streamAfterMs: 5_000,
-  retryMs: 1_000,
   maxEvents: 1_000,
   maxEventBytes: 4 * 1024 * 1024,
   maxKeptBytesPerSession: 8 * 1024 * 1024,
   maxKeptBytes: 64 * 1024 * 1024,
   eventTtlMs: 10 * 60_000,
-  maxEndedStreams: 16,
   pingMs: 30_000,
-  maxMissedPings: 2,
 }
 
 /** Options of {@link httpHandler} and {@link listen}. */

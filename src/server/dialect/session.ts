@@ -156,8 +156,7 @@ export class Session implements Dialect {
     demand(access, core.resources.scopesOf(uri))
     const subscriptions = this.#subscriptions ?? new Map<string, Access>()
     this.#subscriptions = subscriptions
-    if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
-      throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri)) throw tooMany(core.limits.maxSubscriptions)
     if (!subscriptions.has(uri)) {
       const { maxSubscriptionBytes } = core.limits
       if (this.#subscribedLength + uri.length > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)

@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { IntrospectionOptions, ResourceServerLimits } from '../../../src/auth/server/index.ts'
-import { MAX_INTROSPECTING } from '../../../src/auth/server/tokens/introspection.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../../../src/auth/server/limits.ts'
+import { Introspector, MAX_INTROSPECTING } from '../../../src/auth/server/tokens/introspection.ts'
+import { Issuer } from '../../../src/auth/server/tokens/issuer.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
@@ -132,24 +134,35 @@ describe('a token that only its issuer can read', () => {
   })
 
   test('the cache of opaque tokens is bounded', async () => {
-    const { said, asked, status, active } = await opaque({}, { maxIntrospected: 2 })
-    for (const token of ['a', 'b', 'c']) said.set(token, active())
-    for (const token of ['a', 'b', 'a', 'b']) await status(token)
-    expect(asked).toHaveLength(2)
-    await status('c')
-    await status('b')
-    expect(asked).toHaveLength(3)
-    await status('a')
-    expect(asked).toHaveLength(4)
-    // What is asked about anew takes its own place and nobody else's.
-    const other = await opaque({}, { maxIntrospected: 2 })
-    for (const token of ['a', 'b']) other.said.set(token, other.active())
-    await other.status('a')
+    const introspector = () => {
+      const asked: (string | null)[] = []
+      const clock = fakeClock()
+      const fetch = async (_url: string, { body }: RequestInit): Promise<Response> => {
+        asked.push(new URLSearchParams(String(body)).get('token'))
+        return Response.json({ active: true })
+      }
+      const bounds = { fetch, fetchTimeoutMs: 5_000 }
+      const introspection = { ...CLIENT, endpoint: 'https://issuer.example/introspect' }
+      const limits = DEFAULT_RESOURCE_SERVER_LIMITS
+      const issuer = new Issuer({ issuer: 'https://issuer.example', introspection }, limits, bounds, clock)
+      return { asked, clock, known: new Introspector(issuer, introspection, limits, bounds, clock, 2) }
+    }
+    const { asked, known } = introspector()
+    for (const token of ['a', 'b', 'a', 'b']) await known.read(token)
+    expect(asked).toEqual(['a', 'b'])
+    await known.read('c')
+    await known.read('b')
+    expect(asked).toEqual(['a', 'b', 'c'])
+    await known.read('a')
+    expect(asked).toEqual(['a', 'b', 'c', 'a'])
+    // A token that is introspected again takes its own place and displaces no other.
+    const other = introspector()
+    await other.known.read('a')
     await other.clock.advance(30_000)
-    await other.status('b')
+    await other.known.read('b')
     await other.clock.advance(30_000)
-    for (const token of ['a', 'b', 'a']) await other.status(token)
-    expect(other.asked.map(({ token }) => token)).toEqual(['a', 'b', 'a'])
+    for (const token of ['a', 'b', 'a']) await other.known.read(token)
+    expect(other.asked).toEqual(['a', 'b', 'a'])
   })
 
   test('an opaque token is refused at once when too many introspections are pending', async () => {

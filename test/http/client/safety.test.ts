@@ -224,15 +224,15 @@ describe('what a server may send', () => {
     await expect.poll(() => isGone).toBe(true)
   })
 
-  test('headers are bounded by maxHeaderBytes', async () => {
+  test('headers are bounded by 16 KiB', async () => {
     const withHeader =
       (size: number): Respond =>
       ({ message }, answer) =>
         answer.json({ jsonrpc: '2.0', id: message.id, result: SAID }, 200, { 'x-filler': 'x'.repeat(size) })
-    const fits = await outcomeOf(withHeader(3000), { maxHeaderBytes: 4096 })
+    const fits = await outcomeOf(withHeader(15_000))
     expect(fits.outcome.message).toContain('It succeeded')
-    const { outcome } = await outcomeOf(withHeader(5000), { maxHeaderBytes: 4096 })
-    expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('(limits.maxHeaderBytes)') })
+    const { outcome } = await outcomeOf(withHeader(17_000))
+    expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringMatching(/sent more than 16384 bytes of headers$/) })
   })
 
   test('compression is neither requested nor accepted', async () => {
@@ -305,7 +305,7 @@ describe('a redirect', () => {
     const server = await httpScript(({ path }, answer) => answer.status(307, { location: `${path}x` }))
     expect(await failureOf(openSession(server))).toMatchObject({
       code: 'ERR_HTTP',
-      message: expect.stringContaining('(limits.maxRedirects)'),
+      message: expect.stringMatching(/more than 3 times$/),
     })
     expect(server.received.map(({ path }) => path)).toEqual(['/mcp', '/mcpx', '/mcpxx', '/mcpxxx'])
   })

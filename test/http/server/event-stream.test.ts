@@ -35,10 +35,10 @@ const ids = (sink: TestSink): string[] => sink.written.flatMap((text) => /^(?:ev
 
 describe('a stream that lets its reader go', () => {
   test('a stream that releases its reader names the time to come back, and ends its connection', () => {
-    const { stream, owner, connect } = streamOf({ limits: { retryMs: 700 } })
+    const { stream, owner, connect } = streamOf()
     const sink = connect()
     stream.release()
-    expect([sink.isEnded, sink.written.at(-1)]).toEqual([true, 'retry: 700\n\n'])
+    expect([sink.isEnded, sink.written.at(-1)]).toEqual([true, 'retry: 1000\n\n'])
     expect([stream.isReleased, stream.isConnected, stream.isOver]).toEqual([true, false, false])
     expect([owner.onUnattended.mock.calls.length, owner.open.size]).toEqual([1, 0])
     // Whoever comes back has not been let go.

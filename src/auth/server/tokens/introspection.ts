@@ -10,6 +10,9 @@ import { BadToken, IssuerUnavailable } from './token-errors.ts'
 /** Protects the issuer from floods of invented tokens. */
 export const MAX_INTROSPECTING = 64
 
+/** Results in the cache. They are used for a short time, so more would be the tokens of a flood. */
+const MAX_KNOWN = 10_000
+
 type Claims = Record<string, unknown>
 
 interface Known {
@@ -24,16 +27,26 @@ export class Introspector {
   readonly #limits: ResourceServerLimits
   readonly #bounds: FetchBounds
   readonly #clock: Clock
+  readonly #maxKnown: number
   /** By digest: the tokens themselves are not stored. */
   readonly #known = new Map<string, Known>()
   #running = 0
 
-  constructor(issuer: Issuer, options: IntrospectionOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
+  /** @param maxKnown only tests set it */
+  constructor(
+    issuer: Issuer,
+    options: IntrospectionOptions,
+    limits: ResourceServerLimits,
+    bounds: FetchBounds,
+    clock: Clock,
+    maxKnown = MAX_KNOWN,
+  ) {
     this.#issuer = issuer
     this.#options = options
     this.#limits = limits
     this.#bounds = bounds
     this.#clock = clock
+    this.#maxKnown = maxKnown
   }
 
   async read(token: string): Promise<Claims> {
@@ -51,12 +64,12 @@ export class Introspector {
     const now = this.#clock.now()
     const known = this.#known.get(key)
     if (known && known.until > now) return known.claims
-    const { maxIntrospected, introspectionCacheMs } = this.#limits
+    const { introspectionCacheMs } = this.#limits
     if (this.#running >= MAX_INTROSPECTING)
       return Promise.reject(new IssuerUnavailable(`More than ${MAX_INTROSPECTING} introspection requests are running`))
     this.#known.delete(key)
     const [oldest] = this.#known.keys()
-    if (this.#known.size >= maxIntrospected && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size >= this.#maxKnown && oldest !== undefined) this.#known.delete(oldest)
     const claims = this.#request(token)
     this.#known.set(key, { claims, until: now + introspectionCacheMs })
     // A failed request is not cached.

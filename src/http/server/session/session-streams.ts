@@ -10,7 +10,7 @@ import type { HttpLimits } from '../options.ts'
 import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply } from '../runtime/view.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
+import { MAX_MISSED_PINGS, type OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 
 /** What all sessions share. */
@@ -26,6 +26,8 @@ export interface SessionServices {
 /** The messages kept for the standing stream before the client opens it. */
 const EARLY_EVENTS = 64
 const EARLY_EVENT_BYTES = 64 * 1024
+/** The ended streams of one session whose events are kept. Their memory is limited by `maxKeptBytesPerSession`; this limits their number. */
+const MAX_ENDED_STREAMS = 16
 
 export class SessionStreams implements EventStreamOwner {
   /** The prefix of every event id of the session. Ids of other sessions do not match it. */
@@ -141,7 +143,7 @@ export class SessionStreams implements EventStreamOwner {
     // It may be listed already, if a client resumed it.
     removeFrom(this.#ended, stream)
     this.#ended.push(stream)
-    const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
+    const oldest = this.#ended.length > MAX_ENDED_STREAMS ? this.#ended.shift() : undefined
     if (oldest && !oldest.isConnected) this.#forget(oldest)
   }
 
@@ -221,7 +223,7 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   #ping(now: number): void {
-    const { pingMs, maxMissedPings } = this.limits
+    const { pingMs } = this.limits
     if (now - this.#pingedAt < pingMs) return
     this.#pingedAt = now
     // Long enough for an answer, and short enough that a miss is noticed before the next ping.
@@ -230,7 +232,7 @@ export class SessionStreams implements EventStreamOwner {
         this.#missedPings = 0
       },
       () => {
-        if (++this.#missedPings >= maxMissedPings) this.breakOff()
+        if (++this.#missedPings >= MAX_MISSED_PINGS) this.breakOff()
       },
     )
   }

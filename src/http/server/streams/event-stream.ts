@@ -13,6 +13,9 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
+/** How long clients are asked to wait before they reconnect: short for a person, long enough that clients do not poll. */
+const RETRY_MS = 1_000
+
 export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
 
@@ -180,14 +183,14 @@ export class EventStream implements AnswerStream, EventStore {
   /** Closes the connection but not the stream. The reader reconnects for the rest. */
   breakOff(): void {
     if (!this.#sink) return
-    this.#sink.write(`retry: ${this.#owner.limits.retryMs}\n\n`)
+    this.#sink.write(`retry: ${RETRY_MS}\n\n`)
     this.#disconnect()
     this.#owner.onUnattended(this)
   }
 
   /** An event that carries only an id, so that the reader can resume. */
   #idEvent(sequence: number): string {
-    return `id: ${this.#idOf(sequence)}\nretry: ${this.#owner.limits.retryMs}\ndata:\n\n`
+    return `id: ${this.#idOf(sequence)}\nretry: ${RETRY_MS}\ndata:\n\n`
   }
 
   #idOf(sequence: number): string {

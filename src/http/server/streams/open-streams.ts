@@ -28,6 +28,8 @@ interface Watched extends OpenStream {
 /** How often all streams are checked; more often where a limit is shorter. */
 const TICK_MS = 1000
 const SHORTEST_TICK_MS = 20
+/** Pings in a row that fail before a stream is closed. One may be lost on a poor network; `pingMs` sets how fast this is. */
+export const MAX_MISSED_PINGS = 2
 
 export class OpenStreams {
   readonly #limits: HttpLimits
