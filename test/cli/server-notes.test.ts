@@ -2,10 +2,10 @@
 
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { connectOptions } from '../../src/cli/connections/connect.ts'
 import { safe } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { ServerNotes } from '../../src/cli/output/server-notes.ts'
-import { connectOptions } from '../../src/cli/server/connect.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'

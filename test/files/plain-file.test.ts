@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { readTranscript } from '../../src/cli/transcript/transcript.ts'
 import { readAtMost, readPlainFile, readPlainText } from '../../src/files/plain-file.ts'
 import { readPrivate } from '../../src/files/private-file.ts'
-import { readConfig, readPolicy, testPolicy } from '../../src/host/services/lazy-readers.ts'
+import { readConfig, readPolicy, testPolicy } from '../../src/host/setup/lazy-readers.ts'
 import { policy } from '../host/consent/actions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createHost, type HostOptions } from '../../src/host/index.ts'
+import type { ModelRequest } from '../../src/host/language-models/language-model.ts'
 import type { Answer, Question } from '../../src/host/model/question.ts'
-import type { ModelRequest } from '../../src/host/models/model.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { fileTokenStore } from '../../src/auth/store/local-stores.ts'
 import { createHost, openVault, readAudit, serverFile, verifyAudit } from '../../src/host/index.ts'
-import { STORAGE_PATHS } from '../../src/host/services/open-storage.ts'
+import { STORAGE_PATHS } from '../../src/host/setup/open-storage.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, textOf, until } from './hosts.ts'
 

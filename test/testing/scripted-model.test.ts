@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ModelPart, ModelRequest } from '../../src/host/models/model.ts'
+import type { ModelPart, ModelRequest } from '../../src/host/language-models/language-model.ts'
 import type { SamplingContent, SamplingMessage } from '../../src/protocol/model/sampling.ts'
 import { scriptedModel } from '../../src/testing/scripted-model/model.ts'
 import { proves } from '../support/proves.ts'

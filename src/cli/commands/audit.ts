@@ -5,11 +5,11 @@ import type { Command } from 'commander'
 import { McpError } from '../../client/index.ts'
 import { type AuditFilter, type AuditRecord, appendAnchor, type Checkpoint, readAudit, verifyAudit } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
 import { jsonText } from '../output/json.ts'
 import { type SafeText, safe } from '../output/safe-text.ts'
-import { storagePath } from '../server/host-files.ts'
 
 export function registerAudit(program: Command, runner: CommandRunner): void {
   const audit = program

@@ -5,14 +5,14 @@ import { isObject } from '../../base/json.ts'
 import { assign, parseJson } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { withSession } from '../connections/session.ts'
+import { parseTargetAndName } from '../connections/target.ts'
+import { callTool, findTool } from '../connections/tool-call.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
 import { readAll } from '../read-all.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { withSession } from '../server/session.ts'
-import { parseTargetAndName } from '../server/target.ts'
-import { callTool, findTool } from '../server/tool-call.ts'
 
 interface CallCommandOptions extends TargetOptions {
   args?: string

@@ -5,12 +5,12 @@ import { Conversation } from '../../host/index.ts'
 import { MODEL_HELP, modelNamed } from '../chat/models.ts'
 import { runTurn } from '../chat/turn.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { withHost } from '../connections/open-host.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
-import { withHost } from '../server/open-host.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
 
 interface ChatCommandOptions {

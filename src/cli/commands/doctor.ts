@@ -3,12 +3,12 @@
 import type { Command } from 'commander'
 import { Client } from '../../client/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { connectOptions, targetFor } from '../connections/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { parseTarget } from '../connections/target.ts'
 import { Checkup, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
-import { connectOptions, targetFor } from '../server/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { parseTarget } from '../server/target.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14

@@ -3,12 +3,12 @@
 import type { Command } from 'commander'
 import { type GrantStore, openGrants } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
-import { storagePath } from '../server/host-files.ts'
 
 export function registerGrants(program: Command, runner: CommandRunner): void {
   const grants = program

@@ -3,11 +3,11 @@
 import type { Command } from 'commander'
 import { type Answer, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
-import { storagePath } from '../server/host-files.ts'
 
 export function registerInbox(program: Command, runner: CommandRunner): void {
   const inbox = program

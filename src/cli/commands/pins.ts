@@ -3,12 +3,12 @@
 import type { Command } from 'commander'
 import { openPins } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
+import { withHost } from '../connections/open-host.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
-import { storagePath } from '../server/host-files.ts'
-import { withHost } from '../server/open-host.ts'
 
 export function registerPins(program: Command, runner: CommandRunner): void {
   const pins = program

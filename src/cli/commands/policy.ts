@@ -20,12 +20,12 @@ import {
 } from '../../host/index.ts'
 import { assign } from '../arguments/assignment.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { policyFiles, storagePath } from '../connections/host-files.ts'
+import { configuredServers } from '../connections/open-host.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { counted } from '../output/counted.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
-import { policyFiles, storagePath } from '../server/host-files.ts'
-import { configuredServers } from '../server/open-host.ts'
 
 interface PolicyOptions {
   with?: string

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { printPrompts } from '../connections/listings.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { getPrompt } from '../connections/prompt.ts'
+import { withSession } from '../connections/session.ts'
+import { parseTarget, parseTargetAndName } from '../connections/target.ts'
 import { MediaFolder } from '../output/media.ts'
-import { printPrompts } from '../server/listings.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { getPrompt } from '../server/prompt.ts'
-import { withSession } from '../server/session.ts'
-import { parseTarget, parseTargetAndName } from '../server/target.ts'
 
 export function registerPrompts(program: Command, runner: CommandRunner): void {
   addTargetOptions(

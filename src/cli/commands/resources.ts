@@ -6,14 +6,14 @@ import type { Command } from 'commander'
 import { asText } from '../../base/as-text.ts'
 import type { ResourceContents } from '../../client/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { printResources } from '../connections/listings.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { withSession } from '../connections/session.ts'
+import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { bytesOf, MediaFolder } from '../output/media.ts'
 import { safe } from '../output/safe-text.ts'
-import { printResources } from '../server/listings.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { withSession } from '../server/session.ts'
-import { parseTarget } from '../server/target.ts'
 
 export function registerResources(program: Command, runner: CommandRunner): void {
   addTargetOptions(

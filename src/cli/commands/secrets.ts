@@ -3,11 +3,11 @@
 import type { Command } from 'commander'
 import { openVault, type Vault } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import { readAll } from '../read-all.ts'
-import { storagePath } from '../server/host-files.ts'
 
 export function registerSecrets(program: Command, runner: CommandRunner): void {
   const secrets = program

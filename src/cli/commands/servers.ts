@@ -19,17 +19,17 @@ import {
   withoutPlainSecrets,
 } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { describeTransport } from '../connections/configured.ts'
+import { hostFolderOf, storagePath } from '../connections/host-files.ts'
+import { configuredServers, withHost } from '../connections/open-host.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { parseTarget, type TargetName } from '../connections/target.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
 import { table } from '../output/table.ts'
-import { describeTransport } from '../server/configured.ts'
-import { hostFolderOf, storagePath } from '../server/host-files.ts'
-import { configuredServers, withHost } from '../server/open-host.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { parseTarget, type TargetName } from '../server/target.ts'
 
 interface AddOptions extends TargetOptions {
   title?: string

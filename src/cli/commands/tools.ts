@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
-import { printTool, printTools } from '../server/listings.ts'
-import { addTargetOptions, type TargetOptions } from '../server/options.ts'
-import { withSession } from '../server/session.ts'
-import { parseTarget } from '../server/target.ts'
-import { findTool } from '../server/tool-call.ts'
+import { printTool, printTools } from '../connections/listings.ts'
+import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
+import { withSession } from '../connections/session.ts'
+import { parseTarget } from '../connections/target.ts'
+import { findTool } from '../connections/tool-call.ts'
 
 export function registerTools(program: Command, runner: CommandRunner): void {
   addTargetOptions(

@@ -1,8 +1,8 @@
 /** Names for completion from files on this machine: the configured servers, and what was approved of each. */
 
 import { openPins, serverFile } from '../../host/index.ts'
+import { hostFolderOf, storagePath } from '../connections/host-files.ts'
 import type { Io } from '../io.ts'
-import { hostFolderOf, storagePath } from '../server/host-files.ts'
 import type { KnownNames } from './candidates.ts'
 
 /** The shell waits for this at every Tab, so unreadable files just offer nothing. @param bundled the servers of `portico serve` */

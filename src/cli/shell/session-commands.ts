@@ -3,14 +3,14 @@
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
 import type { Invocation } from '../command-runner.ts'
+import { printPrompts, printResources, printTool, printTools } from '../connections/listings.ts'
+import { getPrompt } from '../connections/prompt.ts'
+import type { Session } from '../connections/session.ts'
+import { callTool, findTool } from '../connections/tool-call.ts'
 import { explainError, UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { MediaFolder } from '../output/media.ts'
 import { safe } from '../output/safe-text.ts'
-import { printPrompts, printResources, printTool, printTools } from '../server/listings.ts'
-import { getPrompt } from '../server/prompt.ts'
-import type { Session } from '../server/session.ts'
-import { callTool, findTool } from '../server/tool-call.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
 
 export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [

@@ -13,7 +13,7 @@ import type { Finding } from '../model/question.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
-import { type FailedUse, sizeOf, type UseOutcome } from './perform.ts'
+import { type FailedUse, sizeOf, type UseOutcome } from './send-through-gate.ts'
 
 type AdmitServices = Pick<ActionServices, 'gate' | 'hasRules' | 'wallNow'>
 

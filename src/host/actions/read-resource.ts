@@ -9,7 +9,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitError, admitOutcome } from './admit-result.ts'
-import { performUse, sendPinned } from './perform.ts'
+import { performUse, sendPinned } from './send-through-gate.ts'
 
 export interface ResourceTarget {
   server: HostedServer

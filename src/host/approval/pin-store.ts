@@ -8,11 +8,11 @@ import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/jso
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Fingerprint, FingerprintPart } from '../launch/fingerprint.ts'
 import type { PinState } from '../model/action.ts'
 import { digestOf } from '../model/digest.ts'
 import type { Offering, PrimitiveKind } from '../model/offering.ts'
-import { type Baseline, checkBaselines } from './baseline.ts'
+import type { Fingerprint, FingerprintPart } from '../server-command/fingerprint.ts'
+import { type Baseline, checkBaselines } from './approved-definitions.ts'
 import { type Comparison, compareWith, keyOf } from './comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pin.ts'
 

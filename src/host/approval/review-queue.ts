@@ -3,9 +3,9 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
 import type { Review } from '../model/review.ts'
-import type { OtherName } from './flags.ts'
 import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
+import type { OtherName } from './warnings.ts'
 
 export interface ReviewQueueOptions {
   parts: ReviewServices

@@ -6,7 +6,7 @@
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
-import { tokensIn } from '../models/estimate.ts'
+import { tokensIn } from '../language-models/estimate-tokens.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'
 import type { ToolSearch } from './search.ts'

@@ -5,7 +5,7 @@
 
 import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type Placeholder, partsOf, placeholderText } from '../launch/placeholder.ts'
+import { type Placeholder, partsOf, placeholderText } from '../server-command/placeholder.ts'
 
 /** Matches when scheme, host and port are complete, so that no later text can change them. Unusual forms count as incomplete. */
 const COMPLETE = /^https?:\/\/[^\s/?#\\@]+[/?#]/i

@@ -1,7 +1,7 @@
 /** Classifies the words of a command: values of options can be secrets, while words that a shell or interpreter runs are code. */
 
 import { basename } from 'node:path'
-import { WRAPPERS } from '../launch/wrappers.ts'
+import { WRAPPERS } from '../server-command/wrappers.ts'
 
 const SHELLS =
   /^(?:(?:ba|da|z|fi|k|mk|pdk|c|tc|a|r)?sh|busybox|toybox|cmd|powershell|pwsh|nu|xonsh|elvish|eval|exec|source|xargs|parallel|watch|su|script|ssh|expect|make|just)$/i

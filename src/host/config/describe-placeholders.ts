@@ -1,7 +1,7 @@
 /** Describes which of the person's values a server will receive at start. The file of a project may send any variable anywhere. */
 
-import { type Placeholder, placeholdersIn } from '../launch/placeholder.ts'
 import type { ServerTransport } from '../model/server-spec.ts'
+import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
 
 /**
  * One line per placeholder: `your environment variable AWS_KEY goes into the header X-Key`.

@@ -4,7 +4,7 @@
  */
 
 import { basename, sep } from 'node:path'
-import { escapeText, placeholderText } from '../launch/placeholder.ts'
+import { escapeText, placeholderText } from '../server-command/placeholder.ts'
 import { Refused } from './problem.ts'
 
 /** Translates one text. Throws Refused for a placeholder that only the client itself can fill in. */

@@ -1,7 +1,7 @@
 /** Merges lists of servers: entries for the same server become one; different servers with one name get different names. */
 
-import { mapTexts, partsOf, textsOf } from '../launch/placeholder.ts'
 import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
+import { mapTexts, partsOf, textsOf } from '../server-command/placeholder.ts'
 import { freeName } from './server-names.ts'
 
 /** Appends `more` to `first`. Servers of `first` keep their names and positions. No new server gets a name in `reserved`. */

@@ -1,11 +1,11 @@
 /** Finds plain values in a configuration that look like secrets: by their name, by a known form, or because they look random. */
 
 import { isSecretName, redactText } from '../../base/text/redact.ts'
-import { looksLikeCode } from '../launch/code.ts'
-import { mapTexts, partsOf, placeholderText, textsOf } from '../launch/placeholder.ts'
-import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { Vault } from '../secrets/vault.ts'
+import { looksLikeCode } from '../server-command/detect-code.ts'
+import { mapTexts, partsOf, placeholderText, textsOf } from '../server-command/placeholder.ts'
+import { mayChangeWhatRuns } from '../server-command/risky-variables.ts'
 import { isOriginComplete } from './address.ts'
 import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './command-words.ts'
 

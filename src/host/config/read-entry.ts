@@ -1,7 +1,7 @@
 /** Reads one server entry in the shape most clients share: a command with arguments and environment, or a URL with headers. */
 
-import { partsOf } from '../launch/placeholder.ts'
 import type { HttpTransport, StdioTransport } from '../model/server-spec.ts'
+import { partsOf } from '../server-command/placeholder.ts'
 import { checkPlaceholders } from './address.ts'
 import type { Translate } from './foreign-text.ts'
 import type { FormatContext, ServerDraft } from './format.ts'

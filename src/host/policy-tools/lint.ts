@@ -5,8 +5,8 @@ import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
 import type { ArgumentTest, PolicyLayer, Rule } from '../model/rule.ts'
 import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
-import { covers } from '../policy/cover.ts'
 import { hasWildcard } from '../policy/glob.ts'
+import { covers } from '../policy/rule-covers.ts'
 
 export interface LintFinding {
   severity: 'error' | 'warning'

@@ -3,9 +3,15 @@
 import type { Clock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
-import { type CollectedMessage, collectMessage, emptyMessage, type ModelEnd, type ModelToolCall } from '../models/collect.ts'
-import { estimateTokens, tokensIn } from '../models/estimate.ts'
-import type { Model, ModelRequest } from '../models/model.ts'
+import {
+  type CollectedMessage,
+  collectMessage,
+  emptyMessage,
+  type ModelEnd,
+  type ModelToolCall,
+} from '../language-models/collect-message.ts'
+import { estimateTokens, tokensIn } from '../language-models/estimate-tokens.ts'
+import type { Model, ModelRequest } from '../language-models/language-model.ts'
 
 export interface Sampled {
   result: CreateMessageResult

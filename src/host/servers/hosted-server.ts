@@ -13,8 +13,8 @@ import type { Offering, PrimitiveKind } from '../model/offering.ts'
 import type { Question } from '../model/question.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import { redactError, redactHealth, redactOffering, redactValue } from '../secrets/redact-output.ts'
+import { ServerStart, whereOf } from './prepare-transport.ts'
 import type { ServerServices } from './server-services.ts'
-import { ServerStart, whereOf } from './start.ts'
 import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
 
 export interface HostedServerOptions {

@@ -2,7 +2,7 @@
 
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import type { Headers, HttpRequestView } from './runtime/view.ts'
+import type { Headers, HttpRequestView } from './runtime/request-reply.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])

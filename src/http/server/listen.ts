@@ -13,7 +13,7 @@ import { type HttpHandler, httpHandler } from './handler.ts'
 import { addressKey } from './limits/address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { NodeExchange } from './runtime/node.ts'
-import type { BodyBounds } from './runtime/view.ts'
+import type { BodyBounds } from './runtime/request-reply.ts'
 
 /** Options of {@link listen}. */
 export interface ListenOptions extends HttpOptions {

@@ -6,7 +6,7 @@ import type { Service } from '../../protocol/seams/service.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { decodeHeaderValue } from '../header-value.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
-import type { HttpRequestView } from './runtime/view.ts'
+import type { HttpRequestView } from './runtime/request-reply.ts'
 
 /** The parameter that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {

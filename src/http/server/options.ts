@@ -4,7 +4,7 @@ import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/seams/access.ts'
-import type { BodyBounds } from './runtime/view.ts'
+import type { BodyBounds } from './runtime/request-reply.ts'
 
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 

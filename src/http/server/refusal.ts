@@ -2,7 +2,7 @@
 
 import { type Id, INTERNAL_ERROR, INVALID_REQUEST } from '../../jsonrpc/message.ts'
 import { errorJson } from '../../jsonrpc/write.ts'
-import type { Headers } from './runtime/view.ts'
+import type { Headers } from './runtime/request-reply.ts'
 
 export interface Refusal {
   status: number

@@ -8,10 +8,10 @@ import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { ListRootsResult } from '../../protocol/model/roots.ts'
 import { type CreateMessageParams, type CreateMessageResult, checkConversation } from '../../protocol/model/sampling.ts'
+import { type AnySchema, type ObjectOf, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
-import { type AnySchema, type ObjectOf, schemaPort } from '../../protocol/schema/port.ts'
 
 /** A question for `ctx.ask`. Create it with `form`, `page`, `sampling` or `rootList`. */
 export interface Question<Answer = unknown> {

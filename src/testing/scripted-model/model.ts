@@ -1,7 +1,7 @@
 /** A model for tests and demos without a language model: it selects tools by the words of a request and repeats their results. */
 
-import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../../host/models/estimate.ts'
-import type { Model, ModelPart, ModelRequest } from '../../host/models/model.ts'
+import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../../host/language-models/estimate-tokens.ts'
+import type { Model, ModelPart, ModelRequest } from '../../host/language-models/language-model.ts'
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
 import { answerFrom, extract } from './extract.ts'
 import { type OfferedTool, type Plan, planCall, sides, steps } from './plan.ts'

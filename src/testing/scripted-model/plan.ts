@@ -1,7 +1,7 @@
 /** Finds the tool for a request. */
 
 import MiniSearch from 'minisearch'
-import type { ModelRequest } from '../../host/models/model.ts'
+import type { ModelRequest } from '../../host/language-models/language-model.ts'
 import { fillArguments } from './arguments.ts'
 import { words } from './words.ts'
 

@@ -1,8 +1,8 @@
 /** What a person is told to look at twice. */
 
 import { describe, expect, test } from 'vitest'
-import { flagger, type OtherName } from '../../../src/host/approval/flags.ts'
 import type { Primitive } from '../../../src/host/approval/pin.ts'
+import { flagger, type OtherName } from '../../../src/host/approval/warnings.ts'
 import { expectLinear } from '../../support/linear.ts'
 
 const OTHERS: readonly OtherName[] = [

@@ -3,8 +3,8 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_ENTRY_FILE_LIMITS } from '../../../src/host/launch/launch-context.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../../src/host/server-command/launch-context.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
 

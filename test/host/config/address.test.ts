@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { checkAddress, checkPlaceholders, resolveAddress } from '../../../src/host/config/address.ts'
 import { readEntry } from '../../../src/host/config/read-entry.ts'
 import { readMembers } from '../../../src/host/config/read-members.ts'
-import { resolveTransport } from '../../../src/host/launch/resolve.ts'
+import { resolveTransport } from '../../../src/host/server-command/resolve-placeholders.ts'
 
 describe('a URL that is read', () => {
   test.each([

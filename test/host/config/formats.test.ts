@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { readText } from '../../../src/host/config/read-config.ts'
-import { placeholdersIn } from '../../../src/host/launch/placeholder.ts'
+import { placeholdersIn } from '../../../src/host/server-command/placeholder.ts'
 
 const HOME = '/home/ada'
 const PROJECT = '/home/ada/shop'

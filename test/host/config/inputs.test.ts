@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { type AskForInput, inputsFor } from '../../../src/host/config/inputs.ts'
-import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { openVault } from '../../../src/host/secrets/vault.ts'
+import { resolveTransport } from '../../../src/host/server-command/resolve-placeholders.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()

@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../../src/host/config/plain-secrets.ts'
-import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 import type { ServerSpec, ServerTransport } from '../../../src/host/model/server-spec.ts'
 import { openVault } from '../../../src/host/secrets/vault.ts'
+import { resolveTransport } from '../../../src/host/server-command/resolve-placeholders.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ModelPart } from '../../../src/host/models/model.ts'
+import type { ModelPart } from '../../../src/host/language-models/language-model.ts'
 import { type BrokerOptions, createBroker } from '../../../src/host/sampling/broker.ts'
 import { sample } from '../../../src/host/sampling/sample.ts'
 import { Cancelled, Declined, McpError } from '../../../src/protocol/errors.ts'

@@ -1,6 +1,6 @@
 /** People and models that decide and answer as a test says, for the broker. */
 
-import type { Model, ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
+import type { Model, ModelPart, ModelRequest } from '../../../src/host/language-models/language-model.ts'
 import type { Broker, SamplingDelivery, SamplingGate, SamplingRequest } from '../../../src/host/sampling/broker.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 

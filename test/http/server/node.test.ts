@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { NodeExchange } from '../../../src/http/server/runtime/node.ts'
-import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
+import type { BodyFault } from '../../../src/http/server/runtime/request-reply.ts'
 import { portOf } from '../../support/http-requests.ts'
 
 interface Visited {

@@ -1,7 +1,7 @@
 /** Both ends of a reply without a socket, under the hand of a test. */
 
 import type { Clock } from '../../../src/base/clock.ts'
-import type { EventSink, Headers, HttpReply } from '../../../src/http/server/runtime/view.ts'
+import type { EventSink, Headers, HttpReply } from '../../../src/http/server/runtime/request-reply.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/index.ts'
 
 /** A reader that takes what a test says it takes. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
+import type { BodyFault } from '../../../src/http/server/runtime/request-reply.ts'
 import { WebReply, WebRequestView } from '../../../src/http/server/runtime/web.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }

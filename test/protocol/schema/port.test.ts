@@ -4,8 +4,8 @@ import Type from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import { type AnySchema, type InputOf, type ObjectOf, type OutputOf, schemaPort } from '../../../src/protocol/schema/any-schema.ts'
 import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
-import { type AnySchema, type InputOf, type ObjectOf, type OutputOf, schemaPort } from '../../../src/protocol/schema/port.ts'
 import { proves } from '../../support/proves.ts'
 
 const zodSchema = z.object({ id: z.int(), name: z.string().optional() })

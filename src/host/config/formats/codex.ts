@@ -1,6 +1,6 @@
 /** Codex: `mcp_servers` in its TOML settings. It has no placeholders; members name environment variables instead. */
 
-import { placeholderText } from '../../launch/placeholder.ts'
+import { placeholderText } from '../../server-command/placeholder.ts'
 import { literal } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
 import { Refused, within } from '../problem.ts'

@@ -1,6 +1,6 @@
 /** Goose: `extensions` in its YAML settings. */
 
-import { placeholderText } from '../../launch/placeholder.ts'
+import { placeholderText } from '../../server-command/placeholder.ts'
 import { shellLike } from '../foreign-text.ts'
 import type { ConfigFormat, ServerDraft } from '../format.ts'
 import { Refused, within } from '../problem.ts'

@@ -1,7 +1,7 @@
 /** LibreChat: `mcpServers` in YAML, with values that each user enters. */
 
-import { placeholderText } from '../../launch/placeholder.ts'
 import type { InputSpec } from '../../model/server-spec.ts'
+import { placeholderText } from '../../server-command/placeholder.ts'
 import { braced, type Translate } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
 import { Refused, within } from '../problem.ts'

@@ -5,8 +5,8 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
-import { partsOf } from '../../launch/placeholder.ts'
 import type { ConfigProvenance, InputSpec, ServerSpec } from '../../model/server-spec.ts'
+import { partsOf } from '../../server-command/placeholder.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
 import { Refused, within } from '../problem.ts'
 import { readEntries, readEntry, readTimeout } from '../read-entry.ts'

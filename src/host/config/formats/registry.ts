@@ -1,7 +1,7 @@
 /** MCP Registry: `server.json` describes how to install and start a server, and which values it needs. */
 
-import { placeholderText } from '../../launch/placeholder.ts'
 import type { HttpTransport, InputSpec, StdioTransport } from '../../model/server-spec.ts'
+import { placeholderText } from '../../server-command/placeholder.ts'
 import { literal } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
 import { Refused, within } from '../problem.ts'

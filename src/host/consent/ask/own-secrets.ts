@@ -5,8 +5,8 @@
 
 import { isObject } from '../../../base/json.ts'
 import { isSecretName, isSecretText } from '../../../base/text/redact.ts'
-import { isCodeName } from '../../launch/code-name.ts'
 import type { Subject } from '../../model/question.ts'
+import { isCodeName } from '../../server-command/code-arguments.ts'
 
 export interface Folded {
   value: unknown

@@ -11,9 +11,9 @@ import { applyAnswer } from './apply-answer.ts'
 import { askPerson } from './ask.ts'
 import { countedCall, type Evaluation, evaluate } from './evaluate.ts'
 import { PendingQuestions } from './pending-questions.ts'
-import { performAction } from './perform.ts'
 import { recordFailedQuestion, refuse } from './refusal.ts'
 import type { ActionRequest, GateOptions, Permit } from './request.ts'
+import { performAction } from './run-and-record.ts'
 
 export { type ActionRequest, DEFAULT_GATE_LIMITS, type GateLimits, type Permit, type RequestedAction } from './request.ts'
 

@@ -7,11 +7,11 @@ import { isAbsolute, posix, win32 } from 'node:path'
 import { isObject } from '../../../base/json.ts'
 import { redact } from '../../../base/text/redact.ts'
 import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
-import { isCodeName } from '../../launch/code-name.ts'
 import type { ArgumentRules, ArgumentTest } from '../../model/rule.ts'
 import type { TrustTier } from '../../model/server-spec.ts'
 import { effectivePort } from '../../policy/argument-test.ts'
 import { escapeSegment } from '../../policy/pointer.ts'
+import { isCodeName } from '../../server-command/code-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

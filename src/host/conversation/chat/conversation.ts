@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
-import { estimateTokens } from '../../models/estimate.ts'
+import { estimateTokens } from '../../language-models/estimate-tokens.ts'
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
 import type { ChatLimits } from './limits.ts'

@@ -1,7 +1,7 @@
 /** Reads the body of a request on Node, bounded in size and in how slowly it may come. */
 
 import type { IncomingMessage } from 'node:http'
-import type { BodyBounds, BodyFault, OnBody } from './view.ts'
+import type { BodyBounds, BodyFault, OnBody } from './request-reply.ts'
 
 // Keeps a byte order mark, so that the JSON parser refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { EventSink, Headers } from './view.ts'
+import type { EventSink, Headers } from './request-reply.ts'
 
 /** Collects what is written in one turn and sends it in one piece. A stream that begins and ends in one turn is one response. */
 export class NodeEventSink implements EventSink {

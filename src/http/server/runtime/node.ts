@@ -6,7 +6,7 @@ import { isLoopbackAddress } from '../../../base/address/loopback.ts'
 import { forwardedAddress } from '../limits/address.ts'
 import { NodeBody } from './node-body.ts'
 import { end, NodeEventSink } from './node-event-sink.ts'
-import type { BodyBounds, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './view.ts'
+import type { BodyBounds, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './request-reply.ts'
 
 /** A request whose body a framework may already have read. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }

@@ -3,7 +3,7 @@
 import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
 import type { HttpLimits } from '../options.ts'
-import type { EventSink } from '../runtime/view.ts'
+import type { EventSink } from '../runtime/request-reply.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 

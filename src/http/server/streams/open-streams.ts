@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpLimits } from '../options.ts'
-import type { EventSink } from '../runtime/view.ts'
+import type { EventSink } from '../runtime/request-reply.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {

@@ -1,7 +1,7 @@
 /** A stream of events that cannot be resumed. */
 
 import type { CallerUsage } from '../limits/caller-usage.ts'
-import type { EventSink, HttpReply } from '../runtime/view.ts'
+import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'

@@ -5,7 +5,7 @@ import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Access } from '../../../protocol/seams/access.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import { JSON_TYPE } from '../refusal.ts'
-import type { Headers, HttpReply } from '../runtime/view.ts'
+import type { Headers, HttpReply } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 

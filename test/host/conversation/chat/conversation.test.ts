@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Conversation } from '../../../../src/host/conversation/chat/conversation.ts'
-import { estimateTokens } from '../../../../src/host/models/estimate.ts'
+import { estimateTokens } from '../../../../src/host/language-models/estimate-tokens.ts'
 import { checkToolUse, type SamplingMessage } from '../../../../src/protocol/model/sampling.ts'
 
 const round = (id: string, chars: number): SamplingMessage[] => [

@@ -1,6 +1,6 @@
 /** Models that say what a test tells them to, step by step. */
 
-import type { Model, ModelPart, ModelRequest } from '../../../../src/host/models/model.ts'
+import type { Model, ModelPart, ModelRequest } from '../../../../src/host/language-models/language-model.ts'
 
 export interface CannedModel extends Model {
   asked: ModelRequest[]

@@ -3,16 +3,16 @@
 import { inspect } from 'node:util'
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type AiSdkModel, fromAiSdk } from '../../../src/host/models/ai-sdk.ts'
-import { type AnthropicPackage, anthropic, anthropicFrom } from '../../../src/host/models/anthropic.ts'
-import type { Model, ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
+import { type AiSdkModel, fromAiSdk } from '../../../src/host/language-models/ai-sdk.ts'
+import { type AnthropicPackage, anthropic, anthropicFrom } from '../../../src/host/language-models/anthropic.ts'
+import type { Model, ModelPart, ModelRequest } from '../../../src/host/language-models/language-model.ts'
 import {
   type OpenAiCompatibleOptions,
   type OpenAiCompatiblePackage,
   openaiCompatible,
   openaiCompatibleFrom,
-} from '../../../src/host/models/openai-compatible.ts'
-import { optionalPackage } from '../../../src/host/models/optional-package.ts'
+} from '../../../src/host/language-models/openai-compatible.ts'
+import { optionalPackage } from '../../../src/host/language-models/optional-package.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
 import type { SamplingMessage } from '../../../src/protocol/model/sampling.ts'
 import { proves } from '../../support/proves.ts'

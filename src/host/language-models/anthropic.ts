@@ -2,9 +2,9 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
-import type { Model } from './model.ts'
+import { isPicture } from './image-types.ts'
+import type { Model } from './language-model.ts'
 import { optionalPackage } from './optional-package.ts'
-import { isPicture } from './pictures.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
 // Always passed: otherwise the package would use an unchecked address from the environment.

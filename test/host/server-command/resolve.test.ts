@@ -4,9 +4,9 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escapeText, partsOf, placeholdersIn } from '../../../src/host/launch/placeholder.ts'
-import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
+import { escapeText, partsOf, placeholdersIn } from '../../../src/host/server-command/placeholder.ts'
+import { resolveTransport } from '../../../src/host/server-command/resolve-placeholders.ts'
 import { expectLinear } from '../../support/linear.ts'
 
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'

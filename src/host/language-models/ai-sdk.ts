@@ -8,9 +8,9 @@ import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
 import { SPECIFICATION_VERSIONS, type VersionWords, versionWords } from './ai-sdk-versions.ts'
-import { modelFailure } from './failure.ts'
-import type { Model, ModelPart, ModelRequest, ModelTraits, ModelUsage } from './model.ts'
-import { Silence } from './silence.ts'
+import type { Model, ModelPart, ModelRequest, ModelTraits, ModelUsage } from './language-model.ts'
+import { modelFailure } from './provider-error.ts'
+import { Silence } from './silence-timeout.ts'
 import { type ToolNames, toolNames } from './tool-names.ts'
 
 /** `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` of `@ai-sdk/provider` are compatible. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { ModelPart } from '../../../src/host/language-models/language-model.ts'
+import { personModel } from '../../../src/host/language-models/person-as-model.ts'
 import type { Answer, Question } from '../../../src/host/model/question.ts'
-import type { ModelPart } from '../../../src/host/models/model.ts'
-import { personModel } from '../../../src/host/models/person.ts'
 import { Declined } from '../../../src/protocol/errors.ts'
 
 const about = { principal: 'me', run: 'r', server: { id: 'notes', title: 'Notes', where: 'node notes.js' }, chain: ['server notes'] }

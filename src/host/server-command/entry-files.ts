@@ -30,9 +30,9 @@ import {
 } from './launch-context.ts'
 
 import { binFiles, mainFile, moduleFile } from './node-modules.ts'
+import { changesWhatRuns } from './risky-variables.ts'
 import { manifestsOf, NODE_RUNNER, runsUnnamed } from './runners.ts'
 import { assignmentsIn, nodeOptionWords, shebangWords, shellWords } from './split-words.ts'
-import { changesWhatRuns } from './variables.ts'
 import { WRAPPERS } from './wrappers.ts'
 
 export interface EntryFiles {

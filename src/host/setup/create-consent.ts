@@ -10,8 +10,8 @@ import { Conversation } from '../conversation/chat/conversation.ts'
 import type { Asker } from '../model/question.ts'
 import { type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import type { ConsentServices, PolicyService } from './host-services.ts'
 import type { HostStorage } from './open-storage.ts'
-import type { ConsentServices, PolicyService } from './services.ts'
 
 export interface ConsentOptions {
   storage: HostStorage

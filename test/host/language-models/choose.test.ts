@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chooseModel } from '../../../src/host/models/choose.ts'
-import type { Model, ModelTraits } from '../../../src/host/models/model.ts'
+import { chooseModel } from '../../../src/host/language-models/choose-model.ts'
+import type { Model, ModelTraits } from '../../../src/host/language-models/language-model.ts'
 import { proves } from '../../support/proves.ts'
 
 const modelOf = (id: string, traits?: ModelTraits): Model => ({

@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Model, ModelPart, ModelRequest } from './model.ts'
+import type { Model, ModelPart, ModelRequest } from './language-model.ts'
 
 export type ModelToolCall = Extract<ModelPart, { type: 'tool-call' }>
 export type ModelEnd = Extract<ModelPart, { type: 'end' }>

@@ -1,7 +1,7 @@
 /** The approved definitions of one server, as stored. */
 
 import { isObject } from '../../base/json.ts'
-import type { FingerprintPart } from '../launch/fingerprint.ts'
+import type { FingerprintPart } from '../server-command/fingerprint.ts'
 import { PINNED_KINDS, type Primitive } from './pin.ts'
 
 export interface Baseline {

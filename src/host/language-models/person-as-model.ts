@@ -5,7 +5,7 @@ import { isObject } from '../../base/json.ts'
 import { Declined, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams } from '../../protocol/model/sampling.ts'
 import type { Asker, Question } from '../model/question.ts'
-import type { Model, ModelRequest } from './model.ts'
+import type { Model, ModelRequest } from './language-model.ts'
 
 export interface PersonOptions {
   asker: Asker

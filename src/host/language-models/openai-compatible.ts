@@ -1,9 +1,9 @@
 /** Models behind the chat completions API: most providers, and local ones such as Ollama, llama.cpp or vLLM. */
 
 import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
-import type { Model } from './model.ts'
+import { isPicture } from './image-types.ts'
+import type { Model } from './language-model.ts'
 import { optionalPackage } from './optional-package.ts'
-import { isPicture } from './pictures.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {

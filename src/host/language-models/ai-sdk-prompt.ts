@@ -4,7 +4,7 @@ import { asText } from '../../base/as-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
-import type { ModelRequest } from './model.ts'
+import type { ModelRequest } from './language-model.ts'
 import type { ToolNames } from './tool-names.ts'
 
 interface TextPart {

@@ -1,7 +1,7 @@
 /** Chooses a model by a server's preferences. Preferences are advisory: a model is always chosen if there is one. */
 
 import type { ModelPreferences } from '../../protocol/model/sampling.ts'
-import type { Model, ModelTraits } from './model.ts'
+import type { Model, ModelTraits } from './language-model.ts'
 
 export interface ChooseOptions {
   /** Hints of servers, and your equivalent models: `{ sonnet: ['qwen3'] }`. Both sides are substrings of names. */
