@@ -29,7 +29,12 @@ import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /** The conversation that the action belongs to. Default: none. */
+  /**
+   * Who wants the action. The policy decides by it, and the audit log records it. Say `'person'` only for what the person typed or
+   * clicked: then most calls need no question. Default: 'model'.
+   */
+  as?: 'model' | 'person'
+  /** The conversation that the action belongs to. Default: one that the host keeps for all actions without a conversation. */
   conversation?: Conversation
 }
 
@@ -171,46 +176,50 @@ export class Host {
   }
 
   /**
-   * Calls a tool for the person.
+   * Calls a tool for a model, or for the person.
    * @example
-   * await host.call('notes__search', { query: 'door' })
-   * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
+   * await host.call('notes__search', { query: 'door' }, { conversation })
+   * await host.call({ server: 'notes', name: 'search' }, { query: 'door' }, { as: 'person' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
     const { server, name } = this.#toolOf(tool)
-    const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
+    const called = await callTool(this.#services, server, name, args, this.#useOptions(options))
     if ('error' in called) throw called.error
     return called.result
   }
 
-  /** Reads a resource for the person. */
+  /** Reads a resource for a model, or for the person. */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
+    return readResource(this.#services, this.#resourceOf(uri), this.#useOptions(options))
   }
 
   /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
+    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#useOptions(options))
   }
 
-  /** Gets a prompt for the person. */
+  /** Gets a prompt for a model, or for the person. */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
     const { catalog, fleet } = this.#services
     const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
     if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
-    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
+    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#useOptions(options))
   }
 
-  /** Suggestions of a server for an argument that the person is typing. The text goes to that server only. */
+  /** Suggestions of a server for the value of an argument. The text goes to that server only. */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
-    return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
+    return complete(this.#services, this.#services.fleet.get(server), params, this.#useOptions(options))
   }
 
   /** Explains the decision about a call. Nothing is asked, counted or done. */
-  async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
+  async explain(
+    tool: CatalogName,
+    args: Readonly<Record<string, unknown>>,
+    options: Pick<HostCallOptions, 'as' | 'conversation'> = {},
+  ): Promise<Explanation> {
     const { server, name } = this.#toolOf(tool)
-    const { gate, policy, grants, ownConversation, wallNow } = this.#services
-    const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
+    const { gate, policy, grants, wallNow } = this.#services
+    const request = toolRequest(server, name, () => args, this.#useOptions(options))
     const { action } = await gate.evaluate(request)
     return explain(policy.current(), action, await grants.live(wallNow()))
   }
@@ -308,8 +317,13 @@ export class Host {
     return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
   }
 
-  #byPerson({ conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
-    return { ...options, conversation: this.#prepare(conversation), initiator: 'user', chain: ['you'] }
+  #useOptions({ as = 'model', conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
+    if (as !== 'model' && as !== 'person') {
+      throw new McpError('ERR_INVALID_PARAMS', `Expected "model" or "person" for the option "as", got ${JSON.stringify(as)}`)
+    }
+    const wanted: Pick<UseOptions, 'initiator' | 'chain'> =
+      as === 'person' ? { initiator: 'user', chain: ['you'] } : { initiator: 'model', chain: ['you', 'model'] }
+    return { ...options, ...wanted, conversation: this.#prepare(conversation) }
   }
 
   /** Applies the limits of this host to a conversation that is used for the first time. */

@@ -190,8 +190,8 @@ test('secrets from any source are in no file, event, error, question or log', as
     note: SECRETS.argBearer,
     url: `https://user:${SECRETS.argUrl}@example.com/`,
   }
-  await host.call('chatterbox__take', args)
-  await host.call('chatterbox__take', { ...args, password: SECRETS.argPasswordRefused, refuse: true }).catch(caught)
+  await host.call('chatterbox__take', args, { as: 'person' })
+  await host.call('chatterbox__take', { ...args, password: SECRETS.argPasswordRefused, refuse: true }, { as: 'person' }).catch(caught)
   await host.call({ server: 'chatterbox', name: 'nothing' }, { password: SECRETS.argPasswordFailed }).catch(caught)
   await host.call({ server: 'rude', name: 'any' }, { password: SECRETS.argPasswordFailed }).catch(caught)
   const parts = await chat(host, 'go')
