@@ -15,7 +15,8 @@ import { offerToModel, resolveModelCall } from './catalog/offer.ts'
 import { type FoundTool, ToolSearch } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
-import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
+import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
+import { type CallOutcome, type CallTool, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
@@ -45,6 +46,13 @@ export interface ChatOptions {
   /** Default: the first model of the host. */
   model?: Model
   signal?: AbortSignal
+}
+
+export interface ModelToolsOptions {
+  /** The conversation that the calls belong to. Use one for everything that the model can see together. */
+  conversation: Conversation
+  /** The name of the model, for questions to the person. Default: none. */
+  model?: string
 }
 
 export interface HostSettings {
@@ -242,12 +250,29 @@ export class Host {
       said: message,
       system,
       tools: () => this.#toolsForModel(),
-      callTool: (name, args, { signal: stop }) =>
-        this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
+      callTool: this.#callerFor(conversation, model.label),
       limits: this.#settings.limits.chat,
       clock,
       signal,
     })
+  }
+
+  /**
+   * The tools for a model that your own program runs. Calls are decided, asked and recorded as the model's. Each call of this method begins
+   * a turn of the conversation, so call it once for each message of the person. The adapters (`portico/ai-sdk` and others) are built on it.
+   * @example
+   * const { tools, call } = await host.modelTools({ conversation })
+   * const outcome = await call('notes__search', { query: 'door' })
+   */
+  async modelTools({ conversation, model }: ModelToolsOptions): Promise<ModelTools> {
+    if (!(conversation instanceof Conversation)) {
+      throw new McpError('ERR_INVALID_PARAMS', 'Expected the conversation that the calls belong to: { conversation: new Conversation() }')
+    }
+    const { clock, grants } = this.#services
+    this.#prepare(conversation)
+    await grants.endTurn(conversation.id, conversation.beginTurn())
+    const { chat: limits } = this.#settings.limits
+    return modelTools({ tools: this.#toolsForModel(), callTool: this.#callerFor(conversation, model), limits, clock })
   }
 
   /** Ends a conversation and all grants for it. */
@@ -305,6 +330,11 @@ export class Host {
     const { limits, favorites } = this.#settings
     const { inline, search } = offerToModel(this.#services.catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
     return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
+  }
+
+  #callerFor(conversation: Conversation, model: string | undefined): CallTool {
+    const use: UseOptions = { conversation, initiator: 'model', chain: ['you', model === undefined ? 'model' : `model ${model}`] }
+    return (name, args, { signal, onProgress }) => this.#callForModel(name, args, { ...use, signal, ...(onProgress && { onProgress }) })
   }
 
   /** A call through the tool search is decided like a direct call. */

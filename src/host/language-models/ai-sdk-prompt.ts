@@ -1,9 +1,9 @@
 /** Translates model requests into the provider interface of the AI SDK. */
 
-import { asText } from '../../base/as-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
+import { blockText } from './block-text.ts'
 import type { ModelRequest } from './language-model.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -133,21 +133,12 @@ function shownAfter(
 const nameOf = (toolUseId: string, usedTools: ReadonlyMap<string, string>): string => usedTools.get(toolUseId) ?? 'unknown'
 
 function resultPart(block: ContentBlock, { words, placeOf }: Wording): TextPart | ResultMedia {
-  switch (block.type) {
-    case 'text':
-      return { type: 'text', text: block.text }
-    case 'image':
-    case 'audio':
-      if (placeOf(block.mimeType) === 'within') return words.resultMedia(mediaOf(block))
-      return {
-        type: 'text',
-        text: placeOf(block.mimeType) === 'after' ? `(${block.mimeType}, shown below)` : `(${block.mimeType}, not shown)`,
-      }
-    case 'resource_link':
-      return { type: 'text', text: `${block.name}: ${block.uri}` }
-    case 'resource':
-      return { type: 'text', text: 'text' in block.resource ? asText(block.resource.text) : `(binary content of ${block.resource.uri})` }
+  if (block.type === 'image' || block.type === 'audio') {
+    const place = placeOf(block.mimeType)
+    if (place === 'within') return words.resultMedia(mediaOf(block))
+    if (place === 'after') return { type: 'text', text: `(${block.mimeType}, shown below)` }
   }
+  return { type: 'text', text: blockText(block) }
 }
 
 const mediaOf = ({ data, mimeType }: { data: string; mimeType: string }): Media => ({ data, mediaType: mimeType })

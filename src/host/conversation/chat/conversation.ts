@@ -67,9 +67,16 @@ export class Conversation {
     }
   }
 
+  /** Begins a turn. Returns its number. */
+  beginTurn(): number {
+    // A conversation without messages counts as new only before its first turn.
+    this.flow()
+    return ++this.#turn
+  }
+
   /** Adds a message of the person, and begins a turn with it. */
   begin(said: string | SamplingContent[]): void {
-    this.#turn++
+    this.beginTurn()
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
   }
 
