@@ -1,10 +1,10 @@
 /** Tools for `generateText`, `streamText` and agents of the AI SDK. */
 
-import { dynamicTool, type JSONSchema7, jsonSchema, type ToolSet } from 'ai'
+import { dynamicTool, type JSONSchema7, jsonSchema, type Tool, type ToolSet, toolModelMessageSchema } from 'ai'
 import type { Client } from '../../client/client.ts'
 import type { Host } from '../../host/host.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
-import { modelParts, textOnly } from '../model-parts.ts'
+import { type ModelPart, modelParts, textOnly } from '../model-parts.ts'
 import { type ClientToolsOptions, type HostToolsOptions, type ToolOutput, toolList } from '../tool-list.ts'
 import { withProgress } from './with-progress.ts'
 
@@ -44,22 +44,34 @@ export async function aiTools(source: Client | Host, options?: ClientToolsOption
   )
 }
 
-type ModelOutput =
-  | { type: 'text' | 'error-text'; value: string }
-  | { type: 'execution-denied'; reason: string }
-  | { type: 'content'; value: ({ type: 'text'; text: string } | { type: 'image-data'; data: string; mediaType: string })[] }
+type Output = NonNullable<ReturnType<NonNullable<Tool['toModelOutput']>>>
+type ModelOutput = Exclude<Output, PromiseLike<unknown>>
+type ContentPart = Extract<ModelOutput, { type: 'content' }>['value'][number]
 
 function modelOutput(output: ToolOutput): ModelOutput {
   const parts = modelParts(output)
   const text = textOnly(parts)
-  if (text === undefined) {
-    return {
-      type: 'content',
-      value: parts.map((part) =>
-        part.type === 'text' ? part : { type: 'image-data' as const, data: part.data, mediaType: part.mediaType },
-      ),
-    }
-  }
+  if (text === undefined) return { type: 'content', value: parts.map((part) => (part.type === 'text' ? part : picture(part))) }
   if (output.refused) return { type: 'execution-denied', reason: text }
   return { type: output.isError ? 'error-text' : 'text', value: text }
 }
+
+const filePart = ({ data, mediaType }: Picture) => ({ type: 'file', data: { type: 'data', data }, mediaType })
+
+/** Version 7 has one part for all files, and warns about the part for pictures of version 6. */
+const hasFileParts = toolModelMessageSchema.safeParse({
+  role: 'tool',
+  content: [
+    {
+      type: 'tool-result',
+      toolCallId: 'probe',
+      toolName: 'probe',
+      output: { type: 'content', value: [filePart({ data: '', mediaType: 'image/png' })] },
+    },
+  ],
+}).success
+
+type Picture = Pick<Extract<ModelPart, { type: 'picture' }>, 'data' | 'mediaType'>
+
+const picture = ({ data, mediaType }: Picture): ContentPart =>
+  hasFileParts ? (filePart({ data, mediaType }) as unknown as ContentPart) : { type: 'image-data', data, mediaType }

@@ -14,21 +14,30 @@ export interface UiMessageStreamOptions {
 }
 
 /**
- * Turns a chat into a stream for `createUIMessageStreamResponse` and `useChat`. A reader that cancels the stream stops the chat.
+ * Runs a chat as a stream for `createUIMessageStreamResponse` and `useChat`.
  *
+ * @param chat starts the chat. The signal is aborted when the reader cancels the stream, for example because the browser went away.
  * @example
- * return createUIMessageStreamResponse({ stream: uiMessageStream(host.chat(message, { conversation })) })
+ * const stream = uiMessageStream((signal) => host.chat(message, { conversation, signal }))
+ * return createUIMessageStreamResponse({ stream })
  */
-export function uiMessageStream(parts: AsyncIterable<ChatPart>, options: UiMessageStreamOptions = {}): ReadableStream<UIMessageChunk> {
-  const chunks = chunksOf(parts, options)
+export function uiMessageStream(
+  chat: (signal: AbortSignal) => AsyncIterable<ChatPart>,
+  options: UiMessageStreamOptions = {},
+): ReadableStream<UIMessageChunk> {
+  const stop = new AbortController()
+  const chunks = chunksOf(chat(stop.signal), options)
   return new ReadableStream<UIMessageChunk>(
     {
       pull: async (controller) => {
         const { done, value } = await chunks.next()
+        // The stream of a reader that went away is closed already.
+        if (stop.signal.aborted) return
         if (done) controller.close()
         else controller.enqueue(value)
       },
       cancel: async () => {
+        stop.abort()
         await chunks.return()
       },
     },
