@@ -14,6 +14,7 @@ import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './cat
 import { offerToModel, resolveModelCall } from './catalog/offer.ts'
 import { type FoundTool, ToolSearch } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
+import { type ChatContent, readChatInput } from './conversation/chat/chat-input.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import { type CallOutcome, type CallTool, type ChatTool, failure } from './conversation/chat/tool-call.ts'
@@ -233,21 +234,25 @@ export class Host {
   }
 
   /**
-   * Sends a message to the model. The model can use the catalog, under the policy. The last part is always an `end`.
+   * Sends a message to the model: a text, or parts with pictures and files. The model can use the catalog, under the policy. The last part
+   * of the answer is always an `end`.
    * @example
    * const conversation = new Conversation()
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
+   * const picture = { type: 'image', data: base64, mimeType: 'image/png' } as const
+   * for await (const part of host.chat([{ type: 'text', text: 'What is this?' }, picture], { conversation })) show(part)
    */
-  async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
+  async *chat(message: string | readonly ChatContent[], options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { models, clock, grants } = this.#services
     const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
+    const said = readChatInput(message)
     this.#prepare(conversation)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
       conversation,
-      said: message,
+      said,
       system,
       tools: () => this.#toolsForModel(),
       callTool: this.#callerFor(conversation, model.label),

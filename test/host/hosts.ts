@@ -98,7 +98,7 @@ export const calling = (name: string, args: Record<string, unknown> = {}): Model
 })
 
 /** All that comes of one message to the model. */
-export async function chat(host: Host, said: string, options: Parameters<Host['chat']>[1] = {}) {
+export async function chat(host: Host, said: Parameters<Host['chat']>[0], options: Parameters<Host['chat']>[1] = {}) {
   const parts = []
   for await (const part of host.chat(said, options)) parts.push(part)
   return parts

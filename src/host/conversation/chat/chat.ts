@@ -8,7 +8,7 @@ import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { collectMessage, emptyMessage, type ModelEnd } from '../../language-models/collect-message.ts'
 import { estimateTokens } from '../../language-models/estimate-tokens.ts'
-import type { Model, ModelRequest, ModelUsage } from '../../language-models/language-model.ts'
+import type { Model, ModelContent, ModelRequest, ModelUsage } from '../../language-models/language-model.ts'
 import type { Conversation } from './conversation.ts'
 import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
 import { blockOf, type CallOutcome, type CallTool, type ChatTool, failed, runCall, type ToolCall } from './tool-call.ts'
@@ -29,7 +29,7 @@ export interface ChatRunOptions {
   model: Model
   conversation: Conversation
   /** The message of the person. */
-  said: string | SamplingContent[]
+  said: string | ModelContent[]
   system?: string
   /** The tools that the model is offered. A function is called before every step. */
   tools: readonly ChatTool[] | (() => readonly ChatTool[] | Promise<readonly ChatTool[]>)
