@@ -9,6 +9,9 @@ import { type ClientToolsOptions, type HostToolsOptions, type ListedTool, type T
 
 export type { ClientToolsOptions, HostToolsOptions } from '../tool-list.ts'
 
+/** A tool for `new Agent({ tools })`. */
+export type AgentTool = Extract<Tool, { type: 'function' }>
+
 /**
  * The tools of a server or a host for the OpenAI Agents SDK. The tools of a host are called as the model: decided, asked and recorded as its
  * actions. Get the tools of a host once for each message of the person.
@@ -19,9 +22,9 @@ export type { ClientToolsOptions, HostToolsOptions } from '../tool-list.ts'
  * @example
  * const tools = await agentTools(host, { conversation })
  */
-export async function agentTools(client: Client, options?: ClientToolsOptions): Promise<Tool[]>
-export async function agentTools(host: Host, options: HostToolsOptions): Promise<Tool[]>
-export async function agentTools(source: Client | Host, options?: ClientToolsOptions | HostToolsOptions): Promise<Tool[]> {
+export async function agentTools(client: Client, options?: ClientToolsOptions): Promise<AgentTool[]>
+export async function agentTools(host: Host, options: HostToolsOptions): Promise<AgentTool[]>
+export async function agentTools(source: Client | Host, options?: ClientToolsOptions | HostToolsOptions): Promise<AgentTool[]> {
   const listed = await toolList(source, options)
   return listed.map(({ name, description = '', inputSchema, run }) =>
     tool({
