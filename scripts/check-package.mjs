@@ -21,8 +21,8 @@ const SUBPATHS = [
   { subpath: 'portico/host', maxKb: 162, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 80, without: ['node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/langchain', maxKb: 8, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/openai-agents', maxKb: 8, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/openai-agents', maxKb: 10, without: ['server', 'client', 'node'] },
 ]
 
 const { peerDependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))

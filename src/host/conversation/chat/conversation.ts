@@ -23,7 +23,8 @@ export interface ConversationRecord {
  * The messages so far. When there is no room for more, the oldest turns are removed.
  *
  * @example
- * const talk = host.talk(new Conversation(JSON.parse(stored)))
+ * const conversation = new Conversation(JSON.parse(stored))
+ * for await (const part of host.chat('And then?', { conversation })) show(part)
  */
 export class Conversation {
   /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */

@@ -2,8 +2,10 @@
 
 import { type Clock, systemClock } from '../../../base/clock.ts'
 import { isObject } from '../../../base/json.ts'
+import { orAborted } from '../../../base/wait.ts'
 import type { Progress } from '../../../protocol/model/progress.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
 import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
 import { type CallOutcome, type CallTool, type ChatTool, failed, runCall } from './tool-call.ts'
 
@@ -33,18 +35,23 @@ export interface ModelToolsSettings {
 export function modelTools({ tools, callTool, limits, clock = systemClock }: ModelToolsSettings): ModelTools {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const chatLimits = withDefaults(DEFAULT_CHAT_LIMITS, limits)
+  const inTurn = limitConcurrency(chatLimits.maxParallelCalls)
   return {
     tools,
     call: async (name, args, { id = '', signal = new AbortController().signal, onProgress } = {}) => {
       if (!isObject(args)) return failed(`The tool was not called. Expected an object with the arguments, got ${JSON.stringify(args)}.`)
       const call = { type: 'tool-call' as const, id, name, args }
-      const outcome = await runCall(call, {
+      const settings = {
         tools: byName,
-        callTool: (tool, given, options) => callTool(tool, given, { ...options, ...(onProgress && { onProgress }) }),
+        callTool: ((tool, given, options) => callTool(tool, given, { ...options, ...(onProgress && { onProgress }) })) satisfies CallTool,
         limits: chatLimits,
         signal,
         clock,
-      })
+      }
+      const outcome = await orAborted(
+        inTurn(() => runCall(call, settings)),
+        signal,
+      )
       signal.throwIfAborted()
       return outcome
     },
