@@ -33,6 +33,8 @@ export async function langchainTools(
         description,
         schema: inputSchema as DynamicStructuredTool['schema'],
         responseFormat: 'content_and_artifact',
+        // LangChain checks the arguments itself. With the details the model can correct them.
+        verboseParsingErrors: true,
         func: async (args, _manager, config) => {
           const id = (config as { toolCall?: { id?: string } } | undefined)?.toolCall?.id
           const output = await run(args, { id, signal: config?.signal })
