@@ -4,6 +4,9 @@ import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ClientLimits } from './limits.ts'
 
+/** Each page is one request. A list with more pages takes too long to read, or never ends. */
+const MAX_PAGES = 64
+
 /**
  * A list that is fetched page by page, as needed.
  *
@@ -22,7 +25,7 @@ export interface ListSource<Item> {
   fetch(cursor: string | undefined): Promise<Params>
   /** @param isLast whether this is the last page */
   itemsOf(page: Params, isLast: boolean): readonly Item[]
-  limits: Pick<ClientLimits, 'maxPages' | 'maxItems'>
+  limits: Pick<ClientLimits, 'maxItems'>
   onWarning(message: string): void
 }
 
@@ -58,7 +61,7 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
     }
     if (typeof next !== 'string' || isStuck) return
     if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} returned the same cursor twice`)
-    if (pages >= limits.maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxPages} pages (limits.maxPages)`)
+    if (pages >= MAX_PAGES) throw new McpError('ERR_LIMIT', `${method} has more than ${MAX_PAGES} pages`)
     seen.add(next)
     cursor = next
     before = found

@@ -21,6 +21,9 @@ export function changeNotice(change: Change): { method: string; params: Params |
 }
 
 /** A subscription covers the resource and all resources below it. */
+/** Memory that one client can take with subscriptions: 64 characters for each of the default `maxSubscriptions`. */
+export const MAX_SUBSCRIPTION_CHARS = 64 * 1024
+
 export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 
@@ -111,8 +114,7 @@ function honoured(wanted: unknown, core: Core): SubscriptionFilter {
         'ERR_INVALID_PARAMS',
         `A URI in params.notifications.resourceSubscriptions has ${long.length} characters; at most ${MAX_URI_LENGTH} are accepted`,
       )
-    const { maxSubscriptionBytes } = core.limits
-    if (lengthOf(uris as string[]) > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
+    if (lengthOf(uris as string[]) > MAX_SUBSCRIPTION_CHARS) throw tooLong()
     if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
   }
   return filter
@@ -125,14 +127,10 @@ function lengthOf(uris: Iterable<string>): number {
   return length
 }
 
-export const tooLong = (max: number): McpError =>
-  new McpError(
-    'ERR_LIMIT',
-    `The URIs of all subscriptions are too long together: at most ${max} characters (limits.maxSubscriptionBytes)`,
-    {
-      data: { reason: 'limit', limit: 'maxSubscriptionBytes', max },
-    },
-  )
+export const tooLong = (): McpError =>
+  new McpError('ERR_LIMIT', `The URIs of all subscriptions are too long together: at most ${MAX_SUBSCRIPTION_CHARS} characters`, {
+    data: { reason: 'limit', limit: 'maxSubscriptionBytes', max: MAX_SUBSCRIPTION_CHARS },
+  })
 
 export const tooMany = (max: number): McpError =>
   new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.maxSubscriptions)`, {
