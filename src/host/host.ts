@@ -15,6 +15,7 @@ import { offerToModel, resolveModelCall } from './catalog/offer.ts'
 import { type FoundTool, ToolSearch } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
+import { FIXED_CHAT_LIMITS } from './conversation/chat/limits.ts'
 import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
@@ -235,7 +236,7 @@ export class Host {
       tools: () => this.#toolsForModel(),
       callTool: (name, args, { signal: stop }) =>
         this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
-      limits: this.#settings.limits.chat,
+      limits: { ...this.#settings.limits.chat, ...FIXED_CHAT_LIMITS },
       clock,
       signal,
     })
