@@ -296,3 +296,8 @@ test('sessions end when unused, and the timer ends with the last of them', async
     0,
   ])
 })
+
+test('a program cannot change the fixed limits of a handler', () => {
+  const limits = { maxAbandoned: 1, streamAfterMs: 1, maxInFlight: 5 }
+  expect(new Endpoint(testServer(), { limits }).limits).toMatchObject({ ...FIXED_HTTP_LIMITS, maxInFlight: 5 })
+})
