@@ -21,7 +21,7 @@ import type { Asker } from './model/question.ts'
 import type { ServerSpec } from './model/server-spec.ts'
 import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostLimits, type HostOptions } from './options.ts'
 import { RootConsent } from './roots/root-consent.ts'
-import { type Broker, createBroker, FIXED_BROKER_LIMITS } from './sampling/broker.ts'
+import { type Broker, createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
 import { redactEvent, redactingAsker } from './secrets/redact-output.ts'
 import { redactor as createRedactor, type Redactor } from './secrets/redactor.ts'
@@ -33,6 +33,7 @@ import { deferredLogin, Logins, needsLogin } from './servers/login.ts'
 import { samplingGate } from './servers/sampling-gate.ts'
 import { answersFor } from './servers/server-answers.ts'
 import { createConsent, openPolicy } from './setup/create-consent.ts'
+import { samplingLimits } from './setup/derived-limits.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
@@ -168,7 +169,7 @@ function createSampling(
     onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
     equivalents: options.equivalents,
     person: asker && ((id) => personModel({ asker, about: questionFacts(consent, fleet.get(id)) })),
-    limits: { ...limits.sampling, ...FIXED_BROKER_LIMITS },
+    limits: samplingLimits(limits),
     budget: limits.budget,
     allowedModels: (id) => options.allowedModels?.(id),
   })

@@ -82,6 +82,9 @@ describe('a list', () => {
       code: 'ERR_LIMIT',
       message: 'tools/list has more than 64 pages',
     })
+    // More items may come in more pages.
+    expect(await all(128, 1, { maxItems: 20_000 })).toHaveLength(128)
+    await expect(all(129, 1, { maxItems: 20_000 })).rejects.toMatchObject({ message: 'tools/list has more than 128 pages' })
     expect(await all(2, 5, { maxItems: 10 })).toHaveLength(10)
     await expect(all(2, 5, { maxItems: 9 })).rejects.toMatchObject({
       code: 'ERR_LIMIT',

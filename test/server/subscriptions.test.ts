@@ -196,6 +196,14 @@ describe('the URIs of subscriptions', () => {
     expect((await listen(raw, 2, { resourceSubscriptions: [...Array(8).fill(uri(8192)), uri(3)] })).error).toMatchObject(full)
   })
 
+  test('the URIs of one listen request may be longer together where more subscriptions are allowed', async () => {
+    const raw = rawChannel(newServer({ limits: { maxSubscriptions: 2048 } }))
+    expect((await listen(raw, 1, { resourceSubscriptions: Array(16).fill(uri(8192)) })).method).toBeDefined()
+    expect((await listen(raw, 2, { resourceSubscriptions: [...Array(16).fill(uri(8192)), uri(3)] })).error).toMatchObject({
+      data: { max: 131_072 },
+    })
+  })
+
   test('a URI of a listen request may have 8,192 characters', async () => {
     const raw = rawChannel(newServer())
     expect((await listen(raw, 1, { resourceSubscriptions: [uri(8192)] })).method).toBeDefined()

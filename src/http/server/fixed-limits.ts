@@ -32,3 +32,12 @@ export const FIXED_HTTP_LIMITS: FixedHttpLimits = {
 
 /** The limits from the options, and the fixed ones. */
 export type AllHttpLimits = HttpLimits & FixedHttpLimits
+
+/** The part of `hardBufferBytes` at which a writer has to wait at the latest, so that it waits before its reader is disconnected. */
+const SOFT_PART = 1 / 4
+
+export const withFixedLimits = (given: HttpLimits, fixed: FixedHttpLimits): AllHttpLimits => ({
+  ...given,
+  ...fixed,
+  softBufferBytes: Math.min(fixed.softBufferBytes, SOFT_PART * given.hardBufferBytes),
+})

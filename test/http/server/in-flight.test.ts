@@ -297,6 +297,10 @@ test('sessions end when unused, and the timer ends with the last of them', async
   ])
 })
 
+test('a writer has to wait before its reader is disconnected, also with a small hardBufferBytes', () => {
+  expect(new Endpoint(testServer(), { limits: { hardBufferBytes: 4096 } }).limits.softBufferBytes).toBe(1024)
+})
+
 test('a program cannot change the fixed limits of a handler', () => {
   const limits = { maxAbandoned: 1, streamAfterMs: 1, maxInFlight: 5 }
   expect(new Endpoint(testServer(), { limits }).limits).toMatchObject({ ...FIXED_HTTP_LIMITS, maxInFlight: 5 })

@@ -34,7 +34,7 @@ export interface FixedChatLimits {
   maxAnswerChars: number
   /** Tool calls in one answer. The host does not make further calls. */
   maxCalls: number
-  /** How long a call may take, including all questions to the person: longer than a question waits. */
+  /** How long a call may take, including all questions to the person. A host raises it with the limits of questions and requests. */
   callTimeoutMs: number
 }
 
