@@ -25,6 +25,7 @@ import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import type { HostedServer } from './servers/hosted-server.ts'
+import { chatLimits } from './setup/derived-limits.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 
@@ -43,7 +44,7 @@ export interface ChatOptions {
 }
 
 export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
   /** Exposed names of tools whose definitions models always get. */
   favorites: readonly string[]
 }
@@ -235,7 +236,7 @@ export class Host {
       tools: () => this.#toolsForModel(),
       callTool: (name, args, { signal: stop }) =>
         this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
-      limits: this.#settings.limits.chat,
+      limits: chatLimits(this.#settings.limits),
       clock,
       signal,
     })

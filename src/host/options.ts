@@ -20,7 +20,6 @@ import type { BudgetLimits } from './sampling/budget.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
-import type { AuditLogLimits } from './storage/audit/log.ts'
 
 /**
  * A file that lists servers. With `isOurs` it is your own list: the host believes its `tier`, `roots`, `asserted`, `dataFiles`
@@ -82,7 +81,6 @@ export interface HostLimits {
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
-  audit: Partial<AuditLogLimits>
   /** Servers in the configuration. */
   maxServers: number
   /** Bytes of one result. The rest is cut off. */

@@ -210,12 +210,12 @@ test('a flood is cut, and the next message says how many were lost', async () =>
 })
 
 test('a message is cut at its bound, and values that are not JSON are written as text', async () => {
-  const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
+  const server = createServer({ name: 'x', version: '1' })
   const circle: Record<string, unknown> = {}
   circle.self = circle
   server.tool('log', {}, (_args, ctx) => {
-    ctx.log.error('x'.repeat(98))
-    ctx.log.error('x'.repeat(99))
+    ctx.log.error('x'.repeat(8190))
+    ctx.log.error('x'.repeat(8191))
     ctx.log.error(circle)
     ctx.log.error(undefined)
     return 'x'
@@ -224,8 +224,8 @@ test('a message is cut at its bound, and values that are not JSON are written as
   await raw.initialize('2025-11-25')
   await raw.ask('tools/call', { name: 'log' })
   const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
-  expect(data[0]).toBe('x'.repeat(98))
-  expect(data[1]).toContain('(cut at limits.maxLogBytes)')
+  expect(data[0]).toBe('x'.repeat(8190))
+  expect(data[1]).toContain('(cut at 8192 characters)')
   expect(data[2]).toBe('(object that has no text)')
   expect(data[3]).toBeNull()
 })

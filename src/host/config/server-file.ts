@@ -53,7 +53,7 @@ interface Document {
  * const { servers } = await serverFile(hostFolder()).list()
  */
 export function serverFile(folder: string, options: Partial<ServerFileLimits> = {}): ServerFile {
-  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000, lockStaleMs: 10_000 }, options)
+  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000 }, options)
   const { maxServers, maxFileBytes } = limits
   const file = join(folder, 'servers.json')
   const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, check, maxBytes: maxFileBytes, limits })

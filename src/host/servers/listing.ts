@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Offering } from '../model/offering.ts'
-import type { SupervisionLimits } from './limits.ts'
+import type { AllSupervisionLimits } from './limits.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 
@@ -35,7 +35,7 @@ export interface ServerListing {
 /** The pause before a list that could not be read is read again. Changes that the server announces are read sooner. */
 const RELIST_MS = 30_000
 
-type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
+type ReaderLimits = Pick<AllSupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
 
 export interface ReaderOptions {
   client: Client

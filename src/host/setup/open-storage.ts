@@ -8,7 +8,7 @@ import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { type GrantStore, openGrants } from '../consent/grants/grant-store.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
 import type { AnchorSink } from '../storage/audit/anchor.ts'
-import { type AuditLogLimits, openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
+import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
 
 /**
  * Names of the files and folders in the folder of a host.
@@ -48,7 +48,6 @@ export interface StorageOptions {
   passphrase?: string | undefined
   keychain?: Keychain | false | undefined
   anchor?: AnchorSink | undefined
-  limits: { audit?: Partial<AuditLogLimits> }
   /** Removes secrets from text before it is written to the audit log. */
   scrub(text: string): string
   onWarning(text: string): void
@@ -56,12 +55,12 @@ export interface StorageOptions {
 
 export async function openStorage(options: StorageOptions): Promise<HostStorage> {
   const folder = hostFolder(options.folder)
-  const { passphrase, keychain, anchor, limits, scrub, onWarning } = options
+  const { passphrase, keychain, anchor, scrub, onWarning } = options
   await privateFolder(folder)
   const [grants, pins, audit] = await Promise.all([
     openGrants({ file: join(folder, STORAGE_PATHS.grants) }),
     openPins({ file: join(folder, STORAGE_PATHS.pins) }),
-    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor, limits: limits.audit }),
+    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor }),
   ])
   let vault: Promise<Vault> | undefined
   return {

@@ -1,9 +1,11 @@
 /** A server as a request handler: for runtimes with web standards, and for Node. */
 
 import type { ServerResponse } from 'node:http'
+import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
+import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpOptions } from './options.ts'
 import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
@@ -40,8 +42,13 @@ const DEFAULT_GRACE_MS = 10_000
  * ```
  */
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  return createHandler(service, options, FIXED_HTTP_LIMITS)
+}
+
+/** The same with other fixed limits, for tests. */
+export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): HttpHandler {
   if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
-  const endpoint = new Endpoint(service, options)
+  const endpoint = new Endpoint(service, options, systemClock, fixed)
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)

@@ -264,11 +264,15 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   })
 
   test('that calls too many tools at once is stopped at the bound', async () => {
-    const calls = ['a', 'b'].map((id) => ({ id, name: 'lookup', json: ['{}'] }))
-    const { origin } = await provider({ kind: 'message', calls }, { kind: 'message', calls })
-    expect(await all(await open(origin, { limits: { maxCalls: 2 } }), { ...hello, tools: [lookup] })).toHaveLength(3)
-    expect(await failure(await open(origin, { limits: { maxCalls: 1 } }), { ...hello, tools: [lookup] })).toMatchObject({
-      message: expect.stringContaining('maxCalls'),
+    const reply = (calls: number): Reply => ({
+      kind: 'message',
+      calls: Array.from({ length: calls }, (_, i) => ({ id: `c${i}`, name: 'lookup', json: ['{}'] })),
+    })
+    const { origin } = await provider(reply(128), reply(129))
+    const model = await open(origin)
+    expect(await all(model, { ...hello, tools: [lookup] })).toHaveLength(129)
+    expect(await failure(model, { ...hello, tools: [lookup] })).toMatchObject({
+      message: expect.stringContaining('more than 128 calls'),
     })
   })
 

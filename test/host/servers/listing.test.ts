@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/client/client.ts'
-import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
 import { OfferingReader, type ServerListing } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
@@ -31,7 +31,7 @@ function lateReader() {
   }
   const reader = new OfferingReader({
     client: client as unknown as Client,
-    limits: DEFAULT_SUPERVISION_LIMITS,
+    limits: { ...DEFAULT_SUPERVISION_LIMITS, ...FIXED_SUPERVISION_LIMITS },
     clock,
     known: undefined,
     onListing: (listing) => listings.push(listing),

@@ -1,10 +1,10 @@
 /** When a server that failed is tried again. */
 
 import { expect, test } from 'vitest'
-import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { FIXED_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
 import { Recovery } from '../../../src/host/servers/recovery.ts'
 
-const limits = { ...DEFAULT_SUPERVISION_LIMITS, breakerFailures: 3, breakerWindowMs: 60_000, breakerOpenMs: 90_000, stableMs: 1_000_000 }
+const limits = { ...FIXED_SUPERVISION_LIMITS, breakerFailures: 3, breakerWindowMs: 60_000, breakerOpenMs: 90_000, stableMs: 1_000_000 }
 
 /** What is said after failures at these times. */
 const after = (...times: number[]): string[] => {

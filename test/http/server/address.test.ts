@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { httpHandler } from '../../../src/http/index.ts'
+import { FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { addressKey, forwardedAddress } from '../../../src/http/server/limits/address.ts'
 import { UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
@@ -28,7 +29,7 @@ describe('what counts as one address', () => {
   })
 
   test('all addresses of one IPv6 network share one count, two networks do not', () => {
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, fakeClock(), () => {}))
+    const holders = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, fakeClock(), () => {}))
     const one = holders.of(undefined, '2001:db8::1')
     expect(holders.of(undefined, '2001:db8::2')).toBe(one)
     expect(holders.of(undefined, '2001:db8:0:1::1')).not.toBe(one)
@@ -38,7 +39,7 @@ describe('what counts as one address', () => {
 
   test('callers that hold nothing are forgotten at the next tick, others are not', async () => {
     const clock = fakeClock()
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, clock, () => {}))
     const holding = holders.of(undefined, '192.0.2.1')
     holding.inFlight++
     for (let i = 0; i < 1000; i++) holders.of(undefined, `10.0.${i >> 8}.${i & 255}`)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenOptions } from '../../../src/http/index.ts'
+import { FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { DEFAULT_READ_BOUNDS } from '../../../src/jsonrpc/read.ts'
 import { scan } from '../../../src/jsonrpc/scan.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -17,6 +18,7 @@ import {
   openSession,
   serve,
   serveInFakeTime,
+  type TestHttpOptions,
   testServer,
   until,
   WATCHED,
@@ -25,7 +27,7 @@ import type { Message } from '../../support/raw-channel.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
 /** A server whose tool waits until it is let go. */
-async function holding(options: ListenOptions) {
+async function holding(options: TestHttpOptions<ListenOptions>) {
   const server = testServer()
   const go = gate()
   server.tool('hold', {}, async () => {
@@ -42,7 +44,7 @@ function expectFull(answer: { status: number; headers: Message; message: Message
   expect(answer.headers['retry-after']).toBe(status === 429 ? '1' : '5')
   expect(answer.message.error).toMatchObject({
     code: -32603,
-    message: expect.stringContaining(`at most ${max} (limits.${limit})`),
+    message: expect.stringContaining(`at most ${max}${limit in FIXED_HTTP_LIMITS ? '' : ` (limits.${limit})`}`),
     data: { reason: 'limit', limit, max },
   })
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
-function opened(limits: Partial<HttpLimits>) {
+function opened(limits: Partial<AllHttpLimits>) {
   const { clock, timers } = countingClock()
   const onCut = vi.fn()
-  const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...limits }, clock, onCut)
+  const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, ...limits }, clock, onCut)
   return { clock, timers, onCut, open, sink: new TestSink(), usage: new CallerUsage('address') }
 }
 

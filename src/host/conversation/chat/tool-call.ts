@@ -11,7 +11,7 @@ import type { ModelToolCall as ToolCall } from '../../language-models/collect-me
 import { CHARS_PER_TOKEN, estimateTokens } from '../../language-models/estimate-tokens.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import { cutNote } from '../flow/cap-result.ts'
-import type { ChatLimits } from './limits.ts'
+import type { AllChatLimits, ChatLimits } from './limits.ts'
 
 export type ChatTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>
 
@@ -26,7 +26,7 @@ export type CallTool = (name: string, args: Record<string, unknown>, options: { 
 export interface CallSettings {
   tools: ReadonlyMap<string, ChatTool>
   callTool: CallTool
-  limits: ChatLimits
+  limits: AllChatLimits
   signal: AbortSignal
   clock: Clock
 }
