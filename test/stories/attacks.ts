@@ -2,7 +2,7 @@
 
 import { appendFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { Conversation } from '../../src/host/index.ts'
+import { Conversation, type Host } from '../../src/host/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { calling, chat, says, script, spy, started, textOf } from '../host/hosts.ts'
 import type { StoryContext } from './story.ts'
@@ -20,7 +20,7 @@ if (!isLater) { ${first} } else { ${later} }
 await serveStdio(server)
 `
 
-const toolNames = (host: { tools(): readonly { name: string }[] }): string[] => host.tools().map(({ name }) => name)
+const toolNames = (host: Host): string[] => host.tools().map(({ exposed }) => exposed)
 
 export const ATTACKS: readonly Attack[] = [
   {
