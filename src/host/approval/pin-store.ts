@@ -4,6 +4,7 @@
  */
 
 import { visibleText } from '../../base/text/visible-text.ts'
+import type { FileFormat } from '../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -69,12 +70,17 @@ export interface PinStore {
 
 type Baselines = readonly Baseline[]
 
+/** Files without a version are a list of servers. */
+const PINS_FORMAT: FileFormat = { version: 1, member: 'servers', upgrades: [(servers) => servers] }
+
 export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<PinStore> {
   const bounds = withDefaults(DEFAULT_PIN_LIMITS, limits)
   const store: JsonSnapshot<Baselines> =
     file === undefined
       ? memorySnapshot<Baselines>([])
-      : await openSnapshot(sharedJson<Baselines>(file, { empty: [], check: checkBaselines, maxBytes: bounds.maxBytes }))
+      : await openSnapshot(
+          sharedJson<Baselines>(file, { empty: [], format: PINS_FORMAT, check: checkBaselines, maxBytes: bounds.maxBytes }),
+        )
   const index = indexed(() => store.current)
   /** An offering is compared once, however often it is decided about. */
   const compared = new WeakMap<Offering, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
