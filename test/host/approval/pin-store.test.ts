@@ -228,7 +228,7 @@ describe('a new name', () => {
     expect(differences[0]?.changes).toContainEqual({
       pointer: 'name',
       class: 'renamed',
-      text: 'was read_note',
+      text: 'renamed from read_note',
       before: 'read_note',
       after: 'fetch_note',
     })
