@@ -8,7 +8,7 @@ import { privateFolder, readPrivate, writePrivate } from './private-file.ts'
 export interface SharedJsonOptions<T> {
   /** The document if the file does not exist. */
   empty: T
-  /** Validates the parsed document. Throws, with what was expected, if it is invalid. */
+  /** Validates the parsed document. If it is invalid, throws an error that says what it expected. */
   check(value: unknown): T
   maxBytes?: number
   limits?: Partial<LockLimits>

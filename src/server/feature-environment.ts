@@ -1,4 +1,4 @@
-/** What a server gives its features (tools, resources, prompts, completion) and the contexts of their handlers. Types only. */
+/** The services that a server gives to its features (tools, resources, prompts, completion) and to handler contexts. Types only. */
 
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Change } from '../protocol/seams/ports.ts'

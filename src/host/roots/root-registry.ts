@@ -40,7 +40,7 @@ export class RootRegistry {
   readonly #limits: RootLimits
   readonly #clock: Clock
   readonly #servers = new Map<string, Map<string, GrantedRoot>>()
-  /** One watcher per path, whatever the number of servers. */
+  /** One watcher per path, shared by all servers. */
   readonly #watchers = new Map<string, FSWatcher | undefined>()
   #soon: Timer | undefined
   #poll: Timer | undefined

@@ -17,8 +17,8 @@ export interface ValidRoot {
 }
 
 /**
- * Finds out what a file URI or an absolute path stands for, so that a person is asked about the real directory.
- * ERR_CONFIG says what is wrong with it.
+ * Resolves a file URI or an absolute path to its real directory, so that the question shows the real directory.
+ * Throws ERR_CONFIG with the reason if it is not usable.
  */
 export async function validRoot(given: string, name?: string): Promise<ValidRoot> {
   const path = pathOf(given)
@@ -42,7 +42,7 @@ export async function findRootFault(path: string): Promise<string | undefined> {
     await access(path, constants.R_OK | constants.X_OK)
     return undefined
   } catch {
-    return 'it may not be read'
+    return 'you have no permission to read it'
   }
 }
 

@@ -13,7 +13,7 @@ import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_B
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './request.ts'
 import { type Meter, promptTokens, type Sampled, sample } from './sample.ts'
 
-/** What is decided before the model gets the request. Nothing is shortened. */
+/** The request as the person decides about it, before the model gets it. Nothing is shortened. */
 export interface SamplingRequest {
   /** The name in the configuration. */
   server: string
@@ -24,7 +24,7 @@ export interface SamplingRequest {
   signal: AbortSignal
 }
 
-/** What is decided before the server gets the answer. The result is complete. */
+/** The answer as the person decides about it, before the server gets it. The result is complete. */
 export interface SamplingDelivery extends SamplingRequest {
   result: CreateMessageResult
 }
@@ -39,9 +39,9 @@ export interface SamplingGate {
 }
 
 export interface BrokerLimits extends RequestLimits {
-  /** Maximum tokens of one answer, whatever the server requests. */
+  /** Maximum tokens of one answer, even if the server requests more. */
   maxTokens: number
-  /** Maximum characters of one answer, whatever the model reports as tokens. */
+  /** Maximum characters of one answer. Does not depend on the tokens that the model reports. */
   maxAnswerChars: number
   /** Maximum concurrent requests of one server, and of all servers; more are refused. */
   maxConcurrentPerServer: number

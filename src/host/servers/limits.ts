@@ -1,4 +1,4 @@
-/** Every bound of a supervised server, with its default. Each is an option of the same name. */
+/** The limits of a supervised server, with their defaults. Each is an option of the same name. */
 
 import type { Rate } from '../../base/rate.ts'
 
@@ -7,33 +7,33 @@ export interface SupervisionLimits {
   connectTimeoutMs: number
   /** How long a call waits for a connection that is being opened. */
   waitMs: number
-  /** The first pause after a failure; each further one is twice as long, with chance in it. */
+  /** The first pause after a failure. Each further pause is twice as long, plus or minus a random part. */
   firstRetryMs: number
   /** The longest pause after a failure. */
   maxRetryMs: number
-  /** A connection that lasted this long was a good one: what failed before it is forgotten. */
+  /** A connection that lasted this long counts as stable, and earlier failures are forgotten. */
   stableMs: number
-  /** So many failures ... */
+  /** After this number of failures within `breakerWindowMs`, the host stops trying for `breakerOpenMs`. */
   breakerFailures: number
-  /** ... in so much time, and nothing is tried ... */
+  /** The time in which failures are counted. */
   breakerWindowMs: number
-  /** ... for so long. */
+  /** How long the host waits after too many failures. */
   breakerOpenMs: number
-  /** How often a server that nobody calls is asked for a sign of life; 0 for never. */
+  /** The interval between pings to an idle server. 0 turns pings off. */
   pingIntervalMs: number
-  /** How long it may take to answer that. */
+  /** How long a server may take to answer a ping. */
   pingTimeoutMs: number
   /** Changes of lists that come within this time are read together. */
   listDebounceMs: number
-  /** The longest wait before a list that keeps changing is read again; each wait is twice the one before. */
+  /** The longest wait before a list that keeps changing is read again. The wait doubles each time. */
   maxListPauseMs: number
   /** Tools, prompts, resources and templates of one server together. */
   maxOfferingItems: number
-  /** All that it lists, its instructions and capabilities, as JSON. */
+  /** The size as JSON of all its definitions, instructions and capabilities. */
   maxOfferingBytes: number
   /** Resources watched at the same time. */
   maxSubscriptions: number
-  /** Log messages and lines of standard error that are passed on. */
+  /** How many log messages and lines of standard error are passed on. */
   logs: Rate
 }
 

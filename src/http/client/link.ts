@@ -1,4 +1,4 @@
-/** The client's connection to a server over HTTP: each message is a POST of its own, and answers find their requests. */
+/** The client's connection to a server over HTTP: each message is one POST request, and each answer is matched to its request. */
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { answerBounds, read } from '../../jsonrpc/read.ts'

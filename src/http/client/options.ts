@@ -34,7 +34,7 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxEventBytes: 4 * 1024 * 1024,
   maxValues: ANSWER_BOUNDS.maxValues,
   maxReconnects: 5,
-  // Together no more than what a session of our own server accepts at the same time.
+  // The sum is at most the number of requests that a session of our own server accepts at once.
   maxConnections: 48,
   maxStreams: 16,
   maxQueued: 10_000,

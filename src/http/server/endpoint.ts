@@ -25,7 +25,7 @@ import { SessionRequests } from './session/session-requests.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** What a handler holds now, for metrics. */
+/** The current load of a handler, for metrics. */
 export interface HttpCounts {
   /** Requests in progress. */
   inFlight: number

@@ -16,7 +16,7 @@ export interface HttpHandler {
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
   /** False once it accepts no more work. */
   readonly isReady: boolean
-  /** What the handler holds now, for metrics. */
+  /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
   /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>

@@ -64,7 +64,7 @@ describe('a root', () => {
     expect(await findRootFault(closed)).toBeUndefined()
     chmodSync(where, 0o755)
     chmodSync(closed, 0o000)
-    expect(await asNobodySpecial(where, closed)).toBe('it may not be read')
+    expect(await asNobodySpecial(where, closed)).toBe('you have no permission to read it')
   })
 })
 

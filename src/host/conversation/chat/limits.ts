@@ -7,7 +7,7 @@ export interface ChatLimits {
   maxTurnTokens: number
   /** Tokens of one answer. */
   maxTokens: number
-  /** Characters of one answer, whatever the model reports as tokens. */
+  /** Characters of one answer. Does not depend on the tokens that the model reports. */
   maxAnswerChars: number
   /** Estimated tokens of the conversation that the model gets. The oldest results are left out first. */
   maxContextTokens: number
