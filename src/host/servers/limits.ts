@@ -7,7 +7,7 @@ export interface SupervisionLimits {
   connectTimeoutMs: number
   /** How long a call waits for a connection that is being opened. */
   waitMs: number
-  /** The first pause after a failure. Each further pause is twice as long, plus or minus a random part. */
+  /** The first pause after a failure. Each further pause is twice as long. A random part of up to half is subtracted. */
   firstRetryMs: number
   /** The longest pause after a failure. */
   maxRetryMs: number
