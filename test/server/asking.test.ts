@@ -711,58 +711,61 @@ describe('sampling', () => {
       expect((await run(right)).isError).not.toBe(true)
   })
 
-  test.each(['2025-11-25', '2026-07-28'])('tools, parallel tool uses and metadata arrive complete in both directions, in %s', async (revision) => {
-    proves('R-SAMP-005', 'R-SAMP-008', 'R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011', 'R-SAMP-014', 'R-SAMP-015', 'R-SAMP-018', 'R-SAMP-021')
-    const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
-    const uses = ['u1', 'u2'].map((id) => ({
-      type: 'tool_use' as const,
-      id,
-      name: 'lookup',
-      input: { id },
-      _meta: { 'com.example/cache': id },
-    }))
-    const results = uses.map(({ id }) => ({
-      type: 'tool_result' as const,
-      toolUseId: id,
-      content: [text(id)],
-      structuredContent: { id },
-      isError: false,
-      _meta: { 'com.example/cache': `r-${id}` },
-    }))
-    const asked: unknown[] = []
-    const { client } = await connectPair(
-      serverOf(async (ctx) => {
-        const messages = [{ role: 'user' as const, content: text('go'), _meta: { 'com.example/m': 1 } }]
-        const first = await ctx.sample('one', { messages, maxTokens: 9, tools, toolChoice: { mode: 'required' } })
-        const next = [...messages, { role: first.role, content: first.content }, { role: 'user' as const, content: results }]
-        return [first.stopReason, await ctx.sample('two', { messages: next, maxTokens: 9, tools })]
-      }),
-      {
-        revision,
-        answer: {
-          sample: {
-            handler: (params) => {
-              asked.push(params)
-              const isFirst = params.messages.length === 1
-              const answer = { role: 'assistant' as const, model: 'm' }
-              return isFirst
-                ? { ...answer, content: uses, stopReason: 'toolUse' }
-                : { ...answer, content: text('done'), stopReason: 'a reason of ours' }
+  test.each(['2025-11-25', '2026-07-28'])(
+    'tools, parallel tool uses and metadata arrive complete in both directions, in %s',
+    async (revision) => {
+      proves('R-SAMP-005', 'R-SAMP-008', 'R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011', 'R-SAMP-014', 'R-SAMP-015', 'R-SAMP-018', 'R-SAMP-021')
+      const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
+      const uses = ['u1', 'u2'].map((id) => ({
+        type: 'tool_use' as const,
+        id,
+        name: 'lookup',
+        input: { id },
+        _meta: { 'com.example/cache': id },
+      }))
+      const results = uses.map(({ id }) => ({
+        type: 'tool_result' as const,
+        toolUseId: id,
+        content: [text(id)],
+        structuredContent: { id },
+        isError: false,
+        _meta: { 'com.example/cache': `r-${id}` },
+      }))
+      const asked: unknown[] = []
+      const { client } = await connectPair(
+        serverOf(async (ctx) => {
+          const messages = [{ role: 'user' as const, content: text('go'), _meta: { 'com.example/m': 1 } }]
+          const first = await ctx.sample('one', { messages, maxTokens: 9, tools, toolChoice: { mode: 'required' } })
+          const next = [...messages, { role: first.role, content: first.content }, { role: 'user' as const, content: results }]
+          return [first.stopReason, await ctx.sample('two', { messages: next, maxTokens: 9, tools })]
+        }),
+        {
+          revision,
+          answer: {
+            sample: {
+              handler: (params) => {
+                asked.push(params)
+                const isFirst = params.messages.length === 1
+                const answer = { role: 'assistant' as const, model: 'm' }
+                return isFirst
+                  ? { ...answer, content: uses, stopReason: 'toolUse' }
+                  : { ...answer, content: text('done'), stopReason: 'a reason of ours' }
+              },
+              tools: true,
             },
-            tools: true,
           },
         },
-      },
-    )
-    const [reason, last] = JSON.parse((await run(client)).text ?? '')
-    expect(reason).toBe('toolUse')
-    expect(last.stopReason).toBe('a reason of ours')
-    expect(asked).toMatchObject([
-      { messages: [{ _meta: { 'com.example/m': 1 } }], tools, toolChoice: { mode: 'required' } },
-      { messages: [{ role: 'user' }, { role: 'assistant', content: uses }, { role: 'user', content: results }] },
-    ])
-    for (const params of asked) expect(params).not.toHaveProperty('includeContext')
-  })
+      )
+      const [reason, last] = JSON.parse((await run(client)).text ?? '')
+      expect(reason).toBe('toolUse')
+      expect(last.stopReason).toBe('a reason of ours')
+      expect(asked).toMatchObject([
+        { messages: [{ _meta: { 'com.example/m': 1 } }], tools, toolChoice: { mode: 'required' } },
+        { messages: [{ role: 'user' }, { role: 'assistant', content: uses }, { role: 'user', content: results }] },
+      ])
+      for (const params of asked) expect(params).not.toHaveProperty('includeContext')
+    },
+  )
 
   test('any stop reason is passed on, and context of other servers is requested only if declared', async () => {
     proves('R-SAMP-003', 'R-SAMP-004', 'R-SAMP-031')

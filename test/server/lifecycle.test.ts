@@ -355,27 +355,30 @@ test.each(SESSION_REVISIONS)('the handler gets the reason of a cancellation and 
   expect(params.data.gaveUp).toContain('Stop was pressed')
 })
 
-test.each(REVISIONS)('the caller is the identity that the transport proved, not the name that the client gives, in %s', async (revision) => {
-  proves('T-ELIC-096')
-  const server = newServer()
-  server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
-  const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
-  const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
-  for (const principal of ['alice', undefined]) {
-    const raw = rawChannel(server, principal === undefined ? {} : { principal })
-    if (revision !== '2026-07-28') {
-      await raw.ask('initialize', {
-        protocolVersion: revision,
-        capabilities: { experimental: claims },
-        clientInfo: { name: 'admin', version: '1', ...claims },
-        ...claims,
-      })
-      raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
+test.each(REVISIONS)(
+  'the caller is the identity that the transport proved, not the name that the client gives, in %s',
+  async (revision) => {
+    proves('T-ELIC-096')
+    const server = newServer()
+    server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
+    const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
+    const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
+    for (const principal of ['alice', undefined]) {
+      const raw = rawChannel(server, principal === undefined ? {} : { principal })
+      if (revision !== '2026-07-28') {
+        await raw.ask('initialize', {
+          protocolVersion: revision,
+          capabilities: { experimental: claims },
+          clientInfo: { name: 'admin', version: '1', ...claims },
+          ...claims,
+        })
+        raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
+      }
+      const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
+      expect(result.content[0].text).toBe(String(principal))
     }
-    const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
-    expect(result.content[0].text).toBe(String(principal))
-  }
-})
+  },
+)
 
 test('an unsupported version is answered with the newest version that has a handshake', async () => {
   proves('T-VER-011', 'T-VER-004')

@@ -88,7 +88,7 @@ describe('a tool', () => {
     ])
   })
 
-  test('a tool that changed in several ways has the worst level of them, and names them all', () => {
+  test('a tool with several changes has the class of the worst, and all changes are listed', () => {
     const difference = between(TOOL, {
       ...TOOL,
       title: 'READ A FILE',
@@ -175,7 +175,7 @@ describe('a schema', () => {
   })
 })
 
-describe('other things', () => {
+describe('other definitions', () => {
   test.each<[string, PrimitiveKind, unknown, unknown, string]>([
     ['instructions', 'instructions', 'Be kind.', 'Be unkind.', 'text: : text changed'],
     ['spaces of instructions', 'instructions', 'Be kind.', 'Be  kind.\n', 'cosmetic: : only spaces or line ends changed'],
@@ -242,7 +242,7 @@ describe('other things', () => {
   })
 })
 
-describe('whatever is defined', () => {
+describe('properties of every definition', () => {
   const shuffled = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(shuffled)
@@ -279,7 +279,7 @@ describe('whatever is defined', () => {
     )
   })
 
-  test('a schema with one property more accepts more, whatever else changes', () => {
+  test('a schema with an additional property accepts more, whether or not anything else changes', () => {
     const properties = fc.dictionary(fc.string(), json)
     fc.assert(
       fc.property(definition, properties, fc.string(), json, definition, (before, known, name, schema, after) => {

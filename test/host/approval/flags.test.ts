@@ -25,7 +25,7 @@ test('an ordinary tool has no warnings', () => {
   expect(flags(tool('Adds two numbers. You can search for the sum later.', { inputSchema: schema }))).toEqual([])
 })
 
-describe('a person is told of', () => {
+describe('warnings about a definition', () => {
   test.each<[string, Primitive, string]>([
     ['characters that cannot be seen', tool('Adds\u202e two'), 'Contains invisible characters: "Adds<U+202E> two"'],
     ['escapes', tool('Adds \x1b[8mmore'), 'Contains invisible characters: "Adds \\x1b[8mmore"'],
