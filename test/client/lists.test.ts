@@ -71,7 +71,7 @@ describe('a list', () => {
     expect(await client.tools().all()).toEqual([tool('a')])
   })
 
-  test('a list may have maxPages pages and maxItems items, and no more', async () => {
+  test('a list may have at most maxPages pages and maxItems items', async () => {
     const all = async (pages: number, perPage: number, limits: object) =>
       (await Client.connect(cannedServer({ results: { 'tools/list': endless(pages, perPage) } }).target, { limits })).tools().all()
     expect(await all(64, 1, {})).toHaveLength(64)
@@ -123,7 +123,7 @@ describe('a list', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list returned the same cursor twice' })
   })
 
-  test('without its member is an error, and items that are no objects are left out', async () => {
+  test('a page without its list is an error, and items that are not objects are left out', async () => {
     const client = await Client.connect(
       cannedServer({ results: { 'tools/list': {}, 'prompts/list': { prompts: [5, null, { name: 'p' }] } } }).target,
     )

@@ -33,7 +33,7 @@ describe('values that look like a secret', () => {
     ['in an address among the arguments', started({}, ['postgres://ada:hunter22@db/x']), ['args[0] form']],
     ['in a URL', reached('https://ada:hunter22@x.example/?api_key=hunter23&page=2'), ['url name', 'url name']],
     ['in the address of a database', started({ DATABASE_URL: 'postgres://ada:hunter22@db/x' }), ['env.DATABASE_URL form']],
-  ])('this looks like a secret: %s', (_how, transport, found) => {
+  ])('a secret is recognised %s', (_how, transport, found) => {
     expect(plainSecrets({ transport }).map(({ where, because }) => `${where} ${because}`)).toEqual(found)
   })
 
@@ -74,7 +74,7 @@ describe('values that move to the vault', () => {
       reached(`https://x.example/?key=hunter22`, { Authorization: `Bearer ${RANDOM}` }),
       ['url', 'headers.Authorization'],
     ],
-  ])('a value moves to the vault: %s', (_what, transport, where) => {
+  ])('a secret moves to the vault: %s', (_what, transport, where) => {
     expect(movedOf(transport)).toEqual(where)
   })
 

@@ -15,7 +15,7 @@ const effectOf = (rules: Rule[], given: Action): Effect => decide(policy({ user:
 const strictly = (rules: Rule[], given: Action): Effect => decide(policy({ user: rules }), given, []).effect
 
 describe('names', () => {
-  test.each(['send', 'send/now', 'send_all', 'send/now/and/again'])('the pattern send* and the name %s', (name) => {
+  test.each(['send', 'send/now', 'send_all', 'send/now/and/again'])('the pattern send* matches the name %s', (name) => {
     expect(effectOf([rule('deny', { tool: 'send*' })], action({ primitive: { name } }))).toBe('deny')
   })
 
@@ -24,11 +24,11 @@ describe('names', () => {
     ['a*z', 'a/z'],
     ['*', 'a/b'],
     ['**', 'a/b'],
-  ])('%s is about %s', (pattern, name) => {
+  ])('the pattern %s matches the name %s', (pattern, name) => {
     expect(effectOf([rule('deny', { tool: pattern })], action({ primitive: { name } }))).toBe('deny')
   })
 
-  test('a name without a star is that name only', () => {
+  test('a pattern without a star matches only that name', () => {
     expect(effectOf([rule('deny', { tool: 'send' })], action({ primitive: { name: 'send/now' } }))).toBe('allow')
   })
 })
@@ -89,7 +89,7 @@ describe('a star in the URI of a rule', () => {
     ['allow', 'notes://**', 'notes://a/b', 'allow'],
     ['allow', '*', 'notes://a/b', 'allow'],
     ['deny', 'notes://*', 'notes://a/b', 'deny'],
-  ])('%s %s: %s is %s, because only what allows stops at a slash', (effect, tool, uri, expected) => {
+  ])('rule %s %s: %s is %s, because a star stops at a slash only in allow rules', (effect, tool, uri, expected) => {
     expect(strictly([rule(effect, { tool })], read(uri))).toBe(expected)
   })
 })
@@ -188,7 +188,7 @@ describe('lint finds rules that do not match what they should', () => {
     ['deny', '/environment', { eq: 'production' }, []],
     ['deny', '/environment', { glob: 'prod*' }, []],
     ['allow', '/path', { eq: '/etc/hosts' }, []],
-  ])('%s %s %j: %j', (effect, pointer, test, expected) => {
+  ])('lint of the rule %s %s %j finds %j', (effect, pointer, test, expected) => {
     expect(codes(effect, pointer, test)).toEqual(expected)
   })
 })

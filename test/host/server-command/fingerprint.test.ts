@@ -296,7 +296,7 @@ describe('a package', () => {
     ['nice', ['uvx', 'some-server==1.2.3'], undefined],
     ['npx', ['./some-server'], undefined],
     ['node', ['main.js', 'npx', 'some-server'], undefined],
-  ])('%s %j: a person is warned of %s', async (runner, args, spec) => {
+  ])('the person is warned: %s %j has %s', async (runner, args, spec) => {
     const folder = newFolder()
     program(folder, runner)
     const { warnings } = await fingerprintOf(command(runner, ...args), { path: folder, cwd: folder })
@@ -536,7 +536,7 @@ describe('the description of a change', () => {
     expect(between(there, here)[0]).toBe(`the folder was ${one} and is ${home} now`)
   })
 
-  test('a changed folder alone is no change if all files are named in full', async () => {
+  test('a changed folder alone keeps the fingerprint if all files are named in full', async () => {
     const [one, two] = [newFolder(), newFolder()]
     const transport = command('node', script(one))
     const [before, after] = [await fingerprintOf(transport, { cwd: one }), await fingerprintOf(transport, { cwd: two })]
@@ -591,7 +591,7 @@ describe('the description of a change', () => {
   })
 })
 
-test('a server in this process is identified by its own name', async () => {
+test('a server in this process is identified by its name and version', async () => {
   const transport = { type: 'memory', service: createServer({ name: 'a', version: '1' }) } as const
   const [one, two] = [
     await fingerprintOf(transport, { info: { name: 'a', version: '1' } }),
