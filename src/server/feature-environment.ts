@@ -11,7 +11,7 @@ export interface FeatureEnvironment {
   readonly deadlines: Deadlines
   readonly logging: Logging
   readonly slashesInToolNames: boolean
-  /** What all lists share. */
+  /** The services that all lists share. */
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   now(): number
   /** Tells clients about a change. */

@@ -162,7 +162,7 @@ export class RootRegistry {
       })
       this.#watchers.set(path, watcher)
     } catch {
-      // Some systems cannot watch, or not that many folders. The poll has to do there.
+      // Some systems cannot watch folders, or only a few. There only the poll finds changes.
       this.#watchers.set(path, undefined)
     }
   }

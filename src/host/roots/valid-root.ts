@@ -47,7 +47,7 @@ export async function findRootFault(path: string): Promise<string | undefined> {
 }
 
 function pathOf(given: string): string {
-  if (given.includes('\0')) throw bad(given, 'a path has no NUL in it')
+  if (given.includes('\0')) throw bad(given, 'a path must not contain a NUL character')
   if (isAbsolute(given)) {
     // The person must see the real path, so `.` and `..` are not allowed.
     if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it must not contain dot segments')

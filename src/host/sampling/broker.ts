@@ -46,7 +46,7 @@ export interface BrokerLimits extends RequestLimits {
   /** Maximum concurrent requests of one server, and of all servers; more are refused. */
   maxConcurrentPerServer: number
   maxConcurrent: number
-  /** How deep requests may be nested: a request made while another is answered, because of it. */
+  /** Maximum nesting of requests: an answer may cause another sampling request. */
   maxDepth: number
   /** Maximum time for one answer of a model. */
   maxAnswerMs: number
@@ -140,7 +140,7 @@ export function createBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** How many requests are being answered above the running code. */
+/** How many sampling requests the running code is nested in. */
 const depth = new AsyncLocalStorage<number>()
 
 const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)

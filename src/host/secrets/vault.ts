@@ -58,7 +58,7 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     fileName: (name) => Buffer.from(name).toString('hex'),
     passphrase: options.passphrase,
     keychain: options.keychain,
-    // One entry is the check.
+    // One entry is the check of the key, not a secret.
     limits: { ...limits, maxEntries: limits.maxEntries + 1 },
     onWarning: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_SECRETS' })),
   })

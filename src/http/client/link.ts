@@ -23,7 +23,7 @@ export interface HttpLinkOptions {
   onWarning(message: string): void
 }
 
-/** The members after `close` are for the calls of the link. */
+/** Only the calls of the link use the members after `close`. */
 export class HttpLink implements Link {
   readonly connection: HttpLinkOptions['connection']
   readonly session: RemoteSession

@@ -98,7 +98,7 @@ export class RemoteSession {
     this.#options.onForgotten()
   }
 
-  /** Tells the server that the session is over. Any response will do. */
+  /** Tells the server that the session is over. The response does not matter. */
   async end(): Promise<void> {
     this.#held = undefined
     this.#stream?.abort()

@@ -94,7 +94,7 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   get isReady(): boolean {
     return !this.#isDraining
   }

@@ -14,7 +14,7 @@ export interface HttpHandler {
   fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
   /** Handles a request of Node's HTTP server or a framework on it. `body` is the body if the framework has already read it. */
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   readonly isReady: boolean
   /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
