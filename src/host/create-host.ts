@@ -115,7 +115,7 @@ async function readSpecs({ options, project, warn }: Settings): Promise<ServerSp
 
 function createServices(settings: Settings, consent: ConsentServices): HostServices {
   const { options, limits, clock, models, asker, emit, warn } = settings
-  // The others look servers up in the fleet, so it comes first. It makes its first server after `services` is complete.
+  // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
     clock,

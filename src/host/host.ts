@@ -225,7 +225,7 @@ export class Host {
   async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { models, clock, grants } = this.#services
     const { conversation = new Conversation(), model = models[0], system, signal } = options
-    if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
+    if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
     this.#prepare(conversation)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
@@ -262,7 +262,7 @@ export class Host {
     return this.#services.roots.of(server)
   }
 
-  /** What is left of the sampling budget of a server. */
+  /** The rest of the sampling budget of a server. */
   budgetLeft(server: string): Promise<BudgetLeft> {
     return this.#services.broker.budgetLeft(server)
   }

@@ -129,7 +129,7 @@ describe('a list', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list returned the same cursor twice' })
   })
 
-  test('without its member is an error, and items that are no objects are left out', async () => {
+  test('a page without its list is an error, and items that are not objects are left out', async () => {
     const client = await Client.connect(
       cannedServer({ results: { 'tools/list': {}, 'prompts/list': { prompts: [5, null, { name: 'p' }] } } }).target,
     )

@@ -72,7 +72,7 @@ describe.concurrent('every example of the documentation runs', () => {
   })
 })
 
-test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines', async () => {
+test('the examples of the README work, and a server with a tool that asks takes a dozen lines', async () => {
   proves('T-ARCH-014')
   const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
   const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
@@ -95,7 +95,7 @@ test('the first screen of the README says what Portico is and gives the two comm
   for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
 })
 
-test('the README leads to what the library does for security and to what it leaves to the application', () => {
+test('the README links to the security features and to the duties of the application', () => {
   proves('T-HOST-023')
   expect(readFileSync(`${root}/README.md`, 'utf8')).toContain('(SECURITY.md)')
   const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)

@@ -61,7 +61,7 @@ describe('subscriptions/listen', () => {
     expect(notices).toHaveLength(3)
   })
 
-  test('a change is sent to each subscriber under its own id, whatever the type of the id', async () => {
+  test('a change is sent to each subscriber under its own id, which may be of any type', async () => {
     proves('R-LISTEN-021', 'R-LISTEN-009', 'R-META-012', 'R-LISTEN-011')
     const server = newServer()
     await settle()
@@ -163,7 +163,7 @@ describe('subscriptions/listen', () => {
     expect(raw.out).toHaveLength(1)
   })
 
-  test('subscriptions/listen refuses an invalid filter, and one over the bounds', async () => {
+  test('subscriptions/listen refuses a filter that is invalid or over the limits', async () => {
     proves('R-LISTEN-001')
     const raw = rawChannel(newServer({ limits: { maxSubscriptions: 3 } }))
     for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])

@@ -47,7 +47,7 @@ function addWrite(server: Server, area: Area): void {
     'hash',
     'isNew',
   )
-  const description = 'Writes a complete file. An existing file is replaced only with its hash or with overwrite'
+  const description = 'Writes a complete file. To replace an existing file, give its hash or set overwrite'
   server.tool(
     'write',
     { title: 'Write a file', description, input, output, annotations: { ...HINTS, idempotentHint: true } },

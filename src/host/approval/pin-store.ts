@@ -49,7 +49,7 @@ export interface PinnedServer {
 export interface PinStore {
   /** Reads the file again, which another process may have changed. Await it before a decision. */
   refresh(): Promise<void>
-  /** The state as of the last refresh. Synchronous. */
+  /** The state at the last refresh. */
   stateOf(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): PinState
   /** For the moment before a call is sent. @throws McpError ERR_QUARANTINED unless the definition is approved */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
@@ -82,7 +82,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
           sharedJson<Baselines>(file, { empty: [], format: PINS_FORMAT, check: checkBaselines, maxBytes: bounds.maxBytes }),
         )
   const index = indexed(() => store.current)
-  /** An offering is compared once, however often it is decided about. */
+  /** Cached, so that an offering is compared only once. */
   const compared = new WeakMap<Offering, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
 
   const stateOf: PinStore['stateOf'] = (server, kind, name, definition) => {

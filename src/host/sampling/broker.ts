@@ -13,7 +13,7 @@ import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_B
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './request.ts'
 import { type Meter, promptTokens, type Sampled, sample } from './sample.ts'
 
-/** What is decided before the model gets the request. Nothing is shortened. */
+/** The request as the person decides about it, before the model gets it. Nothing is shortened. */
 export interface SamplingRequest {
   /** The name in the configuration. */
   server: string
@@ -24,7 +24,7 @@ export interface SamplingRequest {
   signal: AbortSignal
 }
 
-/** What is decided before the server gets the answer. The result is complete. */
+/** The answer as the person decides about it, before the server gets it. The result is complete. */
 export interface SamplingDelivery extends SamplingRequest {
   result: CreateMessageResult
 }
@@ -149,7 +149,7 @@ export function createBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** How many requests are being answered above the running code. */
+/** How many sampling requests the running code is nested in. */
 const depth = new AsyncLocalStorage<number>()
 
 const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)

@@ -65,9 +65,9 @@ const ITEMS_A_TURN = 200
 /** Warnings about single items of one list. The others are counted. */
 const MAX_COMPLAINTS = 10
 
-/** After so many times the last pause without a change, the pause is reset. */
+/** The pause is reset when a list has not changed for this many times the last pause. */
 const CALM_PAUSES = 10
-/** The same, for a pause that cannot grow any more. */
+/** The same, for a pause that has reached its maximum. */
 const CALM_LONGEST_PAUSES = 3
 
 /** How long the first read waits for the server to confirm the subscription to changes. */

@@ -133,7 +133,7 @@ export class SupervisedServer {
     if (this.#health.state === 'idle') void this.#begin()
   }
 
-  /** Tries to connect now, whatever failed or was refused before. Resolves with the outcome. */
+  /** Tries to connect now, also after failures or refusals. Resolves with the outcome. */
   async retry(): Promise<Health> {
     const { state } = this.#health
     if (state === 'disabled' || state === 'closed') return this.#health
@@ -192,7 +192,7 @@ export class SupervisedServer {
     if (roots) this.#connection?.client.answer({ roots })
   }
 
-  /** Ends the connection and the process for good. */
+  /** Ends the connection and the process. They are not restarted. */
   async close(): Promise<void> {
     if (this.#health.state !== 'closed') {
       this.#ending.abort(new McpError('ERR_CLOSED', `The server ${this.#name} was closed`))

@@ -55,7 +55,7 @@ export class HttpCall implements ResponseHandler {
     this.#sending = sending
   }
 
-  /** The call has its answer. Closes whatever is still open. */
+  /** The call has its answer. Closes its open streams and requests. */
   settle(): void {
     this.#isSettled = true
     this.#events?.stop()

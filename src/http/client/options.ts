@@ -52,6 +52,6 @@ export interface HttpTargetOptions {
   tls?: ConnectionOptions
   /** Default: {@link DEFAULT_HTTP_CLIENT_LIMITS}. */
   limits?: Partial<HttpClientLimits>
-  /** Called with everything unusual that the client could handle. */
+  /** Receives warnings about unusual events that the client could handle. */
   onWarning?(message: string): void
 }

@@ -26,7 +26,7 @@ import { SessionRequests } from './session/session-requests.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** What a handler holds now, for metrics. */
+/** The current load of a handler, for metrics. */
 export interface HttpCounts {
   /** Requests in progress. */
   inFlight: number
@@ -95,7 +95,7 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   get isReady(): boolean {
     return !this.#isDraining
   }

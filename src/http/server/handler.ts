@@ -16,9 +16,9 @@ export interface HttpHandler {
   fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
   /** Handles a request of Node's HTTP server or a framework on it. `body` is the body if the framework has already read it. */
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   readonly isReady: boolean
-  /** What the handler holds now, for metrics. */
+  /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
   /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>

@@ -125,8 +125,8 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
 }
 
 /**
- * The time limit that Node applies to a whole request: what the longest body may take at `minBodyRate`. It covers requests
- * whose body is never read. The others are checked while they are read.
+ * The time limit that Node applies to a whole request: the time for the largest body at `minBodyRate`. It covers requests
+ * whose body is never read. Other requests are checked while their body is read.
  */
 export function requestTimeoutOf({ maxBodyBytes, minBodyRate, bodyGraceMs }: BodyBounds): number {
   const ms = HEADERS_TIMEOUT_MS + 2 * bodyGraceMs + Math.ceil((maxBodyBytes / minBodyRate) * 1000)

@@ -17,7 +17,7 @@ export interface Journal {
   steps: Record<string, unknown>
 }
 
-/** What a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
+/** The request that a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
 export interface JournalOwner {
   principal: string | undefined
   method: string

@@ -30,7 +30,7 @@ function keychain(): Keychain & { entries: Map<string, string> } {
 }
 
 describe('a vault', () => {
-  test('a vault keeps values by name until they are replaced or removed, and lists the names', async () => {
+  test('a vault stores values by name until they are replaced or removed, and lists the names', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     expect(await vault.list()).toEqual([])
@@ -45,7 +45,7 @@ describe('a vault', () => {
     expect(await Promise.all(['github/TOKEN', 'Empty', 'empty', 'gone'].map(again.get))).toEqual([CANARY, '', 'line\nline', undefined])
   })
 
-  test('a vault is for its owner only, and holds no value in the open', async () => {
+  test('only the owner can read a vault, and every value is encrypted', async () => {
     proves('T-HOST-012')
     const folder = join(newFolder(), 'secrets')
     const vault = await vaultIn(folder)
@@ -57,7 +57,7 @@ describe('a vault', () => {
     }
   })
 
-  test('with a file as its key says that it could be safer; with a keychain it has no such file', async () => {
+  test('a vault with a key file warns about it, and with a keychain it has no such file', async () => {
     const warnings: string[] = []
     const [plain, ringed] = [newFolder(), newFolder()]
     await vaultIn(plain, { onWarning: (message) => warnings.push(message) })
@@ -88,8 +88,8 @@ describe('a vault', () => {
   })
 })
 
-describe('when something is wrong', () => {
-  test('with any one bit of a value, that value is an error and the others are as they were', async () => {
+describe('damaged and foreign data', () => {
+  test('a value with one changed bit is an error, and other values stay readable', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     await vault.set('a', CANARY)
@@ -111,7 +111,7 @@ describe('when something is wrong', () => {
     expect(await vault.get('a')).toBe('anew')
   })
 
-  test('a value cannot be put in the place of another', async () => {
+  test('a value cannot be moved to the name of another', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     await vault.set('a', 'of a')
@@ -120,7 +120,7 @@ describe('when something is wrong', () => {
     await expect(vault.get('b')).rejects.toMatchObject({ code: 'ERR_SECRET' })
   })
 
-  test('another passphrase, or a keychain that has lost the key, is told at once and writes nothing', async () => {
+  test('a wrong passphrase or a lost keychain key is an error at once, and nothing is written', async () => {
     const folder = newFolder()
     await (await vaultIn(folder, { passphrase: 'correct horse' })).set('a', CANARY)
     const before = readdirSync(folder)
@@ -137,7 +137,7 @@ describe('when something is wrong', () => {
   })
 })
 
-test('processes that share a vault create one key, lose nothing, and never share a name for two values', async () => {
+test('processes that share a vault create one key, lose no value and never reuse a name', async () => {
   const folder = newFolder()
   const module = await bundled('src/host/secrets/vault.ts', newFolder())
   const program = fileURLToPath(new URL('fixtures/secret-keeper.mjs', import.meta.url))

@@ -24,7 +24,7 @@ describe('what counts as one address', () => {
     ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
     ['', ''],
-  ])('%j counts as %j', (address, key) => {
+  ])('the address %j counts as %j', (address, key) => {
     expect(addressKey(address)).toBe(key)
   })
 
@@ -74,7 +74,7 @@ describe('trustProxy', () => {
     expect(forwardedAddress(header, proxies, 'SOCKET')).toBe(address)
   })
 
-  test.each([-1, 1.5, Number.NaN, 'yes'])('%j is refused', (trustProxy) => {
+  test.each([-1, 1.5, Number.NaN, 'yes'])('the address %j is refused', (trustProxy) => {
     const server = createServer({ name: 'x', version: '1' })
     expect(() => httpHandler(server, { trustProxy: trustProxy as never })).toThrow(
       'trustProxy must be true, false or the number of proxies',
@@ -104,7 +104,7 @@ describe('trustProxy', () => {
     expect(await seenBy(2)).toEqual(['203.0.113.9', '203.0.113.9'])
   })
 
-  test('a runtime without client addresses has no bounds by address', async () => {
+  test('a runtime without client addresses has no limits by address', async () => {
     const server = testServer()
     const handler = httpHandler(server, { limits: { maxSessionsPerAddress: 1, maxInFlightPerAddress: 1, maxStreamsPerAddress: 1 } })
     const statuses = await Promise.all(

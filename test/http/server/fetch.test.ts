@@ -163,7 +163,7 @@ describe('the fetch handler', () => {
       }),
     }) as RequestInit
 
-  test('the fetch handler bounds the length and the slowness of bodies', async () => {
+  test('the fetch handler limits the length and the slowness of bodies', async () => {
     const { send: sendLarge } = handling(testServer(), { limits: { maxBodyBytes: 1000 } })
     const { send } = handling(testServer(), { limits: { bodyGraceMs: 80, minBodyRate: 100_000 } })
     const large = await sendLarge(

@@ -32,7 +32,7 @@ describe('requests in hand', () => {
     ['principal', 'maxInFlight', 503],
     ['address', 'maxInFlight', 503],
     ['unknown', 'maxInFlight', 503],
-  ] as const)('of a usage by %s are bounded by %s, and given back', (kind, limit, status) => {
+  ] as const)('running requests of a usage by %s are limited by %s, and released', (kind, limit, status) => {
     const inFlight = new InFlight(limitsOf({ [limit]: 2 }))
     const usage = new CallerUsage(kind)
     expect([inFlight.enter(usage, holdOf(inFlight, usage)), inFlight.enter(usage, holdOf(inFlight, usage))]).toEqual([undefined, undefined])
@@ -42,7 +42,7 @@ describe('requests in hand', () => {
     expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
   })
 
-  test('running requests of unknown callers have only the bound of the process', () => {
+  test('running requests of unknown callers have only the limit of the process', () => {
     const inFlight = new InFlight(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
     const usage = new CallerUsage('unknown')
     for (let i = 0; i < 3; i++) expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()

@@ -529,7 +529,7 @@ describe('what one request may hold', () => {
     ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
     // Beside these values there are as many as the call itself has.
     ['maxValues', 60, (size: number) => JSON.stringify(Array(size - VALUES_OF_CALL).fill(1))],
-  ] as const)('%s: the bound is accepted, one more is answered 400 (-32600)', async (limit, max, make) => {
+  ] as const)('%s: the limit is accepted, and one more is answered 400 (-32600)', async (limit, max, make) => {
     const { url } = await holding({ limits: { [limit]: max } })
     const call = modern({ method: 'tools/list' })
     const post = (size: number) =>

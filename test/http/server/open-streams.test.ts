@@ -226,7 +226,7 @@ describe('streams that belong to no request', () => {
     await open.endStanding()
   })
 
-  test('streams that belong to no request that must end whatever they are for end as their kind does', async () => {
+  test('streams without a request end at their time, each in the way of its kind', async () => {
     const { clock, open, sink, usage } = opened({})
     const [onTooOld, onEnded] = [vi.fn(), vi.fn()]
     open.add({ sink, usage, onTooOld, onEnded, endsAt: 1_000 })

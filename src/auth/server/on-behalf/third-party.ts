@@ -160,7 +160,7 @@ class OAuthThirdParty implements ThirdParty {
     return account
   }
 
-  /** What the person agrees to: the permissions, the site they are sent to, and the page they come back to. */
+  /** Sentences for the consent page: the permissions, the site that the person is sent to, and the page that they come back to. */
   #details(returnTo: string): string[] {
     const { name, scopes = [], authorizationEndpoint } = this.#options
     const permissions = scopes.length === 0 ? `the default permissions of ${name}` : scopes.join(', ')

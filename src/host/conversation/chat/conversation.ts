@@ -67,7 +67,7 @@ export class Conversation {
     }
   }
 
-  /** Adds a message of the person, and begins a turn with it. */
+  /** Adds a message of the person. It begins a new turn. */
   begin(said: string | SamplingContent[]): void {
     this.#turn++
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })

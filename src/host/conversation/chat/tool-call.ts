@@ -99,7 +99,7 @@ function outcomeOf(error: unknown): CallOutcome {
 }
 
 /**
- * Cuts a result to what the model may read. The host has cut it to `maxResultBytes` before, for every reader; this limit is usually
+ * Cuts a result to the length that the model may read. The host has cut it to `maxResultBytes` before, for every reader; this limit is usually
  * tighter, and its note replaces that of the host, which stood at the end.
  */
 function bounded(outcome: CallOutcome, { maxResultTokens }: ChatLimits): CallOutcome {

@@ -13,7 +13,7 @@ import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId }
 import { MAX_MISSED_PINGS, type OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 
-/** What all sessions share. */
+/** The services that all sessions share. */
 export interface SessionServices {
   service: Service
   limits: AllHttpLimits
@@ -136,11 +136,11 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return this.#abandon(stream)
-    // It was dropped already and cannot be resumed.
+    // The stream was dropped already and cannot be resumed.
     if (!this.#streams.includes(stream)) return
     this.usage.live.delete(stream)
     this.usage.ended.add(stream)
-    // It may be listed already, if a client resumed it.
+    // The stream is already listed if a client resumed it.
     removeFrom(this.#ended, stream)
     this.#ended.push(stream)
     const oldest = this.#ended.length > MAX_ENDED_STREAMS ? this.#ended.shift() : undefined

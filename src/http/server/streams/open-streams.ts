@@ -62,7 +62,7 @@ export class OpenStreams {
     return this.#isEnding
   }
 
-  /** The time, at most one second old while anything is open. */
+  /** The current time. While streams are open it is the time of the last tick, at most one second ago. */
   get now(): number {
     return this.#now
   }
