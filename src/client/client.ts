@@ -360,7 +360,12 @@ export class Client {
     return result
   }
 
-  /** Closes the connection. Open requests fail with ERR_CLOSED. */
+  /**
+   * Closes the connection. Open requests fail with ERR_CLOSED.
+   *
+   * @example
+   * await client.close()
+   */
   async close(): Promise<void> {
     await this.#connection.close()
   }

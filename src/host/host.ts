@@ -28,17 +28,21 @@ import type { HostedServer } from './servers/hosted-server.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 
+/** Options for actions of the person. */
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   /** The conversation that the action belongs to. Default: none. */
   conversation?: Conversation
 }
 
+/** Options for `host.chat`. */
 export interface ChatOptions {
   /** The conversation to continue. Default: a new one. */
   conversation?: Conversation
+  /** Instructions for the model. Default: none. */
   system?: string
   /** Default: the first model of the host. */
   model?: Model
+  /** Stops the model and its calls. */
   signal?: AbortSignal
 }
 
@@ -54,7 +58,14 @@ type CatalogName = string | { server: string; name: string }
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
 
-/** Runs many servers for one person. Made by `createHost`. */
+/**
+ * Runs many servers for one person. `createHost` creates it.
+ *
+ * @example
+ * await using host = await createHost({ config: 'servers.json', ask: asker })
+ * await host.settled()
+ * for (const { exposed } of host.tools()) console.log(exposed)
+ */
 export class Host {
   readonly #services: HostServices
   readonly #settings: HostSettings
@@ -71,37 +82,62 @@ export class Host {
     return this.#services.folder
   }
 
+  /** The grants of the person. */
   get grants(): HostStorage['grants'] {
     return this.#services.grants
   }
 
+  /** The approved definitions. */
   get pins(): HostStorage['pins'] {
     return this.#services.pins
   }
 
+  /** The log of actions. `readAudit` reads it. */
   get audit(): HostStorage['audit'] {
     return this.#services.audit
   }
 
+  /** The models that chats and sampling use. */
   get models(): readonly Model[] {
     return this.#services.models
   }
 
-  /** The vault with the secrets that configurations refer to. */
+  /**
+   * The vault with the secrets that configurations refer to.
+   *
+   * @example
+   * await (await host.secrets()).set('notes-token', token)
+   */
   secrets(): ReturnType<HostStorage['vault']> {
     return this.#services.vault()
   }
 
-  /** The specifications of all configured servers. */
+  /**
+   * The specifications of all configured servers.
+   *
+   * @example
+   * const names = host.specs().map(({ id }) => id)
+   */
   specs(): ServerSpec[] {
     return this.#services.fleet.all().map(({ spec }) => spec)
   }
 
+  /**
+   * The state of each server, by name.
+   *
+   * @example
+   * if (host.health().notes?.state === 'refused') await host.retry('notes')
+   */
   health(): Record<string, Health> {
     return Object.fromEntries(this.#services.fleet.all().map(({ id, health }) => [id, health]))
   }
 
-  /** Replaces the configured servers. A server with the same specification as before keeps its connection. */
+  /**
+   * Replaces the configured servers. A server with the same specification as before keeps its connection.
+   *
+   * @example
+   * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
+   */
   async configure(specs: readonly ServerSpec[]): Promise<void> {
     const { fleet, catalog, roots, logins } = this.#services
     const before = fleet.ids()
@@ -115,18 +151,33 @@ export class Host {
     await ended
   }
 
-  /** Replaces the policy for all later decisions, also about questions that are open. */
+  /**
+   * Replaces the policy for all later decisions, also about questions that are open.
+   *
+   * @example
+   * await host.setPolicy({ user: [deny('no-drop', { tool: 'drop_*' })] })
+   */
   setPolicy(policy: GivenPolicy): Promise<void> {
     return this.#services.policy.replace(policy)
   }
 
-  /** Resolves when every server is ready or has failed, and no review is open; or after the time. */
+  /**
+   * Resolves when every server is ready or has failed, and no review is open; or after the time.
+   *
+   * @example
+   * await host.settled(10_000)
+   */
   async settled(timeoutMs = 30_000): Promise<void> {
     await this.#services.fleet.settled(timeoutMs)
     await this.#services.reviews.settled()
   }
 
-  /** Tries a server that failed or was refused again, and asks again about definitions that were not approved. */
+  /**
+   * Tries a server that failed or was refused again, and asks again about definitions that were not approved.
+   *
+   * @example
+   * const { state } = await host.retry('notes')
+   */
   async retry(server: string): Promise<Health> {
     const { fleet, reviews } = this.#services
     await fleet.get(server).retry()
@@ -136,7 +187,12 @@ export class Host {
     return health
   }
 
-  /** The part of a server's offering that waits for approval. Undefined if everything is approved. */
+  /**
+   * The part of a server's offering that waits for approval. Undefined if everything is approved.
+   *
+   * @example
+   * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
+   */
   review(server: string): Review | undefined {
     return this.#services.reviews.review(this.#services.fleet.get(server))
   }
@@ -144,28 +200,60 @@ export class Host {
   /**
    * Asks the person to approve the offering of a server.
    * @throws McpError ERR_DENIED
+   * @example
+   * await host.approve('notes')
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
   }
 
+  /**
+   * The approved tools of all servers.
+   *
+   * @example
+   * const names = host.tools().map(({ exposed }) => exposed)
+   */
   tools(): readonly ToolEntry[] {
     return this.#services.catalog.tools()
   }
 
+  /**
+   * The approved prompts of all servers.
+   *
+   * @example
+   * for (const { exposed, definition } of host.prompts()) console.log(exposed, definition.description)
+   */
   prompts(): readonly PromptEntry[] {
     return this.#services.catalog.prompts()
   }
 
+  /**
+   * The resources of all servers.
+   *
+   * @example
+   * for (const { exposed, server } of host.resources()) console.log(server, exposed)
+   */
   resources(): readonly ResourceEntry[] {
     return this.#services.catalog.resources()
   }
 
+  /**
+   * The resource templates of all servers.
+   *
+   * @example
+   * for (const { definition } of host.templates()) console.log(definition.uriTemplate)
+   */
   templates(): readonly TemplateEntry[] {
     return this.#services.catalog.templates()
   }
 
-  /** Searches the tools of all servers by words. */
+  /**
+   * Searches the tools of all servers by words.
+   *
+   * @example
+   * const [best] = host.search('send mail', { limit: 5 })
+   * console.log(best?.entry.exposed)
+   */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
     return this.#search.search(query, options)
   }
@@ -183,17 +271,32 @@ export class Host {
     return called.result
   }
 
-  /** Reads a resource for the person. */
+  /**
+   * Reads a resource for the person.
+   *
+   * @example
+   * const { contents } = await host.read('note://42')
+   */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
     return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
   }
 
-  /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
+  /**
+   * Calls `listener` after each change of the resource. Resolves with the function that ends the subscription.
+   *
+   * @example
+   * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
+   */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
     return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
   }
 
-  /** Gets a prompt for the person. */
+  /**
+   * Gets a prompt for the person.
+   *
+   * @example
+   * const { messages } = await host.prompt('notes__summary', { length: 'short' })
+   */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
     const { catalog, fleet } = this.#services
     const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
@@ -201,12 +304,22 @@ export class Host {
     return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
   }
 
-  /** Suggestions of a server for an argument that the person is typing. The text goes to that server only. */
+  /**
+   * Suggestions of a server for an argument that the person is typing. The text goes to that server only.
+   *
+   * @example
+   * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
+   */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
     return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
   }
 
-  /** Explains the decision about a call. Nothing is asked, counted or done. */
+  /**
+   * Explains the decision about a call. Nothing is asked, counted or done.
+   *
+   * @example
+   * const { decision, text } = await host.explain('notes__delete', { id: 42 })
+   */
   async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
     const { server, name } = this.#toolOf(tool)
     const { gate, policy, grants, ownConversation, wallNow } = this.#services
@@ -241,42 +354,83 @@ export class Host {
     })
   }
 
-  /** Ends a conversation and all grants for it. */
+  /**
+   * Ends a conversation and all grants for it.
+   *
+   * @example
+   * await host.endConversation(conversation)
+   */
   async endConversation({ id }: Conversation): Promise<void> {
     await this.#services.grants.endRun(id)
     this.#services.usage.forget(id)
   }
 
-  /** Asks the person to grant a server a folder as a root. */
+  /**
+   * Asks the person to grant a server a folder as a root.
+   *
+   * @example
+   * await host.giveRoot('files', '/home/me/project')
+   */
   async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     return this.#services.roots.give(this.#services.fleet.get(server), [folder], options.signal)
   }
 
-  /** Revokes a root. Returns false if the server does not have it. */
+  /**
+   * Revokes a root. Returns false if the server does not have it.
+   *
+   * @example
+   * host.takeRoot('files', 'file:///home/me/project')
+   */
   takeRoot(server: string, uri: string): boolean {
     return this.#services.roots.take(server, uri)
   }
 
+  /**
+   * The roots that the person granted to a server.
+   *
+   * @example
+   * const uris = host.rootsOf('files').map(({ uri }) => uri)
+   */
   rootsOf(server: string): { uri: string; name?: string }[] {
     return this.#services.roots.of(server)
   }
 
-  /** What is left of the sampling budget of a server. */
+  /**
+   * What is left of the sampling budget of a server.
+   *
+   * @example
+   * const { tokensLeft } = await host.budgetLeft('notes')
+   */
   budgetLeft(server: string): Promise<BudgetLeft> {
     return this.#services.broker.budgetLeft(server)
   }
 
-  /** Logs in to a server over HTTP. */
+  /**
+   * Logs in to a server over HTTP.
+   *
+   * @example
+   * await host.login('calendar')
+   */
   async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Revokes and deletes the tokens of a server. */
+  /**
+   * Revokes and deletes the tokens of a server.
+   *
+   * @example
+   * await host.logout('calendar')
+   */
   async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Closes all connections and the audit log. */
+  /**
+   * Closes all connections and the audit log.
+   *
+   * @example
+   * await host.close()
+   */
   async close(): Promise<void> {
     const { fleet, catalog, roots, gate, audit } = this.#services
     gate.close()

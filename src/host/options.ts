@@ -28,6 +28,7 @@ import type { AuditLogLimits } from './storage/audit/log.ts'
  */
 export type GivenConfig = string | { file: string; isOurs?: boolean }
 
+/** Options for `createHost`. */
 export interface HostOptions {
   /** Files that list servers, in the dialect of any client. */
   config?: GivenConfig | readonly GivenConfig[]
@@ -69,19 +70,29 @@ export interface HostOptions {
   anchor?: AnchorSink
   /** Exposed names of tools whose definitions models always get. */
   favorites?: readonly string[]
+  /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HostLimits>
+  /** The clock for timeouts and expiry. Default: the system clock. */
   clock?: Clock
+  /** Called for changes of servers and of the catalog, for reviews, logs and warnings. */
   onEvent?(event: HostEvent): void
 }
 
+/** The limits of a host. docs/limits.md lists all of them. */
 export interface HostLimits {
+  /** Limits of each connection: start, restarts, lists. */
   server: Partial<SupervisionLimits>
+  /** Limits of the client of each server. */
   client: Partial<ClientLimits>
+  /** Limits of questions and actions. */
   gate: Partial<GateLimits>
+  /** Limits of chats: steps, tokens, messages. */
   chat: Partial<ChatLimits>
+  /** Limits of sampling requests. */
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
+  /** Limits of the audit log. */
   audit: Partial<AuditLogLimits>
   /** Servers in the configuration. */
   maxServers: number

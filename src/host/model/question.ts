@@ -38,8 +38,10 @@ export interface Question {
   widths: readonly GrantWidth[]
 }
 
+/** Which arguments a grant covers: exactly these, those that match a pattern, or any. */
 export type GrantWidth = 'exact' | 'pattern' | 'any'
 
+/** The subject of a question: what the person decides about. */
 export type Subject =
   | {
       kind: 'launch'
@@ -134,6 +136,7 @@ export interface Finding {
   text: string
 }
 
+/** The answer of a person to a question. */
 export type Answer =
   | {
       kind: 'allow'

@@ -10,6 +10,7 @@ import { type ReplayStore, ReplaysFull } from './replays.ts'
 
 export const DPOP_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
+/** Options for tokens that are bound to a key. */
 export interface DpopOptions {
   /** Refuses tokens that are not bound to a key. Default: false. */
   required?: boolean
