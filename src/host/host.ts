@@ -8,52 +8,24 @@ import type { CallToolResult } from '../protocol/model/tools.ts'
 import type { UseOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
+import { type CatalogName, findNamed, findResource } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
-import { type ResourceTarget, readResource, subscribe } from './actions/read-resource.ts'
+import { readResource, subscribe } from './actions/read-resource.ts'
+import { callForModel, toolsForModel } from './actions/tools-for-model.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
-import { offerToModel, resolveModelCall } from './catalog/offer.ts'
-import { type FoundTool, ToolSearch } from './catalog/search.ts'
+import type { FoundTool } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
-import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
-import type { HostLimits } from './options.ts'
+import type { ChatOptions, HostCallOptions, HostSettings } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
-import type { HostedServer } from './servers/hosted-server.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
-
-/** Options for actions of the person. */
-export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /** The conversation that the action belongs to. Default: none. */
-  conversation?: Conversation
-}
-
-/** Options for `host.chat`. */
-export interface ChatOptions {
-  /** The conversation to continue. Default: a new one. */
-  conversation?: Conversation
-  /** Instructions for the model. Default: none. */
-  system?: string
-  /** Default: the first model of the host. */
-  model?: Model
-  /** Stops the model and its calls. */
-  signal?: AbortSignal
-}
-
-export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
-  /** Exposed names of tools whose definitions models always get. */
-  favorites: readonly string[]
-}
-
-/** A tool or a prompt: its name in the catalog, or its server and the server's own name for it. */
-type CatalogName = string | { server: string; name: string }
 
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
@@ -69,12 +41,10 @@ const CLOSE_MS = 2_000
 export class Host {
   readonly #services: HostServices
   readonly #settings: HostSettings
-  readonly #search: ToolSearch
 
   constructor(services: HostServices, settings: HostSettings) {
     this.#services = services
     this.#settings = settings
-    this.#search = new ToolSearch(services.catalog)
   }
 
   /** The folder with everything that the host stores. */
@@ -104,7 +74,6 @@ export class Host {
 
   /**
    * The vault with the secrets that configurations refer to.
-   *
    * @example
    * await (await host.secrets()).set('notes-token', token)
    */
@@ -114,7 +83,6 @@ export class Host {
 
   /**
    * The specifications of all configured servers.
-   *
    * @example
    * const names = host.specs().map(({ id }) => id)
    */
@@ -124,7 +92,6 @@ export class Host {
 
   /**
    * The state of each server, by name.
-   *
    * @example
    * if (host.health().notes?.state === 'refused') await host.retry('notes')
    */
@@ -134,7 +101,6 @@ export class Host {
 
   /**
    * Replaces the configured servers. A server with the same specification as before keeps its connection.
-   *
    * @example
    * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
    */
@@ -153,7 +119,6 @@ export class Host {
 
   /**
    * Replaces the policy for all later decisions, also about questions that are open.
-   *
    * @example
    * await host.setPolicy({ user: [deny('no-drop', { tool: 'drop_*' })] })
    */
@@ -163,7 +128,6 @@ export class Host {
 
   /**
    * Resolves when every server is ready or has failed, and no review is open; or after the time.
-   *
    * @example
    * await host.settled(10_000)
    */
@@ -174,7 +138,6 @@ export class Host {
 
   /**
    * Tries a server that failed or was refused again, and asks again about definitions that were not approved.
-   *
    * @example
    * const { state } = await host.retry('notes')
    */
@@ -189,7 +152,6 @@ export class Host {
 
   /**
    * The part of a server's offering that waits for approval. Undefined if everything is approved.
-   *
    * @example
    * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
    */
@@ -209,7 +171,6 @@ export class Host {
 
   /**
    * The approved tools of all servers.
-   *
    * @example
    * const names = host.tools().map(({ exposed }) => exposed)
    */
@@ -219,7 +180,6 @@ export class Host {
 
   /**
    * The approved prompts of all servers.
-   *
    * @example
    * for (const { exposed, definition } of host.prompts()) console.log(exposed, definition.description)
    */
@@ -229,7 +189,6 @@ export class Host {
 
   /**
    * The resources of all servers.
-   *
    * @example
    * for (const { exposed, server } of host.resources()) console.log(server, exposed)
    */
@@ -239,7 +198,6 @@ export class Host {
 
   /**
    * The resource templates of all servers.
-   *
    * @example
    * for (const { definition } of host.templates()) console.log(definition.uriTemplate)
    */
@@ -249,13 +207,12 @@ export class Host {
 
   /**
    * Searches the tools of all servers by words.
-   *
    * @example
    * const [best] = host.search('send mail', { limit: 5 })
    * console.log(best?.entry.exposed)
    */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
-    return this.#search.search(query, options)
+    return this.#services.search.search(query, options)
   }
 
   /**
@@ -265,7 +222,7 @@ export class Host {
    * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = this.#toolOf(tool)
+    const { server, name } = findNamed(this.#services, 'tool', tool)
     const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
     if ('error' in called) throw called.error
     return called.result
@@ -273,40 +230,34 @@ export class Host {
 
   /**
    * Reads a resource for the person.
-   *
    * @example
    * const { contents } = await host.read('note://42')
    */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
+    return readResource(this.#services, findResource(this.#services, uri), this.#byPerson(options))
   }
 
   /**
    * Calls `listener` after each change of the resource. Resolves with the function that ends the subscription.
-   *
    * @example
    * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
    */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
+    return subscribe(this.#services, findResource(this.#services, uri), () => listener(uri), this.#byPerson(options))
   }
 
   /**
    * Gets a prompt for the person.
-   *
    * @example
    * const { messages } = await host.prompt('notes__summary', { length: 'short' })
    */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
-    const { catalog, fleet } = this.#services
-    const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
-    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
+    const { server, name } = findNamed(this.#services, 'prompt', prompt)
+    return getPrompt(this.#services, server, name, args, this.#byPerson(options))
   }
 
   /**
    * Suggestions of a server for an argument that the person is typing. The text goes to that server only.
-   *
    * @example
    * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
    */
@@ -316,12 +267,11 @@ export class Host {
 
   /**
    * Explains the decision about a call. Nothing is asked, counted or done.
-   *
    * @example
    * const { decision, text } = await host.explain('notes__delete', { id: 42 })
    */
   async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
-    const { server, name } = this.#toolOf(tool)
+    const { server, name } = findNamed(this.#services, 'tool', tool)
     const { gate, policy, grants, ownConversation, wallNow } = this.#services
     const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
     const { action } = await gate.evaluate(request)
@@ -335,20 +285,25 @@ export class Host {
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
    */
   async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { models, clock, grants } = this.#services
+    const { models, clock, grants, catalog } = this.#services
+    const { limits, favorites } = this.#settings
     const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
-    this.#prepare(conversation)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
       conversation,
       said: message,
       system,
-      tools: () => this.#toolsForModel(),
+      tools: () => toolsForModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites }),
       callTool: (name, args, { signal: stop }) =>
-        this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
-      limits: this.#settings.limits.chat,
+        callForModel(this.#services, name, args, {
+          conversation,
+          initiator: 'model',
+          chain: ['you', `model ${model.label}`],
+          signal: stop,
+        }),
+      limits: limits.chat,
       clock,
       signal,
     })
@@ -356,7 +311,6 @@ export class Host {
 
   /**
    * Ends a conversation and all grants for it.
-   *
    * @example
    * await host.endConversation(conversation)
    */
@@ -367,7 +321,6 @@ export class Host {
 
   /**
    * Asks the person to grant a server a folder as a root.
-   *
    * @example
    * await host.giveRoot('files', '/home/me/project')
    */
@@ -377,7 +330,6 @@ export class Host {
 
   /**
    * Revokes a root. Returns false if the server does not have it.
-   *
    * @example
    * host.takeRoot('files', 'file:///home/me/project')
    */
@@ -387,7 +339,6 @@ export class Host {
 
   /**
    * The roots that the person granted to a server.
-   *
    * @example
    * const uris = host.rootsOf('files').map(({ uri }) => uri)
    */
@@ -397,7 +348,6 @@ export class Host {
 
   /**
    * What is left of the sampling budget of a server.
-   *
    * @example
    * const { tokensLeft } = await host.budgetLeft('notes')
    */
@@ -407,7 +357,6 @@ export class Host {
 
   /**
    * Logs in to a server over HTTP.
-   *
    * @example
    * await host.login('calendar')
    */
@@ -417,7 +366,6 @@ export class Host {
 
   /**
    * Revokes and deletes the tokens of a server.
-   *
    * @example
    * await host.logout('calendar')
    */
@@ -427,7 +375,6 @@ export class Host {
 
   /**
    * Closes all connections and the audit log.
-   *
    * @example
    * await host.close()
    */
@@ -446,50 +393,7 @@ export class Host {
     await this.close()
   }
 
-  #toolsForModel(): ChatTool[] {
-    const { limits, favorites } = this.#settings
-    const { inline, search } = offerToModel(this.#services.catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
-    return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
-  }
-
-  /** A call through the tool search is decided like a direct call. */
-  async #callForModel(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallOutcome> {
-    const { catalog, fleet } = this.#services
-    const call = resolveModelCall(catalog, this.#search, name, args)
-    if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
-    const { entry } = call
-    const called = await callTool(this.#services, fleet.get(entry.server), entry.definition.name, call.args, options)
-    return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
-  }
-
   #byPerson({ conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
-    return { ...options, conversation: this.#prepare(conversation), initiator: 'user', chain: ['you'] }
-  }
-
-  /** Applies the limits of this host to a conversation that is used for the first time. */
-  #prepare(conversation: Conversation): Conversation {
-    conversation.flow()
-    return conversation
-  }
-
-  #toolOf(tool: CatalogName): { server: HostedServer; name: string } {
-    const { catalog, fleet } = this.#services
-    // The server's own name also finds tools in quarantine, so that the refusal says so.
-    if (typeof tool !== 'string') return { server: fleet.get(tool.server), name: tool.name }
-    const entry = catalog.find('tool', tool)
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No tool is called ${JSON.stringify(tool)}`)
-    return { server: fleet.get(entry.server), name: entry.definition.name }
-  }
-
-  #resourceOf(exposed: string): ResourceTarget {
-    const { catalog, fleet } = this.#services
-    const owner = catalog.ownerOfUri(exposed)
-    if (owner.kind === 'one') {
-      const { server, uri, entry } = owner
-      return { server: fleet.get(server), uri, template: entry.kind === 'template' ? entry.definition.uriTemplate : undefined }
-    }
-    const why =
-      owner.kind === 'none' ? 'no server offers it' : `several servers offer it: ${owner.servers.join(', ')}; name one as server+uri`
-    throw new McpError('ERR_SERVER_UNKNOWN', `Cannot read ${JSON.stringify(exposed)}: ${why}`)
+    return { ...options, conversation, initiator: 'user', chain: ['you'] }
   }
 }

@@ -80,6 +80,8 @@ export class Conversation {
    * @internal
    */
   begin(said: string | SamplingContent[]): void {
+    // Messages without labels count as untrusted, so the labels of a new conversation must come before its first message.
+    this.flow()
     this.#turn++
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
   }
