@@ -10,7 +10,7 @@ import {
   askModern,
   byHeader,
   callTool,
-  gate,
+  holdingServer,
   initializeMessage,
   LISTEN,
   modern,
@@ -24,14 +24,9 @@ import {
 import type { Message } from '../../support/raw-channel.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-/** A server whose tool waits until it is let go. */
+/** Serves a tool that waits, and records refusals. */
 async function holding(options: ListenOptions) {
-  const server = testServer()
-  const go = gate()
-  server.tool('hold', {}, async () => {
-    await go.opened
-    return 'held'
-  })
+  const { server, go } = holdingServer()
   const onRefused = vi.fn()
   return { server, go, onRefused, ...(await serve(server, { onRefused, ...options })) }
 }
