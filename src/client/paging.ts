@@ -1,5 +1,6 @@
 /** Lists in pages: fetches one page after another, within the limits. */
 
+import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
@@ -70,4 +71,11 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
     cursor = next
     before = found
   }
+}
+
+/** The items of one page. Anything that is not an object is left out. */
+export const itemsIn = <Item>(page: Params, member: string): Item[] => {
+  const list = page[member]
+  if (!Array.isArray(list)) throw new McpError('ERR_ANSWER_INVALID', `A page of a list has no "${member}"`)
+  return list.filter((item) => isObject(item)) as Item[]
 }

@@ -10,6 +10,7 @@ import { withDefaults } from '../protocol/with-defaults.ts'
 import { ReviewQueue } from './approval/review-queue.ts'
 import type { OtherName } from './approval/warnings.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { ToolSearch } from './catalog/search.ts'
 import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { serverFile } from './config/server-file.ts'
@@ -126,6 +127,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     onChange: (kinds) => emit({ kind: 'catalog', kinds }),
     clock,
   })
+  const search = new ToolSearch(catalog)
   const reviews = new ReviewQueue({
     parts: consent,
     othersThan: ({ id }) =>
@@ -151,7 +153,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
   const broker = createSampling(settings, consent, fleet)
   const { passphrase, keychain } = options
   const logins = new Logins(fileTokenStore({ folder: join(consent.folder, STORAGE_PATHS.tokens), passphrase, keychain, onWarning: warn }))
-  const services: HostServices = { ...consent, fleet, catalog, reviews, roots, models, broker, logins }
+  const services: HostServices = { ...consent, fleet, catalog, search, reviews, roots, models, broker, logins }
   return services
 }
 

@@ -8,63 +8,44 @@ import type { CallToolResult } from '../protocol/model/tools.ts'
 import type { UseOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
+import { type CatalogName, findNamed, findResource } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
-import { type ResourceTarget, readResource, subscribe } from './actions/read-resource.ts'
+import { readResource, subscribe } from './actions/read-resource.ts'
+import { callForModel, toolsForModel } from './actions/tools-for-model.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
-import { offerToModel, resolveModelCall } from './catalog/offer.ts'
-import { type FoundTool, ToolSearch } from './catalog/search.ts'
+import type { FoundTool } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
-import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
-import type { HostLimits } from './options.ts'
+import type { ChatOptions, HostCallOptions, HostSettings } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
-import type { HostedServer } from './servers/hosted-server.ts'
 import { chatLimits } from './setup/derived-limits.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 
-export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /** The conversation that the action belongs to. Default: none. */
-  conversation?: Conversation
-}
-
-export interface ChatOptions {
-  /** The conversation to continue. Default: a new one. */
-  conversation?: Conversation
-  system?: string
-  /** Default: the first model of the host. */
-  model?: Model
-  signal?: AbortSignal
-}
-
-export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
-  /** Exposed names of tools whose definitions models always get. */
-  favorites: readonly string[]
-}
-
-/** A tool or a prompt: its name in the catalog, or its server and the server's own name for it. */
-type CatalogName = string | { server: string; name: string }
-
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
 
-/** Runs many servers for one person. Made by `createHost`. */
+/**
+ * Runs many servers for one person. `createHost` creates it.
+ *
+ * @example
+ * await using host = await createHost({ config: 'servers.json', ask: asker })
+ * await host.settled()
+ * for (const { exposed } of host.tools()) console.log(exposed)
+ */
 export class Host {
   readonly #services: HostServices
   readonly #settings: HostSettings
-  readonly #search: ToolSearch
 
   constructor(services: HostServices, settings: HostSettings) {
     this.#services = services
     this.#settings = settings
-    this.#search = new ToolSearch(services.catalog)
   }
 
   /** The folder with everything that the host stores. */
@@ -72,37 +53,58 @@ export class Host {
     return this.#services.folder
   }
 
+  /** The grants of the person. */
   get grants(): HostStorage['grants'] {
     return this.#services.grants
   }
 
+  /** The approved definitions. */
   get pins(): HostStorage['pins'] {
     return this.#services.pins
   }
 
+  /** The log of actions. `readAudit` reads it. */
   get audit(): HostStorage['audit'] {
     return this.#services.audit
   }
 
+  /** The models that chats and sampling use. */
   get models(): readonly Model[] {
     return this.#services.models
   }
 
-  /** The vault with the secrets that configurations refer to. */
+  /**
+   * The vault with the secrets that configurations refer to.
+   * @example
+   * await (await host.secrets()).set('notes-token', token)
+   */
   secrets(): ReturnType<HostStorage['vault']> {
     return this.#services.vault()
   }
 
-  /** The specifications of all configured servers. */
+  /**
+   * The specifications of all configured servers.
+   * @example
+   * const names = host.specs().map(({ id }) => id)
+   */
   specs(): ServerSpec[] {
     return this.#services.fleet.all().map(({ spec }) => spec)
   }
 
+  /**
+   * The state of each server, by name.
+   * @example
+   * if (host.health().notes?.state === 'refused') await host.retry('notes')
+   */
   health(): Record<string, Health> {
     return Object.fromEntries(this.#services.fleet.all().map(({ id, health }) => [id, health]))
   }
 
-  /** Replaces the configured servers. A server with the same specification as before keeps its connection. */
+  /**
+   * Replaces the configured servers. A server with the same specification as before keeps its connection.
+   * @example
+   * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
+   */
   async configure(specs: readonly ServerSpec[]): Promise<void> {
     const { fleet, catalog, roots, logins } = this.#services
     const before = fleet.ids()
@@ -116,18 +118,30 @@ export class Host {
     await ended
   }
 
-  /** Replaces the policy for all later decisions, also about questions that are open. */
+  /**
+   * Replaces the policy for all later decisions, also about questions that are open.
+   * @example
+   * await host.setPolicy({ user: [deny('no-drop', { tool: 'drop_*' })] })
+   */
   setPolicy(policy: GivenPolicy): Promise<void> {
     return this.#services.policy.replace(policy)
   }
 
-  /** Resolves when every server is ready or has failed, and no review is open; or after the time. */
+  /**
+   * Resolves when every server is ready or has failed, and no review is open; or after the time.
+   * @example
+   * await host.settled(10_000)
+   */
   async settled(timeoutMs = 30_000): Promise<void> {
     await this.#services.fleet.settled(timeoutMs)
     await this.#services.reviews.settled()
   }
 
-  /** Tries a server that failed or was refused again, and asks again about definitions that were not approved. */
+  /**
+   * Tries a server that failed or was refused again, and asks again about definitions that were not approved.
+   * @example
+   * const { state } = await host.retry('notes')
+   */
   async retry(server: string): Promise<Health> {
     const { fleet, reviews } = this.#services
     await fleet.get(server).retry()
@@ -137,7 +151,11 @@ export class Host {
     return health
   }
 
-  /** The part of a server's offering that waits for approval. Undefined if everything is approved. */
+  /**
+   * The part of a server's offering that waits for approval. Undefined if everything is approved.
+   * @example
+   * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
+   */
   review(server: string): Review | undefined {
     return this.#services.reviews.review(this.#services.fleet.get(server))
   }
@@ -145,30 +163,57 @@ export class Host {
   /**
    * Asks the person to approve the offering of a server.
    * @throws McpError ERR_DENIED
+   * @example
+   * await host.approve('notes')
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
   }
 
+  /**
+   * The approved tools of all servers.
+   * @example
+   * const names = host.tools().map(({ exposed }) => exposed)
+   */
   tools(): readonly ToolEntry[] {
     return this.#services.catalog.tools()
   }
 
+  /**
+   * The approved prompts of all servers.
+   * @example
+   * for (const { exposed, definition } of host.prompts()) console.log(exposed, definition.description)
+   */
   prompts(): readonly PromptEntry[] {
     return this.#services.catalog.prompts()
   }
 
+  /**
+   * The resources of all servers.
+   * @example
+   * for (const { exposed, server } of host.resources()) console.log(server, exposed)
+   */
   resources(): readonly ResourceEntry[] {
     return this.#services.catalog.resources()
   }
 
+  /**
+   * The resource templates of all servers.
+   * @example
+   * for (const { definition } of host.templates()) console.log(definition.uriTemplate)
+   */
   templates(): readonly TemplateEntry[] {
     return this.#services.catalog.templates()
   }
 
-  /** Searches the tools of all servers by words. */
+  /**
+   * Searches the tools of all servers by words.
+   * @example
+   * const [best] = host.search('send mail', { limit: 5 })
+   * console.log(best?.entry.exposed)
+   */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
-    return this.#search.search(query, options)
+    return this.#services.search.search(query, options)
   }
 
   /**
@@ -178,38 +223,56 @@ export class Host {
    * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = this.#toolOf(tool)
+    const { server, name } = findNamed(this.#services, 'tool', tool)
     const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
     if ('error' in called) throw called.error
     return called.result
   }
 
-  /** Reads a resource for the person. */
+  /**
+   * Reads a resource for the person.
+   * @example
+   * const { contents } = await host.read('note://42')
+   */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
+    return readResource(this.#services, findResource(this.#services, uri), this.#byPerson(options))
   }
 
-  /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
+  /**
+   * Calls `listener` after each change of the resource. Resolves with the function that ends the subscription.
+   * @example
+   * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
+   */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
+    return subscribe(this.#services, findResource(this.#services, uri), () => listener(uri), this.#byPerson(options))
   }
 
-  /** Gets a prompt for the person. */
+  /**
+   * Gets a prompt for the person.
+   * @example
+   * const { messages } = await host.prompt('notes__summary', { length: 'short' })
+   */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
-    const { catalog, fleet } = this.#services
-    const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
-    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
+    const { server, name } = findNamed(this.#services, 'prompt', prompt)
+    return getPrompt(this.#services, server, name, args, this.#byPerson(options))
   }
 
-  /** Suggestions of a server for an argument that the person is typing. The text goes to that server only. */
+  /**
+   * Suggestions of a server for an argument that the person is typing. The text goes to that server only.
+   * @example
+   * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
+   */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
     return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
   }
 
-  /** Explains the decision about a call. Nothing is asked, counted or done. */
+  /**
+   * Explains the decision about a call. Nothing is asked, counted or done.
+   * @example
+   * const { decision, text } = await host.explain('notes__delete', { id: 42 })
+   */
   async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
-    const { server, name } = this.#toolOf(tool)
+    const { server, name } = findNamed(this.#services, 'tool', tool)
     const { gate, policy, grants, ownConversation, wallNow } = this.#services
     const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
     const { action } = await gate.evaluate(request)
@@ -223,61 +286,99 @@ export class Host {
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
    */
   async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { models, clock, grants } = this.#services
+    const { models, clock, grants, catalog } = this.#services
+    const { limits, favorites } = this.#settings
     const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
-    this.#prepare(conversation)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
       conversation,
       said: message,
       system,
-      tools: () => this.#toolsForModel(),
+      tools: () => toolsForModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites }),
       callTool: (name, args, { signal: stop }) =>
-        this.#callForModel(name, args, { conversation, initiator: 'model', chain: ['you', `model ${model.label}`], signal: stop }),
-      limits: chatLimits(this.#settings.limits),
+        callForModel(this.#services, name, args, {
+          conversation,
+          initiator: 'model',
+          chain: ['you', `model ${model.label}`],
+          signal: stop,
+        }),
+      limits: chatLimits(limits),
       clock,
       signal,
     })
   }
 
-  /** Ends a conversation and all grants for it. */
+  /**
+   * Ends a conversation and all grants for it.
+   * @example
+   * await host.endConversation(conversation)
+   */
   async endConversation({ id }: Conversation): Promise<void> {
     await this.#services.grants.endRun(id)
     this.#services.usage.forget(id)
   }
 
-  /** Asks the person to grant a server a folder as a root. */
+  /**
+   * Asks the person to grant a server a folder as a root.
+   * @example
+   * await host.giveRoot('files', '/home/me/project')
+   */
   async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     return this.#services.roots.give(this.#services.fleet.get(server), [folder], options.signal)
   }
 
-  /** Revokes a root. Returns false if the server does not have it. */
+  /**
+   * Revokes a root. Returns false if the server does not have it.
+   * @example
+   * host.takeRoot('files', 'file:///home/me/project')
+   */
   takeRoot(server: string, uri: string): boolean {
     return this.#services.roots.take(server, uri)
   }
 
+  /**
+   * The roots that the person granted to a server.
+   * @example
+   * const uris = host.rootsOf('files').map(({ uri }) => uri)
+   */
   rootsOf(server: string): { uri: string; name?: string }[] {
     return this.#services.roots.of(server)
   }
 
-  /** The rest of the sampling budget of a server. */
+  /**
+   * The rest of the sampling budget of a server.
+   * @example
+   * const { tokensLeft } = await host.budgetLeft('notes')
+   */
   budgetLeft(server: string): Promise<BudgetLeft> {
     return this.#services.broker.budgetLeft(server)
   }
 
-  /** Logs in to a server over HTTP. */
+  /**
+   * Logs in to a server over HTTP.
+   * @example
+   * await host.login('calendar')
+   */
   async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Revokes and deletes the tokens of a server. */
+  /**
+   * Revokes and deletes the tokens of a server.
+   * @example
+   * await host.logout('calendar')
+   */
   async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Closes all connections and the audit log. */
+  /**
+   * Closes all connections and the audit log.
+   * @example
+   * await host.close()
+   */
   async close(): Promise<void> {
     const { fleet, catalog, roots, gate, audit } = this.#services
     gate.close()
@@ -293,50 +394,7 @@ export class Host {
     await this.close()
   }
 
-  #toolsForModel(): ChatTool[] {
-    const { limits, favorites } = this.#settings
-    const { inline, search } = offerToModel(this.#services.catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
-    return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
-  }
-
-  /** A call through the tool search is decided like a direct call. */
-  async #callForModel(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallOutcome> {
-    const { catalog, fleet } = this.#services
-    const call = resolveModelCall(catalog, this.#search, name, args)
-    if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
-    const { entry } = call
-    const called = await callTool(this.#services, fleet.get(entry.server), entry.definition.name, call.args, options)
-    return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
-  }
-
   #byPerson({ conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
-    return { ...options, conversation: this.#prepare(conversation), initiator: 'user', chain: ['you'] }
-  }
-
-  /** Applies the limits of this host to a conversation that is used for the first time. */
-  #prepare(conversation: Conversation): Conversation {
-    conversation.flow()
-    return conversation
-  }
-
-  #toolOf(tool: CatalogName): { server: HostedServer; name: string } {
-    const { catalog, fleet } = this.#services
-    // The server's own name also finds tools in quarantine, so that the refusal says so.
-    if (typeof tool !== 'string') return { server: fleet.get(tool.server), name: tool.name }
-    const entry = catalog.find('tool', tool)
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No tool is called ${JSON.stringify(tool)}`)
-    return { server: fleet.get(entry.server), name: entry.definition.name }
-  }
-
-  #resourceOf(exposed: string): ResourceTarget {
-    const { catalog, fleet } = this.#services
-    const owner = catalog.ownerOfUri(exposed)
-    if (owner.kind === 'one') {
-      const { server, uri, entry } = owner
-      return { server: fleet.get(server), uri, template: entry.kind === 'template' ? entry.definition.uriTemplate : undefined }
-    }
-    const why =
-      owner.kind === 'none' ? 'no server offers it' : `several servers offer it: ${owner.servers.join(', ')}; name one as server+uri`
-    throw new McpError('ERR_SERVER_UNKNOWN', `Cannot read ${JSON.stringify(exposed)}: ${why}`)
+    return { ...options, conversation, initiator: 'user', chain: ['you'] }
   }
 }

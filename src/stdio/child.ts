@@ -10,6 +10,7 @@ import { childEnvironment } from './environment.ts'
 export interface ProcessOptions {
   /** The program, found in PATH or given as a path. */
   command: string
+  /** The arguments of the program. Default: none. */
   args?: readonly string[]
   /** Environment variables, in addition to the few that every process gets (see {@link childEnvironment}). */
   env?: Readonly<Record<string, string>>

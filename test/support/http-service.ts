@@ -37,6 +37,30 @@ export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimit
   return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
 }
 
+/** A server with a tool `hold` that answers `held` when `go` is opened. `begun` is open once it was called. */
+export function holdingServer(): { server: Server; begun: Gate; go: Gate } {
+  const [server, begun, go] = [testServer(), gate(), gate()]
+  server.tool('hold', {}, async () => {
+    begun.open()
+    await go.opened
+    return 'held'
+  })
+  return { server, begun, go }
+}
+
+/** A server with a tool `work` that reports progress once and then runs until its call is aborted. */
+export function workingServer(): { server: Server; begun: Gate; aborted: Gate } {
+  const [server, begun, aborted] = [testServer(), gate(), gate()]
+  server.tool('work', {}, async (_args, ctx) => {
+    await ctx.progress(1)
+    begun.open()
+    await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+    aborted.open()
+    return 'x'
+  })
+  return { server, begun, aborted }
+}
+
 /** Listens until the test is over. */
 export async function serve(server: Server, options: TestHttpOptions<ListenOptions> = {}): Promise<Listening> {
   // Many a test brings bad credentials on purpose.
@@ -167,7 +191,12 @@ export async function openSession(
 }
 
 /** Something to wait for from outside: a handler that has begun, or may go on. */
-export function gate<T = void>(): { open: (value: T) => void; opened: Promise<T> } {
+export interface Gate<T = void> {
+  open(value: T): void
+  opened: Promise<T>
+}
+
+export function gate<T = void>(): Gate<T> {
   let open: (value: T) => void = () => {}
   const opened = new Promise<T>((resolve) => {
     open = resolve

@@ -4,6 +4,7 @@ import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { SafeFetch, SafeFetchInit } from '../fetch/safe-fetch.ts'
 
+/** The limits of a login. */
 export interface OAuthLimits {
   /** The longest time for one request. */
   requestTimeoutMs: number

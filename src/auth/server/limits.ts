@@ -1,5 +1,6 @@
 /** The limits of a resource server. */
 
+/** The limits of `resourceServer`. */
 export interface ResourceServerLimits {
   /** The longest access token. */
   maxTokenBytes: number

@@ -73,6 +73,13 @@ type Baselines = readonly Baseline[]
 /** Files without a version are a list of servers. */
 const PINS_FORMAT: FileFormat = { version: 1, member: 'servers', upgrades: [(servers) => servers] }
 
+/**
+ * Opens the approved definitions of servers. Host processes can share the file. Default: in memory.
+ *
+ * @example
+ * const pins = await openPins({ file: join(hostFolder(), STORAGE_PATHS.pins) })
+ * for (const { server } of pins.list()) console.log(server)
+ */
 export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<PinStore> {
   const bounds = withDefaults(DEFAULT_PIN_LIMITS, limits)
   const store: JsonSnapshot<Baselines> =

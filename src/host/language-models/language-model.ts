@@ -3,6 +3,7 @@
 import type { SamplingMessage, ToolChoice } from '../../protocol/model/sampling.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 
+/** A request to a model. */
 export interface ModelRequest {
   system?: string
   messages: readonly SamplingMessage[]
@@ -13,6 +14,7 @@ export interface ModelRequest {
   stopSequences?: readonly string[]
 }
 
+/** A part of the answer of a model. */
 export type ModelPart =
   | { type: 'text'; text: string }
   /** `fault`: why the model's arguments are invalid. `args` is empty in that case. */
@@ -31,6 +33,7 @@ export interface ModelTraits {
   intelligence?: number
 }
 
+/** A language model. `anthropic`, `openaiCompatible` and `fromAiSdk` create one. */
 export interface Model {
   /** The name in results, such as `gpt-5`. */
   readonly id: string

@@ -48,8 +48,10 @@ export interface AlwaysChoice {
   expiresAt?: number
 }
 
+/** Which arguments a grant covers: exactly these, those that match a pattern, or any. */
 export type GrantWidth = 'exact' | 'pattern' | 'any'
 
+/** The subject of a question: what the person decides about. */
 export type Subject =
   | {
       kind: 'launch'
@@ -146,6 +148,7 @@ export interface Finding {
   text: string
 }
 
+/** The answer of a person to a question. */
 export type Answer =
   | {
       kind: 'allow'

@@ -52,6 +52,7 @@ export interface RuleMatch {
   asserted?: ToolAnnotations
 }
 
+/** A rule of a policy. docs/policy.md explains the members. */
 export interface Rule {
   id: string
   effect: Effect

@@ -34,6 +34,7 @@ export interface InProcessTransport {
   service: Service
 }
 
+/** How a server is reached: a process, a URL, or an object in this process. */
 export type ServerTransport = StdioTransport | HttpTransport | InProcessTransport
 
 /** A value that the person is asked for: `${input:id}`. */
@@ -47,6 +48,7 @@ export interface InputSpec {
   options?: readonly string[]
 }
 
+/** The configuration of a server. */
 export interface ServerSpec {
   /** The name in the configuration, unique in a host. Rules and grants use it. */
   id: string

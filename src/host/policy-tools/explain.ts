@@ -8,6 +8,7 @@ import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { matchRule, type RuleVerdict } from '../policy/match-rule.ts'
 import { select } from '../policy/pointer.ts'
 
+/** A decision with the rules behind it. */
 export interface Explanation {
   decision: Decision
   rules: readonly ExplainedRule[]

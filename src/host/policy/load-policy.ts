@@ -19,7 +19,12 @@ export interface LoadPolicyOptions {
   roots?: readonly string[]
 }
 
-/** @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found */
+/**
+ * Reads and compiles a policy: a file, or files or rules for each layer.
+ * @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found
+ * @example
+ * const policy = await loadPolicy({ policy: { user: 'policy.yaml' } })
+ */
 export async function loadPolicy(options: LoadPolicyOptions): Promise<CompiledPolicy> {
   const { policy = {}, isBypassing = false } = options
   const given =

@@ -181,11 +181,6 @@ export class SupervisedServer {
     this.#subscriptions.forget()
   }
 
-  /** Reads all lists again. */
-  async refresh(): Promise<void> {
-    await this.#connection?.reader.refresh()
-  }
-
   /** Tells the server that the roots of `answers.roots` changed. */
   announceRoots(): void {
     const { roots } = this.#options.answers ?? {}

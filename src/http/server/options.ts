@@ -122,6 +122,7 @@ export interface HttpOptions {
   responses?: 'auto' | 'json' | 'sse'
   /** Requires the headers that repeat parts of the message also where the revision does not. Default: false. */
   requireMcpHeaders?: boolean
+  /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void

@@ -25,12 +25,17 @@ export interface Annotations {
 
 /** How a client or server describes itself. Not verified. */
 export interface Implementation {
+  /** The name for programs. */
   name: string
+  /** The version of the program, such as `1.0.0`. */
   version: string
   /** The name to show to people. */
   title?: string
+  /** What it does, in a sentence. */
   description?: string
+  /** The address of its web page. */
   websiteUrl?: string
+  /** Icons to show to people. */
   icons?: Icon[]
 }
 

@@ -32,7 +32,12 @@ export class Playback {
     return this.#requests.length
   }
 
-  /** The messages to send for one message of a client, in order. */
+  /**
+   * The messages to send for one message of a client, in order.
+   *
+   * @example
+   * const [answer] = playback.answersTo({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+   */
   answersTo(message: unknown): Record<string, unknown>[] {
     if (!isObject(message) || typeof message.method !== 'string' || !isId(message.id)) return []
     const request = this.#find(message.method, message.params)

@@ -11,7 +11,7 @@ import {
   askModern,
   byHeader,
   callTool,
-  gate,
+  holdingServer,
   initializeMessage,
   LISTEN,
   modern,
@@ -26,14 +26,9 @@ import {
 import type { Message } from '../../support/raw-channel.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-/** A server whose tool waits until it is let go. */
+/** Serves a tool that waits, and records refusals. */
 async function holding(options: TestHttpOptions<ListenOptions>) {
-  const server = testServer()
-  const go = gate()
-  server.tool('hold', {}, async () => {
-    await go.opened
-    return 'held'
-  })
+  const { server, go } = holdingServer()
   const onRefused = vi.fn()
   return { server, go, onRefused, ...(await serve(server, { onRefused, ...options })) }
 }

@@ -23,6 +23,7 @@ export interface GrantContext {
   signal: AbortSignal
 }
 
+/** New tokens, and the client that they were issued to. */
 export interface ObtainedTokens {
   tokens: Tokens
   client: ClientIdentity

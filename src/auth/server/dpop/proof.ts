@@ -13,6 +13,7 @@ export const DPOP_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] a
 /** How far the time of a proof may be from now, in both directions: enough for clocks that differ and slow networks. */
 const PROOF_WINDOW_MS = 60_000
 
+/** Options for tokens that are bound to a key. */
 export interface DpopOptions {
   /** Refuses tokens that are not bound to a key. Default: false. */
   required?: boolean

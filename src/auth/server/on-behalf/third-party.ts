@@ -48,14 +48,19 @@ export function memoryAccounts(maxAccounts = 10_000): AccountStore {
 /** Includes the client: an account that a person connected for one application is not available to another. */
 const ownerKey = ({ issuer, subject, clientId }: Invited): string => JSON.stringify([issuer, subject, clientId])
 
+/** Options for `thirdParty`. */
 export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'whoIs' | 'login' | 'visits' | 'ttlMs' | 'onError'> {
   /** The name of the third party for people. */
   name: string
+  /** The URL of the login page of the third party. */
   authorizationEndpoint: string
+  /** The URL that issues the tokens of the third party. */
   tokenEndpoint: string
   /** The client of this server at the third party. Its redirect URI must be `<url>/callback`. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
+  /** The scopes to request. Default: none, the third party decides. */
   scopes?: readonly string[]
   /** The issuer of the third party, compared with the `iss` parameter of its responses (RFC 9207). */
   issuer?: string
@@ -63,9 +68,11 @@ export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'who
   accounts?: AccountStore
   /** Called when an account was connected. Pass the id to `server.completeElicitation`. */
   onConnected?(elicitationId: string): void
+  /** Makes the requests. Default: the `fetch` of the runtime. */
   fetch?: Fetch
 }
 
+/** The accounts of callers at a third party. `thirdParty` creates it. */
 export interface ThirdParty {
   /**
    * The third party's access token for the caller. Never show it. If the account is not connected, throws the error that sends

@@ -14,16 +14,21 @@ import { secureUrl } from '../secure-url.ts'
 import { Issuer, issuerFetch } from '../tokens/issuer.ts'
 import { presentedToken } from '../tokens/presented-token.ts'
 
+/** Options for `tokenExchange`. */
 export interface TokenExchangeOptions {
   /** The issuer of the callers' tokens. They are sent to no other server. */
   issuer: string
   /** Default: `token_endpoint` in the metadata of the issuer. */
   tokenEndpoint?: string
+  /** The client of this server at the issuer. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
   /** The longest time for one request. Default: 5 s. */
   limits?: { fetchTimeoutMs?: number }
+  /** Makes the requests. Default: the guarded fetch of this package. */
   fetch?: Fetch
+  /** The clock for expiry. Default: the system clock. */
   clock?: Clock
 }
 

@@ -31,6 +31,7 @@ export interface VisitStore {
   take(id: string): Visit | undefined | Promise<Visit | undefined>
 }
 
+/** The limits of `memoryVisits`. */
 export interface VisitBounds {
   /** Maximum number of open visits. The oldest is dropped. Default: 10,000. */
   maxVisits?: number

@@ -9,6 +9,7 @@ import type { ResourceServerLimits } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { KeySet } from './key-set.ts'
 
+/** An issuer whose tokens are accepted. */
 export interface IssuerOptions {
   /** Exactly as in tokens and metadata: it is compared byte for byte. */
   issuer: string
@@ -24,8 +25,11 @@ export interface IssuerOptions {
   introspection?: IntrospectionOptions
 }
 
+/** How opaque tokens are checked at their issuer. */
 export interface IntrospectionOptions {
+  /** The client of this server at the issuer. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
   /** Default: `introspection_endpoint` in the metadata. */
   endpoint?: string

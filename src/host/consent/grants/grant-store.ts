@@ -39,11 +39,13 @@ export interface GrantFilter {
   project?: string
 }
 
+/** The grants of a host. `openGrants` opens it. */
 export interface GrantStore {
   /** Grants that have not expired and have uses left. */
   live(now: number): Promise<readonly Grant[]>
   /** All stored grants, expired or not. */
   list(): Promise<readonly Grant[]>
+  /** Adds a grant. */
   add(grant: Grant): Promise<void>
   /** Takes one use. False when no use is left, or the grant expired or was revoked since it was looked up. */
   use(id: string, now: number): Promise<boolean>
@@ -62,6 +64,13 @@ type Grants = readonly Grant[]
 /** Only grants that outlive a conversation are stored. */
 const isKept = ({ scope }: Grant): boolean => scope === 'project' || scope === 'always'
 
+/**
+ * Opens the grants of a host, to list or revoke them.
+ *
+ * @example
+ * const grants = await openGrants({ file: join(hostFolder(), STORAGE_PATHS.grants) })
+ * await grants.revoke({ server: 'notes' })
+ */
 export async function openGrants({ file, limits }: GrantStoreOptions = {}): Promise<GrantStore> {
   const bounds = withDefaults(DEFAULT_GRANT_LIMITS, limits)
   const passing = memorySnapshot<Grants>([])

@@ -13,6 +13,7 @@ import type { Conversation } from './conversation.ts'
 import { type AllChatLimits, DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from './limits.ts'
 import { blockOf, type CallOutcome, type CallTool, type ChatTool, failed, runCall, type ToolCall } from './tool-call.ts'
 
+/** A part of the answer to a message, in the order of events. */
 export type ChatPart =
   | { type: 'text'; text: string }
   | { type: 'tool-call'; id: string; name: string; args: Record<string, unknown> }

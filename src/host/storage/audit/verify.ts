@@ -21,6 +21,7 @@ export interface VerifyOptions {
   anchors?: readonly Checkpoint[] | string
 }
 
+/** The result of `verifyAudit`. */
 export interface AuditVerdict {
   ok: boolean
   /** The number of good records before the first bad one. */
