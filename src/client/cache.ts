@@ -13,7 +13,7 @@ interface Entry {
   freshUntil: number
 }
 
-/** Where a result belongs. */
+/** The server and the user that a result belongs to. */
 export interface CacheScope {
   /** The server that sent the result. */
   server: string

@@ -117,7 +117,7 @@ export class Client {
     return this.#connection.dialect.revision.version
   }
 
-  /** Whether the connection is closed for good. */
+  /** Whether the connection is closed and will not be reopened. */
   get isClosed(): boolean {
     return this.#connection.isClosed
   }

@@ -24,6 +24,7 @@ import type { ChatOptions, HostCallOptions, HostSettings } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
+import { chatLimits } from './setup/derived-limits.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 
@@ -288,7 +289,8 @@ export class Host {
     const { models, clock, grants, catalog } = this.#services
     const { limits, favorites } = this.#settings
     const { conversation = new Conversation(), model = models[0], system, signal } = options
-    if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
+    if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
+    const chain = ['you', `model ${model.label}`]
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
@@ -297,13 +299,8 @@ export class Host {
       system,
       tools: () => toolsForModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites }),
       callTool: (name, args, { signal: stop }) =>
-        callForModel(this.#services, name, args, {
-          conversation,
-          initiator: 'model',
-          chain: ['you', `model ${model.label}`],
-          signal: stop,
-        }),
-      limits: limits.chat,
+        callForModel(this.#services, name, args, { conversation, initiator: 'model', chain, signal: stop }),
+      limits: chatLimits(limits),
       clock,
       signal,
     })
@@ -347,7 +344,7 @@ export class Host {
   }
 
   /**
-   * What is left of the sampling budget of a server.
+   * The rest of the sampling budget of a server.
    * @example
    * const { tokensLeft } = await host.budgetLeft('notes')
    */

@@ -22,7 +22,6 @@ import type { BudgetLimits } from './sampling/budget.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
-import type { AuditLogLimits } from './storage/audit/log.ts'
 
 /**
  * A file that lists servers. With `isOurs` it is your own list: the host believes its `tier`, `roots`, `asserted`, `dataFiles`
@@ -112,8 +111,6 @@ export interface HostLimits {
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
-  /** Limits of the audit log. */
-  audit: Partial<AuditLogLimits>
   /** Servers in the configuration. */
   maxServers: number
   /** Bytes of one result. The rest is cut off. */
@@ -124,7 +121,7 @@ export interface HostLimits {
 
 /** The options that the methods of a host use. */
 export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
   /** Exposed names of tools whose definitions models always get. */
   favorites: readonly string[]
 }

@@ -145,7 +145,7 @@ export class Peer {
     })
   }
 
-  /** Fails our request `id`, because its answer cannot arrive any more. */
+  /** Fails our request `id`, because its answer can no longer arrive. */
   abandon(id: Id, error: Error): void {
     const pending = this.#pendingOf(id)
     if (!pending) return

@@ -1,4 +1,4 @@
-/** Starts a server process without a shell, in a process group of its own, and ends the whole group. */
+/** Starts a server process without a shell, in its own process group, and ends the whole group. */
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'

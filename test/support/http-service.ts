@@ -4,8 +4,10 @@ import { createServer as createHttpServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { onTestFinished } from 'vitest'
-import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
+import type { Listening, ListenOptions } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from '../../src/http/server/fixed-limits.ts'
+import { listenWith } from '../../src/http/server/listen.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
 import { NodeExchange } from '../../src/http/server/runtime/node.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
@@ -50,11 +52,20 @@ export function workingServer(): { server: Server; begun: Gate; aborted: Gate } 
   return { server, begun, aborted }
 }
 
+/** Options whose limits may also name fixed limits, which a test makes small. */
+export type TestHttpOptions<Options extends HttpOptions = HttpOptions> = Omit<Options, 'limits'> & { limits?: Partial<AllHttpLimits> }
+
+/** The fixed limits among `limits`, over their real values. */
+export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimits {
+  const given = Object.entries(limits).filter(([name]) => name in FIXED_HTTP_LIMITS)
+  return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
+}
+
 /** Listens until the test is over. */
-export async function serve(server: Server, options: ListenOptions = {}): Promise<Listening> {
+export async function serve(server: Server, options: TestHttpOptions<ListenOptions> = {}): Promise<Listening> {
   // Many a test brings bad credentials on purpose.
   const limits = { failedLogins: false, ...options.limits } as const
-  const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options, limits })
+  const listening = await listenWith(server, { handleSignals: false, graceMs: 0, ...options, limits }, fixedLimits(limits))
   onTestFinished(() => listening.close())
   return listening
 }
@@ -62,10 +73,10 @@ export async function serve(server: Server, options: ListenOptions = {}): Promis
 /** The same with time that a test moves by hand: sockets are real, minutes are not. */
 export async function serveInFakeTime(
   server: Server,
-  options: HttpOptions = {},
+  options: TestHttpOptions = {},
   clock: FakeClock = fakeClock(),
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
-  const endpoint = new Endpoint(server, options, clock)
+  const endpoint = new Endpoint(server, options, clock, fixedLimits(options.limits))
   const at = createHttpServer((request, response) => {
     const exchange = new NodeExchange(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(exchange, exchange)

@@ -17,7 +17,7 @@ export interface DiscoverAuthorizationOptions {
 export interface DiscoveredAuthorization {
   /** The authorization server: its issuer, or the origin of its endpoint when it names no issuer. */
   issuer: string
-  /** What tokens are requested for. */
+  /** The resource that tokens are requested for. */
   resource: string
   scopesSupported: readonly string[] | undefined
 }

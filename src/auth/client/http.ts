@@ -18,7 +18,7 @@ export const DEFAULT_OAUTH_LIMITS: OAuthLimits = {
   loginTimeoutMs: 10 * 60_000,
 }
 
-/** What all requests of one login share. */
+/** The settings that all requests of one login share. */
 export interface FetchContext {
   /** Also bounds the size of responses. */
   fetch: SafeFetch

@@ -28,25 +28,19 @@ export interface KeychainStoreOptions {
   /** The folder of the lock files: a keychain has no locks. Default: as for `fileTokenStore`. */
   folder?: string | undefined
   /** Limits that differ from `DEFAULT_FILE_STORE_LIMITS`. */
-  limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs' | 'lockStaleMs'>> | undefined
+  limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs'>> | undefined
 }
 
 /** The limits of a store in files. */
 export interface FileStoreLimits {
   /** How long to wait for a lock that another process holds. */
   lockTimeoutMs: number
-  /** A lock that was not refreshed for this long is broken. The lock of a process that has ended is broken at once. */
-  lockStaleMs: number
   /** The largest entry. */
   maxEntryBytes: number
-  /** Maximum number of entries in one folder. */
-  maxEntries: number
 }
 
 /** The defaults of `limits`. */
 export const DEFAULT_FILE_STORE_LIMITS: FileStoreLimits = {
   lockTimeoutMs: 30_000,
-  lockStaleMs: 10_000,
   maxEntryBytes: 256 * 1024,
-  maxEntries: 1000,
 }

@@ -166,7 +166,7 @@ async function movedSecrets(
   return moved
 }
 
-/** A value in the vault is not shown again, so the person may look at it first. */
+/** The vault never shows a value again, so the person may look at it before it is moved. */
 async function agreesToMove({ io, signal, screen }: Invocation, movable: readonly Movable[]): Promise<boolean> {
   if (!isInteractive(io) || screen.isJson) return false
   for (const { id, secret } of movable) screen.note(safe`  ${id}: ${secret.where}, ${secret.chars} characters`)

@@ -41,7 +41,7 @@ function addWrite(server: Server, area: Area): void {
     'content',
   )
   const output = allRequired({ path: { type: 'string' }, size: { type: 'integer' }, hash: { type: 'string' }, isNew: { type: 'boolean' } })
-  const description = 'Writes a complete file. An existing file is replaced only with its hash or with overwrite'
+  const description = 'Writes a complete file. To replace an existing file, give its hash or set overwrite'
   server.tool(
     'write',
     { title: 'Write a file', description, input, output, annotations: { ...HINTS, idempotentHint: true } },

@@ -35,7 +35,7 @@ export type { Misbehaviour } from './misbehaviour.ts'
 export interface RogueOptions {
   /** When it turns hostile: after a number of `forecast` calls or of seconds. `{}`: never. Default: `{ calls: 1 }`. */
   after?: { calls?: number; seconds?: number }
-  /** What it does then. Default: everything. */
+  /** The attacks that it makes then. Default: all of them. */
   misbehaviours?: readonly Misbehaviour[]
   /** The tool of another server that it imitates. Default: `notes__add`. */
   shadows?: string

@@ -88,7 +88,7 @@ export interface Action {
 
 export interface ActionServer {
   id: string
-  /** See launch/fingerprint.ts. A grant is for one fingerprint. */
+  /** See server-command/fingerprint.ts. A grant is for one fingerprint. */
   fingerprint: string
   tier: TrustTier
   /** Whether the configuration contains the server. */

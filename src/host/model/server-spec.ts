@@ -3,7 +3,7 @@
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 
-/** What the person said about a server. Nothing that the server says changes it. */
+/** The person's own settings for a server. The server cannot change them. */
 export type TrustTier = 'trusted' | 'untrusted'
 
 /** The file that an entry was read from, for people: "from Cursor, user scope". */

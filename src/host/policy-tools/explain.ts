@@ -26,7 +26,7 @@ export interface ExplainedRule {
 }
 
 /**
- * Explains what a policy decides about an action, and why each rule applies or not.
+ * Explains the decision of a policy about an action, and why each rule applies or not.
  *
  * @example
  * console.log(explain(policy, action, []).text)

@@ -13,7 +13,7 @@ export interface LoadPolicyOptions {
   policy?: GivenPolicy
   /** Turns `ask` into `allow`; see `Policy.isBypassing`. */
   isBypassing?: boolean
-  /** What `${root:project}` means in a rule. Default: the working folder. */
+  /** The folder that `${root:project}` stands for in a rule. Default: the working folder. */
   project?: string
   /** Folders that rules may name as `${root:NAME}`, by their own names. */
   roots?: readonly string[]
@@ -51,7 +51,7 @@ async function layered(given: Layers, options: LoadPolicyOptions): Promise<Polic
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 
-/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+/** The folders that `${root:NAME}` stands for in a rule: the project, and each folder that servers may be offered by its own name. */
 async function rootsByName({ project = process.cwd(), roots = [] }: LoadPolicyOptions): Promise<Record<string, string>> {
   const byName: Record<string, string> = {}
   for (const folder of [...roots, project]) {

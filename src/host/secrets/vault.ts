@@ -61,8 +61,7 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     fileName: (name) => Buffer.from(name).toString('hex'),
     passphrase: options.passphrase,
     keychain: options.keychain,
-    // One entry is the check.
-    limits: { ...limits, maxEntries: limits.maxEntries + 1 },
+    limits,
     onWarning: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_SECRETS' })),
   })
   await sealed.withLock(CHECK, async () => {

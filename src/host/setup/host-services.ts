@@ -26,7 +26,7 @@ export interface PolicyService {
   replace(policy: GivenPolicy): Promise<void>
 }
 
-/** What decisions need: storage, the gate and its counters. */
+/** The parts that decisions use: storage, the gate and its counters. */
 export interface ConsentServices extends HostStorage, ActionServices, ReviewServices, ServerServices, RootServices {
   /** Also the scope of actions that the person takes outside of a conversation. */
   ownConversation: Conversation

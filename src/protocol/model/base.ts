@@ -1,4 +1,4 @@
-/** Types that all features share. The model uses the types of the newest revision, whatever revision is on the wire. */
+/** Types that all features share. The model uses the types of the newest revision for every revision on the wire. */
 
 /** Metadata of a message or definition. A key is a name with an optional dotted prefix: `com.example/name`. */
 export type Meta = Record<string, unknown>

@@ -102,7 +102,7 @@ function ownerOf(message: Record<string, unknown>, open: ReadonlyMap<string, Req
 
 const tokenIn = (params: unknown): unknown => (isObject(params) && isObject(params._meta) ? params._meta.progressToken : undefined)
 
-/** The handshake matches whatever the client's name and version are. */
+/** The handshake matches a client of any name and version. */
 const comparable = (method: string, params: unknown): string =>
   method === 'initialize' || method === 'server/discover' ? '' : comparableJson(withoutMeta(params) ?? {})
 

@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 describe('servers of one host', () => {
-  test('see nothing of each other: no byte of one is ever sent to another', async () => {
+  test('servers see nothing of each other: no byte of one is sent to another', async () => {
     proves('T-ARCH-008', 'T-ARCH-018')
     const records = folder()
     const heard: string[] = []

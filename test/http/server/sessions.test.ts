@@ -288,7 +288,7 @@ describe('unused sessions', () => {
     },
   )
 
-  test('sessions end after sessionMaxAgeMs whatever happens in them, and their streams with them', async () => {
+  test('sessions and their streams end after sessionMaxAgeMs, even if they are in use', async () => {
     proves('T-HTTP-028')
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
     const session = await openSession(url, '2025-11-25')

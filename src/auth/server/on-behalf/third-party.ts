@@ -3,6 +3,7 @@
  * see. The person connects the account in a browser, on a page that only they can use.
  */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
@@ -36,15 +37,10 @@ export interface AccountStore {
  * ```
  */
 export function memoryAccounts(maxAccounts = 10_000): AccountStore {
-  const accounts = new Map<string, Account>()
+  const accounts = new BoundedMap<string, Account>(maxAccounts)
   return {
     get: (owner) => accounts.get(ownerKey(owner)),
-    set: (owner, account) => {
-      accounts.delete(ownerKey(owner))
-      const [oldest] = accounts.keys()
-      if (accounts.size >= maxAccounts && oldest !== undefined) accounts.delete(oldest)
-      accounts.set(ownerKey(owner), account)
-    },
+    set: (owner, account) => void accounts.set(ownerKey(owner), account),
     delete: (owner) => void accounts.delete(ownerKey(owner)),
   }
 }
@@ -171,7 +167,7 @@ class OAuthThirdParty implements ThirdParty {
     return account
   }
 
-  /** What the person agrees to: the permissions, the site they are sent to, and the page they come back to. */
+  /** Sentences for the consent page: the permissions, the site that the person is sent to, and the page that they come back to. */
   #details(returnTo: string): string[] {
     const { name, scopes = [], authorizationEndpoint } = this.#options
     const permissions = scopes.length === 0 ? `the default permissions of ${name}` : scopes.join(', ')

@@ -50,7 +50,7 @@ export class Issuer {
   readonly #bounds: FetchBounds
   #metadata: Promise<Metadata> | undefined
 
-  constructor(options: IssuerOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
+  constructor(options: IssuerOptions, bounds: FetchBounds, clock: Clock) {
     secureUrl(options.issuer, 'An issuer')
     for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'An endpoint of an issuer')
     const weak = options.algorithms?.find((each) => each === 'none' || each.startsWith('HS'))
@@ -58,7 +58,7 @@ export class Issuer {
       throw new McpError('ERR_DEFINITION', `Expected signature algorithms with a private key of the issuer, got ${weak}`)
     this.options = options
     this.#bounds = bounds
-    this.keys = new KeySet(() => this.#loadKeys(), limits, clock)
+    this.keys = new KeySet(() => this.#loadKeys(), clock)
   }
 
   /** An endpoint in the metadata. Throws if the metadata does not contain it. */

@@ -1,6 +1,7 @@
 /** Stores grants: until they expire, are revoked or are used up. */
 
 import { isObject } from '../../../base/json.ts'
+import type { FileFormat } from '../../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../../files/json-snapshot.ts'
 import { sharedJson } from '../../../files/shared-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -76,7 +77,7 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
   const kept: JsonSnapshot<Grants> =
     file === undefined
       ? memorySnapshot<Grants>([])
-      : await openSnapshot(sharedJson<Grants>(file, { empty: [], check: checkGrants, maxBytes: MAX_FILE_BYTES }))
+      : await openSnapshot(sharedJson<Grants>(file, { empty: [], format: GRANTS_FORMAT, check: checkGrants, maxBytes: MAX_FILE_BYTES }))
 
   const list = async (): Promise<Grants> => [...passing.current, ...(await kept.refresh())]
 
@@ -166,6 +167,9 @@ function isMeantBy(filter: GrantFilter, { bind }: Grant): boolean {
 }
 
 const MAX_FILE_BYTES = 128 * 1024 * 1024
+
+/** Files without a version are a list of grants. */
+const GRANTS_FORMAT: FileFormat = { version: 1, member: 'grants', upgrades: [(grants) => grants] }
 
 /** A file with an unknown shape is rejected as a whole. */
 function checkGrants(value: unknown): Grants {

@@ -76,7 +76,7 @@ export class Conversation {
   }
 
   /**
-   * Adds a message of the person, and begins a turn with it.
+   * Adds a message of the person. It begins a new turn.
    * @internal
    */
   begin(said: string | SamplingContent[]): void {
