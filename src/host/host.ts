@@ -290,6 +290,7 @@ export class Host {
     const { limits, favorites } = this.#settings
     const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
+    const chain = ['you', `model ${model.label}`]
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
@@ -298,12 +299,7 @@ export class Host {
       system,
       tools: () => toolsForModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites }),
       callTool: (name, args, { signal: stop }) =>
-        callForModel(this.#services, name, args, {
-          conversation,
-          initiator: 'model',
-          chain: ['you', `model ${model.label}`],
-          signal: stop,
-        }),
+        callForModel(this.#services, name, args, { conversation, initiator: 'model', chain, signal: stop }),
       limits: chatLimits(limits),
       clock,
       signal,

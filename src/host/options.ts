@@ -121,7 +121,7 @@ export interface HostLimits {
 
 /** The options that the methods of a host use. */
 export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
   /** Exposed names of tools whose definitions models always get. */
   favorites: readonly string[]
 }

@@ -28,15 +28,6 @@ export function testServer(options: Partial<ServerOptions> = {}): Server {
   return server
 }
 
-/** Options whose limits may also name fixed limits, which a test makes small. */
-export type TestHttpOptions<Options extends HttpOptions = HttpOptions> = Omit<Options, 'limits'> & { limits?: Partial<AllHttpLimits> }
-
-/** The fixed limits among `limits`, over their real values. */
-export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimits {
-  const given = Object.entries(limits).filter(([name]) => name in FIXED_HTTP_LIMITS)
-  return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
-}
-
 /** A server with a tool `hold` that answers `held` when `go` is opened. `begun` is open once it was called. */
 export function holdingServer(): { server: Server; begun: Gate; go: Gate } {
   const [server, begun, go] = [testServer(), gate(), gate()]
@@ -59,6 +50,15 @@ export function workingServer(): { server: Server; begun: Gate; aborted: Gate } 
     return 'x'
   })
   return { server, begun, aborted }
+}
+
+/** Options whose limits may also name fixed limits, which a test makes small. */
+export type TestHttpOptions<Options extends HttpOptions = HttpOptions> = Omit<Options, 'limits'> & { limits?: Partial<AllHttpLimits> }
+
+/** The fixed limits among `limits`, over their real values. */
+export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimits {
+  const given = Object.entries(limits).filter(([name]) => name in FIXED_HTTP_LIMITS)
+  return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
 }
 
 /** Listens until the test is over. */
