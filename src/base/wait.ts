@@ -19,7 +19,7 @@ export async function orAborted<T>(promise: PromiseLike<T>, signal: AbortSignal)
 export interface TimeLimit {
   deadlines: Deadlines
   ms: number
-  /** While this returns true, the time starts again: a person who is logging in is not a silent server. */
+  /** While this returns true, the time starts again, for example while a person logs in. */
   isHeld?(): boolean
 }
 

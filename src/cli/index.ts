@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `portico` command. What it needs beyond the libraries is optional, so that a server can be installed without it. */
+/** The `portico` command. Its extra dependencies are optional, so that a server can be installed without them. */
 
 try {
   const { start } = await import('./start.ts')

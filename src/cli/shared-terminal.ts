@@ -54,7 +54,7 @@ export class SharedTerminal {
     this.#passing = undefined
   }
 
-  /** Runs questions one after another. `use` gets a terminal of its own to write to. */
+  /** Runs questions one after another. `use` gets a terminal to write to. */
   async ask<T>(use: (own: SharedTerminal) => Promise<T>): Promise<T> {
     const asked = this.#questions.then(() => this.#askNow(use))
     this.#questions = asked.catch(() => {})

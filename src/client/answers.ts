@@ -1,4 +1,4 @@
-/** Answers the server's questions: forms, pages, sampling and roots. Only what has a handler is declared. */
+/** Answers the server's questions: forms, pages, sampling and roots. The client declares only capabilities that have a handler. */
 
 import { type PersonUrl, personUrl } from '../base/address/person-url.ts'
 import { asText } from '../base/as-text.ts'
@@ -39,7 +39,7 @@ export interface UrlRequest extends PersonUrl {
 }
 
 /**
- * How a client answers the server's questions. Only what has a handler is declared to the server.
+ * How a client answers the server's questions. The client declares only capabilities that have a handler.
  *
  * @example
  * const client = await connect(url, {

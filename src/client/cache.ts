@@ -13,7 +13,7 @@ interface Entry {
   freshUntil: number
 }
 
-/** Where a result belongs. */
+/** The server and the user that a result belongs to. */
 export interface CacheScope {
   /** The server that sent the result. */
   server: string
@@ -39,6 +39,12 @@ export class ResponseCache {
     this.#clock = options.clock ?? systemClock
   }
 
+  /**
+   * A result that is still fresh, or undefined.
+   *
+   * @example
+   * const known = cache.get('tools/list', {}, { server: url, partition: userId })
+   */
   get(method: string, params: Params, scope: CacheScope): Params | undefined {
     for (const key of [keyOf(method, params, scope.server, scope.partition), keyOf(method, params, scope.server, undefined)]) {
       const entry = this.#entries.get(key)
@@ -49,7 +55,12 @@ export class ResponseCache {
     return undefined
   }
 
-  /** Stores a result if it has a `ttlMs`. A result without a scope is private. */
+  /**
+   * Stores a result if it has a `ttlMs`. A result without a scope is private.
+   *
+   * @example
+   * cache.put('tools/list', {}, result, { server: url, partition: userId })
+   */
   put(method: string, params: Params, result: Params, scope: CacheScope): void {
     // A result that depends on answers is not for other requests.
     if ('inputResponses' in params || 'requestState' in params) return
@@ -59,7 +70,12 @@ export class ResponseCache {
     this.#entries.set(key, { method, uri: params.uri, server: scope.server, result, freshUntil: this.#clock.now() + ttlMs })
   }
 
-  /** Removes results that a change notice makes outdated. */
+  /**
+   * Removes the results of these methods of a server, or those for one URI only. Clients do it when they are told of a change.
+   *
+   * @example
+   * cache.invalidate(url, ['tools/list'])
+   */
   invalidate(server: string, methods: readonly string[], uri?: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.server === server && methods.includes(entry.method) && (uri === undefined || entry.uri === uri)) this.#entries.delete(key)

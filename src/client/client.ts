@@ -1,11 +1,7 @@
 /** `Client`: one connection to one server, in any revision. */
 
-import { asText } from '../base/as-text.ts'
-import { isObject } from '../base/json.ts'
 import { onAbort } from '../base/on-abort.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { INVALID_PARAMS } from '../jsonrpc/message.ts'
-import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { McpError } from '../protocol/errors.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
@@ -21,25 +17,20 @@ import type { Target } from '../protocol/seams/link.ts'
 import type { Change } from '../protocol/seams/ports.ts'
 import type { Answers } from './answers.ts'
 import { ResponseCache } from './cache.ts'
+import { CachedRequests } from './cached-requests.ts'
 import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
 import type { ServerDescription } from './dialect/dialect.ts'
+import { KnownTools } from './known-tools.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
-import { type List, listOf } from './paging.ts'
+import { itemsIn, type List, listOf } from './paging.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { badResult, OutputSchemas } from './tool-results.ts'
+import { withContent } from './tool-results.ts'
 import { ChangeQueue, type ListKind, Watching } from './watching.ts'
 
 /** A tool result with structured content of type `T`. The content is validated with the server's schema, not with `T`. */
 export type ToolResult<T = unknown> = CallToolResult & { structuredContent?: T }
-
-const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
-  tools: ['tools/list'],
-  prompts: ['prompts/list'],
-  resources: ['resources/list', 'resources/templates/list'],
-  resource: ['resources/read'],
-}
 
 /**
  * A client for one server. `connect` creates it.
@@ -50,21 +41,17 @@ const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
  * const result = await client.call('forecast', { city: 'Oslo' })
  */
 export class Client {
-  readonly #target: Target
   readonly #settings: Settings
   readonly #connection: Connection
-  readonly #cache: ResponseCache | undefined
-  readonly #cacheScope: { server: string; partition: string }
-  readonly #outputs: OutputSchemas
+  readonly #cached: CachedRequests | undefined
+  readonly #tools: KnownTools
   /** Undefined on transports without headers. */
   readonly #mirrored: MirroredParams | undefined
-  #learning: Promise<void> | undefined
   readonly #watching: Watching
   readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
 
   private constructor(target: Target, options: ConnectOptions) {
-    this.#target = target
     checkExtensions(options.extensions)
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
     this.#mirrored = mirrored
@@ -72,9 +59,18 @@ export class Client {
       onChange: (change) => this.#onChange(change),
       mirrored: mirrored && ((params) => mirrored.of(params)),
     })
-    this.#cache = options.cache === false ? undefined : (options.cache ?? new ResponseCache({ clock: this.#settings.clock }))
-    this.#outputs = new OutputSchemas(this.#settings.onWarning)
-    this.#cacheScope = { server: target.key, partition: options.cachePartition ?? crypto.randomUUID() }
+    this.#cached = this.#cachedRequests(target, options)
+    this.#tools = new KnownTools(
+      {
+        list: () => this.tools().all(),
+        call: (params, callOptions) => this.#connection.request('tools/call', params, callOptions),
+        mismatchCode: () => this.#connection.dialect.revision.errorCode('ERR_HEADER_MISMATCH'),
+        dropList: () => this.#cached?.drop({ kind: 'tools' }),
+        onChanged: () => this.#onChange({ kind: 'tools' }),
+        onWarning: this.#settings.onWarning,
+      },
+      mirrored,
+    )
     this.#watching = new Watching(this.#settings.limits.maxWatches, (filter) => this.#connection.listenTo(filter))
     this.#completer = new Completer({
       clock: this.#settings.clock,
@@ -121,7 +117,7 @@ export class Client {
     return this.#connection.dialect.revision.version
   }
 
-  /** Whether the connection is closed for good. */
+  /** Whether the connection is closed and will not be reopened. */
   get isClosed(): boolean {
     return this.#connection.isClosed
   }
@@ -133,12 +129,7 @@ export class Client {
    * const tools = await client.tools().all()
    */
   tools(options: CallOptions = {}): List<Tool> {
-    return this.#list('tools/list', options, (page, isLast) => {
-      const tools = itemsIn<Tool>(page, 'tools').filter((tool) => this.#isUsable(tool))
-      this.#outputs.learn(tools, isLast)
-      if (isLast) this.#mirrored?.complete()
-      return tools
-    })
+    return this.#list('tools/list', options, (page, isLast) => this.#tools.learn(itemsIn<Tool>(page, 'tools'), isLast))
   }
 
   /**
@@ -180,8 +171,8 @@ export class Client {
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
     return this.request('tools/call', { name, arguments: args }, options).then((result) => {
       const whole = withContent(name, result)
-      if (whole.structuredContent === undefined && !this.#outputs.knows(name)) return whole as ToolResult<T>
-      return this.#checkOutput(name, whole).then(() => whole as ToolResult<T>)
+      if (!this.#tools.mustCheck(name, whole)) return whole as ToolResult<T>
+      return this.#tools.check(name, whole).then(() => whole as ToolResult<T>)
     })
   }
 
@@ -334,39 +325,36 @@ export class Client {
   ): Promise<Settled<ClientRequests[Method]['result']>>
   request(method: string, params?: Params, options?: CallOptions): Promise<Params>
   request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
-    if (this.#mirrored && method === 'tools/call') return this.#callMirrored(this.#mirrored, params, options)
-    const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
-    if (!cache) return this.#connection.request(method, params, options)
-    const result = this.#cached(cache, method, params, options)
-    return params.cursor === undefined ? result : this.#pageOr(result, cache, method)
+    if (this.#mirrored && method === 'tools/call') return this.#tools.callMirrored(this.#mirrored, params, options)
+    const cached = METHODS.get(method)?.isCacheable ? this.#cached : undefined
+    return cached ? cached.request(method, params, options) : this.#connection.request(method, params, options)
   }
 
-  /** When the server rejects a cursor, the cached pages before it are outdated too. */
-  async #pageOr(page: Promise<Params>, cache: ResponseCache, method: string): Promise<Params> {
-    try {
-      return await page
-    } catch (error) {
-      if (error instanceof RemoteError && error.code === INVALID_PARAMS) cache.invalidate(this.#target.key, [method])
-      throw error
-    }
-  }
-
-  async #cached(cache: ResponseCache, method: string, params: Params, options: CallOptions): Promise<Params> {
-    const known = cache.get(method, params, this.#cacheScope)
-    if (known) return known
-    const result = await this.#connection.request(method, params, options)
-    // In other revisions these members have no defined meaning.
-    if (this.#connection.dialect.revision.hasCaching) cache.put(method, params, result, this.#cacheScope)
-    return result
-  }
-
-  /** Closes the connection. Open requests fail with ERR_CLOSED. */
+  /**
+   * Closes the connection. Open requests fail with ERR_CLOSED.
+   *
+   * @example
+   * await client.close()
+   */
   async close(): Promise<void> {
     await this.#connection.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  #cachedRequests(target: Target, options: ConnectOptions): CachedRequests | undefined {
+    const { cache = new ResponseCache({ clock: this.#settings.clock }), cachePartition = crypto.randomUUID() } = options
+    if (cache === false) return undefined
+    return new CachedRequests(
+      cache,
+      { server: target.key, partition: cachePartition },
+      {
+        request: (method, params, callOptions) => this.#connection.request(method, params, callOptions),
+        hasCaching: () => this.#connection.dialect.revision.hasCaching,
+      },
+    )
   }
 
   #list<Item>(method: string, options: CallOptions, itemsOf: (page: Params, isLast: boolean) => Item[]): List<Item> {
@@ -379,64 +367,9 @@ export class Client {
     })
   }
 
-  #isUsable(tool: Tool): boolean {
-    if (typeof tool.name !== 'string' || !isObject(tool.inputSchema)) {
-      this.#settings.onWarning(`A tool without a name or an input schema is left out: ${JSON.stringify(tool).slice(0, 200)}`)
-      return false
-    }
-    const fault = this.#mirrored?.learn(tool)
-    if (fault !== undefined) this.#settings.onWarning(fault)
-    return fault === undefined
-  }
-
-  /** The tool's definition says which arguments are mirrored in headers, so it must be known before the call. It may be outdated. */
-  async #callMirrored(mirrored: MirroredParams, params: Params, options: CallOptions): Promise<Params> {
-    if (!mirrored.knows(params.name)) await this.#learnTools()
-    try {
-      return await this.#connection.request('tools/call', params, options)
-    } catch (error) {
-      const mismatch = this.#connection.dialect.revision.errorCode('ERR_HEADER_MISMATCH')
-      if (!(error instanceof RemoteError) || error.code !== mismatch) throw error
-      const before = JSON.stringify(mirrored.of(params))
-      this.#cache?.invalidate(this.#target.key, STALE.tools)
-      await this.#learnTools()
-      // Older revisions do not reserve the code. If the headers would be the same, the call is not repeated.
-      if (JSON.stringify(mirrored.of(params)) === before) throw error
-      return this.#connection.request('tools/call', params, options)
-    }
-  }
-
-  /** Lists all tools, once for all waiting calls. If listing fails, the calls are made anyway. */
-  #learnTools(): Promise<void> {
-    this.#learning ??= this.tools()
-      .all()
-      .then(
-        () => {},
-        (error: unknown) => this.#settings.onWarning(`The tools could not be listed: ${asText(error)}`),
-      )
-      .finally(() => {
-        this.#learning = undefined
-      })
-    return this.#learning
-  }
-
-  async #checkOutput(name: string, result: Params): Promise<void> {
-    if (!this.#outputs.knows(name)) await this.tools().all()
-    const fault = await this.#outputs.check(name, result)
-    if (fault === undefined) return
-    // The tool may have changed since it was listed, so list it again before reporting an error.
-    this.#onChange({ kind: 'tools' })
-    await this.tools().all()
-    const stillWrong = await this.#outputs.check(name, result)
-    if (stillWrong !== undefined) throw badResult(name, stillWrong)
-  }
-
   #onChange(change: Change): void {
-    this.#cache?.invalidate(this.#target.key, STALE[change.kind], change.kind === 'resource' ? change.uri : undefined)
-    if (change.kind === 'tools') {
-      this.#outputs.forget()
-      this.#mirrored?.forget()
-    }
+    this.#cached?.drop(change)
+    if (change.kind === 'tools') this.#tools.forget()
     this.#completer.forget()
     this.#watching.tell(change)
   }
@@ -444,22 +377,6 @@ export class Client {
   /** Drops everything that is known about the server, because it may be a different one now. */
   #forget(): void {
     for (const kind of ['tools', 'prompts', 'resources'] as const) this.#onChange({ kind })
-    this.#cache?.invalidate(this.#target.key, ['resources/read', 'server/discover'])
+    this.#cached?.dropUnannounced()
   }
-}
-
-/** Old servers, and servers with structured content only, omit `content`. */
-function withContent(name: string, result: Params): Params {
-  if (Array.isArray(result.content)) return result
-  if (result.content === undefined || result.content === null) return { ...result, content: [] }
-  throw new McpError(
-    'ERR_ANSWER_INVALID',
-    `The content of the result of tool ${JSON.stringify(name)} is a ${typeof result.content}, not a list`,
-  )
-}
-
-const itemsIn = <Item>(page: Params, member: string): Item[] => {
-  const list = page[member]
-  if (!Array.isArray(list)) throw new McpError('ERR_ANSWER_INVALID', `A page of a list has no "${member}"`)
-  return list.filter((item) => isObject(item)) as Item[]
 }

@@ -176,7 +176,7 @@ export class Connection {
 
   #onForgotten(wire: Wire): void {
     if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening || !this.#mayRestart()) return
-    this.#settings.onWarning(`${this.#target.label} does not know the session any more; opening a new one`)
+    this.#settings.onWarning(`${this.#target.label} no longer knows the session; opening a new one`)
     this.#reopening = this.#renew(wire).finally(() => {
       this.#reopening = undefined
     })

@@ -12,8 +12,6 @@ export interface ClientLimits {
   probeTimeoutMs: number
   /** How long one attempt to connect may take. There may be a second attempt. */
   connectTimeoutMs: number
-  /** Pages in one list. */
-  maxPages: number
   /** Items in one list. */
   maxItems: number
   /** Rounds of questions in one call. */
@@ -38,7 +36,6 @@ export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   maxTotalMs: 15 * 60_000,
   probeTimeoutMs: 3_000,
   connectTimeoutMs: 60_000,
-  maxPages: 64,
   maxItems: 10_000,
   maxRounds: 10,
   maxActive: 64,

@@ -29,7 +29,7 @@ export interface ConnectOptions {
   revisions?: readonly string[]
   /** Limits that differ from `DEFAULT_CLIENT_LIMITS`. */
   limits?: Partial<ClientLimits>
-  /** A cache shared with other clients; false for none. Default: a cache of its own. */
+  /** A cache shared with other clients; false for no cache. Default: a separate cache. */
   cache?: ResponseCache | false
   /** The user whose private results may be reused in a shared cache. Default: not shared. */
   cachePartition?: string
@@ -57,7 +57,7 @@ export interface ConnectOptions {
   onLog?(message: LogMessage): void
   /** Receives warnings: an ignored tool or message, a restarted connection. */
   onWarning?(message: string): void
-  /** Called when the connection has ended for good. The error is undefined after `close`. */
+  /** Called when the connection has ended and will not be reopened. The error is undefined after `close`. */
   onClose?(error: Error | undefined): void
   /** The clock for timeouts. Default: the system clock. Tests pass `fakeClock()`. */
   clock?: Clock

@@ -1,8 +1,15 @@
 /** Lists in pages: fetches one page after another, within the limits. */
 
+import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { ClientLimits } from './limits.ts'
+import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
+
+/** Each page is one request. A list with more pages takes too long to read, or never ends. */
+const MAX_PAGES = 64
+
+/** Grows with `maxItems`, because the server sets the size of a page. */
+const maxPagesOf = (maxItems: number): number => Math.max(MAX_PAGES, Math.ceil((MAX_PAGES * maxItems) / DEFAULT_CLIENT_LIMITS.maxItems))
 
 /**
  * A list that is fetched page by page, as needed.
@@ -22,7 +29,7 @@ export interface ListSource<Item> {
   fetch(cursor: string | undefined): Promise<Params>
   /** @param isLast whether this is the last page */
   itemsOf(page: Params, isLast: boolean): readonly Item[]
-  limits: Pick<ClientLimits, 'maxPages' | 'maxItems'>
+  limits: Pick<ClientLimits, 'maxItems'>
   onWarning(message: string): void
 }
 
@@ -42,6 +49,7 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
   let cursor: string | undefined
   let before: readonly Item[] = []
   let count = 0
+  const maxPages = maxPagesOf(limits.maxItems)
   for (let pages = 1; ; pages++) {
     const page = await fetch(cursor)
     const next = page.nextCursor
@@ -58,9 +66,16 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
     }
     if (typeof next !== 'string' || isStuck) return
     if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} returned the same cursor twice`)
-    if (pages >= limits.maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxPages} pages (limits.maxPages)`)
+    if (pages >= maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${maxPages} pages`)
     seen.add(next)
     cursor = next
     before = found
   }
+}
+
+/** The items of one page. Anything that is not an object is left out. */
+export const itemsIn = <Item>(page: Params, member: string): Item[] => {
+  const list = page[member]
+  if (!Array.isArray(list)) throw new McpError('ERR_ANSWER_INVALID', `A page of a list has no "${member}"`)
+  return list.filter((item) => isObject(item)) as Item[]
 }

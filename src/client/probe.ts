@@ -25,7 +25,7 @@ import type { Wire } from './wire.ts'
 export class OpenAgain extends Error {
   /** The dialect for the next connection. */
   readonly as: Verdict
-  /** The error to report if the next connection fails too; undefined for the error of that one. */
+  /** The error to report if the next connection fails too; undefined to report the new error. */
   readonly why: Error | undefined
 
   constructor(as: Verdict, why?: Error) {

@@ -29,7 +29,7 @@ export async function runRounds(
     const { inputRequests, requestState } = result
     const additions: Params = {}
     if (inputRequests !== undefined) additions.inputResponses = await answerAll(method, inputRequests, answerer, asking)
-    // Returned unchanged, and only if there was one.
+    // The state goes back to the server unchanged, if it sent one.
     if (typeof requestState === 'string') additions.requestState = requestState
     if (Object.keys(additions).length === 0)
       throw new McpError('ERR_ANSWER_INVALID', `${method} asks for input without inputRequests or requestState`)

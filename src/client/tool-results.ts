@@ -1,4 +1,4 @@
-/** Validates tool results with the output schemas of the tools. */
+/** Makes tool results complete, and validates them with the output schemas of the tools. */
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -71,3 +71,13 @@ export class OutputSchemas {
 
 export const badResult = (name: string, fault: string): McpError =>
   new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} does not match its output schema: ${fault}`)
+
+/** Old servers, and servers with structured content only, omit `content`. */
+export function withContent(name: string, result: Params): Params {
+  if (Array.isArray(result.content)) return result
+  if (result.content === undefined || result.content === null) return { ...result, content: [] }
+  throw new McpError(
+    'ERR_ANSWER_INVALID',
+    `The content of the result of tool ${JSON.stringify(name)} is a ${typeof result.content}, not a list`,
+  )
+}

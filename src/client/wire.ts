@@ -22,7 +22,7 @@ export interface WireOptions {
   onWarning(message: string): void
   /** The mirrored arguments of a tool call; undefined on transports without headers. */
   mirrored?: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
-  /** The server does not know the session any more. */
+  /** The server no longer knows the session. */
   onForgotten?(): void
   /** The credentials changed. */
   onPermitted?(): void

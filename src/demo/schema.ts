@@ -17,3 +17,7 @@ export const object = <const P extends Properties, const R extends keyof P & str
   properties: P,
   ...required: R[]
 ): ObjectSchema<P, R> => ({ type: 'object', properties, required, additionalProperties: false })
+
+/** The schema of an object that has all of these properties, and no others. */
+export const allRequired = <const P extends Properties>(properties: P): ObjectSchema<P, keyof P & string> =>
+  object(properties, ...Object.keys(properties))

@@ -15,8 +15,11 @@ export interface LockLimits {
   /** How long to wait for the lock. */
   lockTimeoutMs: number
   /** A holder that has not renewed the lock for this long counts as dead. A holder whose process has ended does so at once. */
-  lockStaleMs: number
+  lockStaleMs?: number
 }
+
+/** Long enough for a busy machine to renew its lock, which happens four times as often. */
+const LOCK_STALE_MS = 10_000
 
 const POLL_MS = 25
 
@@ -24,7 +27,10 @@ const POLL_MS = 25
 export async function withLockFile<T>(file: string, limits: LockLimits, run: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   await kept(file, () => acquire(file, id, limits))
-  const renewing = setInterval(() => void utimes(file, new Date(), new Date()).catch(() => {}), limits.lockStaleMs / 4).unref()
+  const renewing = setInterval(
+    () => void utimes(file, new Date(), new Date()).catch(() => {}),
+    (limits.lockStaleMs ?? LOCK_STALE_MS) / 4,
+  ).unref()
   try {
     return await run()
   } finally {
@@ -35,7 +41,7 @@ export async function withLockFile<T>(file: string, limits: LockLimits, run: () 
   }
 }
 
-async function acquire(file: string, id: string, { lockTimeoutMs, lockStaleMs }: LockLimits): Promise<void> {
+async function acquire(file: string, id: string, { lockTimeoutMs, lockStaleMs = LOCK_STALE_MS }: LockLimits): Promise<void> {
   const started = performance.now()
   let last: Sighting | undefined
   let lastChange = started

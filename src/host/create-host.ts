@@ -10,6 +10,7 @@ import { withDefaults } from '../protocol/with-defaults.ts'
 import { ReviewQueue } from './approval/review-queue.ts'
 import type { OtherName } from './approval/warnings.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { ToolSearch } from './catalog/search.ts'
 import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { serverFile } from './config/server-file.ts'
@@ -28,10 +29,12 @@ import { redactor as createRedactor, type Redactor } from './secrets/redactor.ts
 import { Fleet } from './servers/fleet.ts'
 import { agreeToLogin, askForInput } from './servers/host-questions.ts'
 import { HostedServer } from './servers/hosted-server.ts'
+import { FIXED_SUPERVISION_LIMITS } from './servers/limits.ts'
 import { deferredLogin, Logins, needsLogin } from './servers/login.ts'
 import { samplingGate } from './servers/sampling-gate.ts'
 import { answersFor } from './servers/server-answers.ts'
 import { createConsent, openPolicy } from './setup/create-consent.ts'
+import { samplingLimits } from './setup/derived-limits.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
@@ -49,7 +52,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const { limits, redactor, asker, warn } = settings
   const policy = await openPolicy(options)
   const specs = await readSpecs(settings)
-  const storage = await openStorage({ ...options, limits, scrub: (text) => redactor.scrub(text), onWarning: warn })
+  const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })
   const services = createServices(settings, consent)
   const host = new Host(services, { limits, favorites: options.favorites ?? [] })
@@ -113,7 +116,7 @@ async function readSpecs({ options, project, warn }: Settings): Promise<ServerSp
 
 function createServices(settings: Settings, consent: ConsentServices): HostServices {
   const { options, limits, clock, models, asker, emit, warn } = settings
-  // The others look servers up in the fleet, so it comes first. It makes its first server after `services` is complete.
+  // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
     clock,
@@ -124,6 +127,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     onChange: (kinds) => emit({ kind: 'catalog', kinds }),
     clock,
   })
+  const search = new ToolSearch(catalog)
   const reviews = new ReviewQueue({
     parts: consent,
     othersThan: ({ id }) =>
@@ -149,7 +153,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
   const broker = createSampling(settings, consent, fleet)
   const { passphrase, keychain } = options
   const logins = new Logins(fileTokenStore({ folder: join(consent.folder, STORAGE_PATHS.tokens), passphrase, keychain, onWarning: warn }))
-  const services: HostServices = { ...consent, fleet, catalog, reviews, roots, models, broker, logins }
+  const services: HostServices = { ...consent, fleet, catalog, search, reviews, roots, models, broker, logins }
   return services
 }
 
@@ -167,7 +171,7 @@ function createSampling(
     onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
     equivalents: options.equivalents,
     person: asker && ((id) => personModel({ asker, about: questionFacts(consent, fleet.get(id)) })),
-    limits: limits.sampling,
+    limits: samplingLimits(limits),
     budget: limits.budget,
     allowedModels: (id) => options.allowedModels?.(id),
   })
@@ -218,7 +222,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
       onLog: (log) => emit({ kind: 'log', server: spec.id, log }),
       onWarning: (text) => warn(text, spec.id),
       info: options.info,
-      limits: limits.server,
+      limits: { ...limits.server, ...FIXED_SUPERVISION_LIMITS },
       clientLimits: limits.client,
     },
   })

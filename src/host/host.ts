@@ -5,79 +5,50 @@ import type { CompleteParams, Completion } from '../protocol/model/completion.ts
 import type { GetPromptResult } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult } from '../protocol/model/resources.ts'
 import type { CallToolResult } from '../protocol/model/tools.ts'
-import type { UseOptions } from './actions/action-request.ts'
+import { byModel, useOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
+import { type CatalogName, findNamed, findResource } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
-import { type ResourceTarget, readResource, subscribe } from './actions/read-resource.ts'
+import { readResource, subscribe } from './actions/read-resource.ts'
+import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
-import { offerToModel, resolveModelCall } from './catalog/offer.ts'
-import { type FoundTool, ToolSearch } from './catalog/search.ts'
+import type { FoundTool } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
-import { type ChatContent, readChatInput } from './conversation/chat/chat-input.ts'
-import { Conversation } from './conversation/chat/conversation.ts'
+import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
+import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
-import { type CallOutcome, type CallTool, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
-import type { HostLimits } from './options.ts'
+import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
-import type { HostedServer } from './servers/hosted-server.ts'
+import { chatLimits } from './setup/derived-limits.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
-
-export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /**
-   * Who wants the action. The policy decides by it, and the audit log records it. Say `'person'` only for what the person typed or
-   * clicked: then most calls need no question. Default: 'model'.
-   */
-  as?: 'model' | 'person'
-  /** The conversation that the action belongs to. Default: one that the host keeps for all actions without a conversation. */
-  conversation?: Conversation
-}
-
-export interface ChatOptions {
-  /** The conversation to continue. Default: a new one. */
-  conversation?: Conversation
-  system?: string
-  /** Default: the first model of the host. */
-  model?: Model
-  signal?: AbortSignal
-}
-
-export interface ModelToolsOptions {
-  /** The conversation that the calls belong to. Use one for everything that the model can see together. */
-  conversation: Conversation
-  /** The name of the model, for questions to the person. Default: none. */
-  model?: string
-}
-
-export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat'>>
-  /** Exposed names of tools whose definitions models always get. */
-  favorites: readonly string[]
-}
-
-/** A tool or a prompt: its name in the catalog, or its server and the server's own name for it. */
-type CatalogName = string | { server: string; name: string }
+import { replaceServers } from './setup/replace-servers.ts'
 
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
 
-/** Runs many servers for one person. Made by `createHost`. */
+/**
+ * Runs many servers for one person. `createHost` creates it.
+ *
+ * @example
+ * await using host = await createHost({ config: 'servers.json', ask: asker })
+ * await host.settled()
+ * for (const { exposed } of host.tools()) console.log(exposed)
+ */
 export class Host {
   readonly #services: HostServices
   readonly #settings: HostSettings
-  readonly #search: ToolSearch
 
   constructor(services: HostServices, settings: HostSettings) {
     this.#services = services
     this.#settings = settings
-    this.#search = new ToolSearch(services.catalog)
   }
 
   /** The folder with everything that the host stores. */
@@ -85,62 +56,86 @@ export class Host {
     return this.#services.folder
   }
 
+  /** The grants of the person. */
   get grants(): HostStorage['grants'] {
     return this.#services.grants
   }
 
+  /** The approved definitions. */
   get pins(): HostStorage['pins'] {
     return this.#services.pins
   }
 
+  /** The log of actions. `readAudit` reads it. */
   get audit(): HostStorage['audit'] {
     return this.#services.audit
   }
 
+  /** The models that chats and sampling use. */
   get models(): readonly Model[] {
     return this.#services.models
   }
 
-  /** The vault with the secrets that configurations refer to. */
+  /**
+   * The vault with the secrets that configurations refer to.
+   * @example
+   * await (await host.secrets()).set('notes-token', token)
+   */
   secrets(): ReturnType<HostStorage['vault']> {
     return this.#services.vault()
   }
 
-  /** The specifications of all configured servers. */
+  /**
+   * The specifications of all configured servers.
+   * @example
+   * const names = host.specs().map(({ id }) => id)
+   */
   specs(): ServerSpec[] {
     return this.#services.fleet.all().map(({ spec }) => spec)
   }
 
+  /**
+   * The state of each server, by name.
+   * @example
+   * if (host.health().notes?.state === 'refused') await host.retry('notes')
+   */
   health(): Record<string, Health> {
     return Object.fromEntries(this.#services.fleet.all().map(({ id, health }) => [id, health]))
   }
 
-  /** Replaces the configured servers. A server with the same specification as before keeps its connection. */
-  async configure(specs: readonly ServerSpec[]): Promise<void> {
-    const { fleet, catalog, roots, logins } = this.#services
-    const before = fleet.ids()
-    const ended = fleet.configure(specs)
-    for (const id of before) {
-      if (fleet.find(id)) continue
-      logins.forget(id)
-      roots.forget(id)
-      catalog.remove(id)
-    }
-    await ended
+  /**
+   * Replaces the configured servers. A server with the same specification as before keeps its connection.
+   * @example
+   * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
+   */
+  configure(specs: readonly ServerSpec[]): Promise<void> {
+    return replaceServers(this.#services, specs)
   }
 
-  /** Replaces the policy for all later decisions, also about questions that are open. */
+  /**
+   * Replaces the policy for all later decisions, also about questions that are open.
+   * @example
+   * await host.setPolicy({ user: [deny('no-drop', { tool: 'drop_*' })] })
+   */
   setPolicy(policy: GivenPolicy): Promise<void> {
     return this.#services.policy.replace(policy)
   }
 
-  /** Resolves when every server is ready or has failed, and no review is open; or after the time. */
+  /**
+   * Resolves when every server is ready or has failed, and no review is open; or after the time.
+   * @example
+   * await host.settled(10_000)
+   */
   async settled(timeoutMs = 30_000): Promise<void> {
     await this.#services.fleet.settled(timeoutMs)
     await this.#services.reviews.settled()
   }
 
-  /** Tries a server that failed or was refused again, and asks again about definitions that were not approved. */
+  /**
+   * Tries a server that failed or was refused again, and asks again about definitions that were not approved.
+   * @example
+   * const { state } = await host.retry('notes')
+   */
   async retry(server: string): Promise<Health> {
     const { fleet, reviews } = this.#services
     await fleet.get(server).retry()
@@ -150,7 +145,11 @@ export class Host {
     return health
   }
 
-  /** The part of a server's offering that waits for approval. Undefined if everything is approved. */
+  /**
+   * The part of a server's offering that waits for approval. Undefined if everything is approved.
+   * @example
+   * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
+   */
   review(server: string): Review | undefined {
     return this.#services.reviews.review(this.#services.fleet.get(server))
   }
@@ -158,30 +157,57 @@ export class Host {
   /**
    * Asks the person to approve the offering of a server.
    * @throws McpError ERR_DENIED
+   * @example
+   * await host.approve('notes')
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
   }
 
+  /**
+   * The approved tools of all servers.
+   * @example
+   * const names = host.tools().map(({ exposed }) => exposed)
+   */
   tools(): readonly ToolEntry[] {
     return this.#services.catalog.tools()
   }
 
+  /**
+   * The approved prompts of all servers.
+   * @example
+   * for (const { exposed, definition } of host.prompts()) console.log(exposed, definition.description)
+   */
   prompts(): readonly PromptEntry[] {
     return this.#services.catalog.prompts()
   }
 
+  /**
+   * The resources of all servers.
+   * @example
+   * for (const { exposed, server } of host.resources()) console.log(server, exposed)
+   */
   resources(): readonly ResourceEntry[] {
     return this.#services.catalog.resources()
   }
 
+  /**
+   * The resource templates of all servers.
+   * @example
+   * for (const { definition } of host.templates()) console.log(definition.uriTemplate)
+   */
   templates(): readonly TemplateEntry[] {
     return this.#services.catalog.templates()
   }
 
-  /** Searches the tools of all servers by words. */
+  /**
+   * Searches the tools of all servers by words.
+   * @example
+   * const [best] = host.search('send mail', { limit: 5 })
+   * console.log(best?.entry.exposed)
+   */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
-    return this.#search.search(query, options)
+    return this.#services.search.search(query, options)
   }
 
   /**
@@ -191,131 +217,170 @@ export class Host {
    * await host.call({ server: 'notes', name: 'search' }, { query: 'door' }, { as: 'person' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = this.#toolOf(tool)
-    const called = await callTool(this.#services, server, name, args, this.#useOptions(options))
+    const { server, name } = findNamed(this.#services, 'tool', tool)
+    const called = await callTool(this.#services, server, name, args, useOptions(this.#services, options))
     if ('error' in called) throw called.error
     return called.result
   }
 
-  /** Reads a resource for a model, or for the person. */
+  /**
+   * Reads a resource for a model, or for the person.
+   * @example
+   * const { contents } = await host.read('note://42')
+   */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, this.#resourceOf(uri), this.#useOptions(options))
+    return readResource(this.#services, findResource(this.#services, uri), useOptions(this.#services, options))
   }
 
-  /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
+  /**
+   * Calls `listener` after each change of the resource. Resolves with the function that ends the subscription.
+   * @example
+   * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
+   */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#useOptions(options))
+    return subscribe(this.#services, findResource(this.#services, uri), () => listener(uri), useOptions(this.#services, options))
   }
 
-  /** Gets a prompt for a model, or for the person. */
+  /**
+   * Gets a prompt for a model, or for the person.
+   * @example
+   * const { messages } = await host.prompt('notes__summary', { length: 'short' })
+   */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
-    const { catalog, fleet } = this.#services
-    const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
-    return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#useOptions(options))
+    const { server, name } = findNamed(this.#services, 'prompt', prompt)
+    return getPrompt(this.#services, server, name, args, useOptions(this.#services, options))
   }
 
-  /** Suggestions of a server for the value of an argument. The text goes to that server only. */
+  /**
+   * Suggestions of a server for the value of an argument. The text goes to that server only.
+   * @example
+   * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
+   */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
-    return complete(this.#services, this.#services.fleet.get(server), params, this.#useOptions(options))
+    return complete(this.#services, this.#services.fleet.get(server), params, useOptions(this.#services, options))
   }
 
-  /** Explains the decision about a call. Nothing is asked, counted or done. */
-  async explain(
-    tool: CatalogName,
-    args: Readonly<Record<string, unknown>>,
-    options: Pick<HostCallOptions, 'as' | 'conversation'> = {},
-  ): Promise<Explanation> {
-    const { server, name } = this.#toolOf(tool)
+  /**
+   * Explains the decision about a call. Nothing is asked, counted or done.
+   * @example
+   * const { decision, text } = await host.explain('notes__delete', { id: 42 })
+   */
+  async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, options: ExplainOptions = {}): Promise<Explanation> {
+    const { server, name } = findNamed(this.#services, 'tool', tool)
     const { gate, policy, grants, wallNow } = this.#services
-    const request = toolRequest(server, name, () => args, this.#useOptions(options))
-    const { action } = await gate.evaluate(request)
+    const { action } = await gate.evaluate(toolRequest(server, name, () => args, useOptions(this.#services, options)))
     return explain(policy.current(), action, await grants.live(wallNow()))
   }
 
   /**
-   * Sends a message to the model: a text, or parts with pictures and files. The model can use the catalog, under the policy. The last part
-   * of the answer is always an `end`.
+   * Sends a message to the model, which can use the catalog, under the policy. The last part of the answer is always an `end`.
    * @example
    * const conversation = new Conversation()
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
-   * const picture = { type: 'image', data: base64, mimeType: 'image/png' } as const
-   * for await (const part of host.chat([{ type: 'text', text: 'What is this?' }, picture], { conversation })) show(part)
    */
-  async *chat(message: string | readonly ChatContent[], options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
+  async *chat(message: ChatInput, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { models, clock, grants } = this.#services
     const { conversation = new Conversation(), model = models[0], system, signal } = options
-    if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
+    if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
     const said = readChatInput(message)
-    this.#prepare(conversation)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
       conversation,
       said,
       system,
-      tools: () => this.#toolsForModel(),
-      callTool: this.#callerFor(conversation, model.label),
-      limits: this.#settings.limits.chat,
+      tools: () => toolsForModel(this.#services.catalog, this.#settings),
+      callTool: callerForModel(this.#services, byModel(conversation, model.label)),
+      limits: chatLimits(this.#settings.limits),
       clock,
       signal,
     })
   }
 
   /**
-   * The tools for a model that your own program runs. Calls are decided, asked and recorded as the model's. Each call of this method begins
-   * a turn of the conversation, so call it once for each message of the person. The adapters (`portico/ai-sdk` and others) are built on it.
+   * The tools for a model that your own program runs. Calls are decided, asked and recorded as the model's. Use it once for each message
+   * of the person, because it begins a turn of the conversation.
    * @example
    * const { tools, call } = await host.modelTools({ conversation })
    * const outcome = await call('notes__search', { query: 'door' })
    */
   async modelTools({ conversation, model }: ModelToolsOptions): Promise<ModelTools> {
-    if (!(conversation instanceof Conversation)) {
-      throw new McpError('ERR_INVALID_PARAMS', 'Expected the conversation that the calls belong to: { conversation: new Conversation() }')
-    }
-    const { clock, grants } = this.#services
-    this.#prepare(conversation)
+    const { grants, catalog, clock } = this.#services
+    checkConversation(conversation)
     await grants.endTurn(conversation.id, conversation.beginTurn())
-    const { chat: limits } = this.#settings.limits
-    return modelTools({ tools: this.#toolsForModel(), callTool: this.#callerFor(conversation, model), limits, clock })
+    const callTool = callerForModel(this.#services, byModel(conversation, model))
+    return modelTools({ tools: toolsForModel(catalog, this.#settings), callTool, limits: chatLimits(this.#settings.limits), clock })
   }
 
-  /** Ends a conversation and all grants for it. */
+  /**
+   * Ends a conversation and all grants for it.
+   * @example
+   * await host.endConversation(conversation)
+   */
   async endConversation({ id }: Conversation): Promise<void> {
     await this.#services.grants.endRun(id)
     this.#services.usage.forget(id)
   }
 
-  /** Asks the person to grant a server a folder as a root. */
+  /**
+   * Asks the person to grant a server a folder as a root.
+   * @example
+   * await host.giveRoot('files', '/home/me/project')
+   */
   async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     return this.#services.roots.give(this.#services.fleet.get(server), [folder], options.signal)
   }
 
-  /** Revokes a root. Returns false if the server does not have it. */
+  /**
+   * Revokes a root. Returns false if the server does not have it.
+   * @example
+   * host.takeRoot('files', 'file:///home/me/project')
+   */
   takeRoot(server: string, uri: string): boolean {
     return this.#services.roots.take(server, uri)
   }
 
+  /**
+   * The roots that the person granted to a server.
+   * @example
+   * const uris = host.rootsOf('files').map(({ uri }) => uri)
+   */
   rootsOf(server: string): { uri: string; name?: string }[] {
     return this.#services.roots.of(server)
   }
 
-  /** What is left of the sampling budget of a server. */
+  /**
+   * The rest of the sampling budget of a server.
+   * @example
+   * const { tokensLeft } = await host.budgetLeft('notes')
+   */
   budgetLeft(server: string): Promise<BudgetLeft> {
     return this.#services.broker.budgetLeft(server)
   }
 
-  /** Logs in to a server over HTTP. */
+  /**
+   * Logs in to a server over HTTP.
+   * @example
+   * await host.login('calendar')
+   */
   async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Revokes and deletes the tokens of a server. */
+  /**
+   * Revokes and deletes the tokens of a server.
+   * @example
+   * await host.logout('calendar')
+   */
   async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
   }
 
-  /** Closes all connections and the audit log. */
+  /**
+   * Closes all connections and the audit log.
+   * @example
+   * await host.close()
+   */
   async close(): Promise<void> {
     const { fleet, catalog, roots, gate, audit } = this.#services
     gate.close()
@@ -329,62 +394,5 @@ export class Host {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  #toolsForModel(): ChatTool[] {
-    const { limits, favorites } = this.#settings
-    const { inline, search } = offerToModel(this.#services.catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
-    return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
-  }
-
-  #callerFor(conversation: Conversation, model: string | undefined): CallTool {
-    const use: UseOptions = { conversation, initiator: 'model', chain: ['you', model === undefined ? 'model' : `model ${model}`] }
-    return (name, args, { signal, onProgress }) => this.#callForModel(name, args, { ...use, signal, ...(onProgress && { onProgress }) })
-  }
-
-  /** A call through the tool search is decided like a direct call. */
-  async #callForModel(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallOutcome> {
-    const { catalog, fleet } = this.#services
-    const call = resolveModelCall(catalog, this.#search, name, args)
-    if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
-    const { entry } = call
-    const called = await callTool(this.#services, fleet.get(entry.server), entry.definition.name, call.args, options)
-    return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
-  }
-
-  #useOptions({ as = 'model', conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
-    if (as !== 'model' && as !== 'person') {
-      throw new McpError('ERR_INVALID_PARAMS', `Expected "model" or "person" for the option "as", got ${JSON.stringify(as)}`)
-    }
-    const wanted: Pick<UseOptions, 'initiator' | 'chain'> =
-      as === 'person' ? { initiator: 'user', chain: ['you'] } : { initiator: 'model', chain: ['you', 'model'] }
-    return { ...options, ...wanted, conversation: this.#prepare(conversation) }
-  }
-
-  /** Applies the limits of this host to a conversation that is used for the first time. */
-  #prepare(conversation: Conversation): Conversation {
-    conversation.flow()
-    return conversation
-  }
-
-  #toolOf(tool: CatalogName): { server: HostedServer; name: string } {
-    const { catalog, fleet } = this.#services
-    // The server's own name also finds tools in quarantine, so that the refusal says so.
-    if (typeof tool !== 'string') return { server: fleet.get(tool.server), name: tool.name }
-    const entry = catalog.find('tool', tool)
-    if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No tool is called ${JSON.stringify(tool)}`)
-    return { server: fleet.get(entry.server), name: entry.definition.name }
-  }
-
-  #resourceOf(exposed: string): ResourceTarget {
-    const { catalog, fleet } = this.#services
-    const owner = catalog.ownerOfUri(exposed)
-    if (owner.kind === 'one') {
-      const { server, uri, entry } = owner
-      return { server: fleet.get(server), uri, template: entry.kind === 'template' ? entry.definition.uriTemplate : undefined }
-    }
-    const why =
-      owner.kind === 'none' ? 'no server offers it' : `several servers offer it: ${owner.servers.join(', ')}; name one as server+uri`
-    throw new McpError('ERR_SERVER_UNKNOWN', `Cannot read ${JSON.stringify(exposed)}: ${why}`)
   }
 }

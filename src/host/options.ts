@@ -1,13 +1,15 @@
-/** The options of a host. */
+/** The options of a host and of its methods. */
 
 import type { Keychain } from '../auth/store/options.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Authorizer } from '../protocol/seams/authorizer.ts'
+import type { UseOptions } from './actions/action-request.ts'
 import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
 import type { GivenServer } from './config/inline-servers.ts'
 import type { GateLimits } from './consent/gate/gate.ts'
+import type { Conversation } from './conversation/chat/conversation.ts'
 import type { ChatLimits } from './conversation/chat/limits.ts'
 import { DEFAULT_RESULT_LIMITS } from './conversation/flow/cap-result.ts'
 import type { Model } from './language-models/language-model.ts'
@@ -20,7 +22,6 @@ import type { BudgetLimits } from './sampling/budget.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
-import type { AuditLogLimits } from './storage/audit/log.ts'
 
 /**
  * A file that lists servers. With `isOurs` it is your own list: the host believes its `tier`, `roots`, `asserted`, `dataFiles`
@@ -28,6 +29,7 @@ import type { AuditLogLimits } from './storage/audit/log.ts'
  */
 export type GivenConfig = string | { file: string; isOurs?: boolean }
 
+/** Options for `createHost`. */
 export interface HostOptions {
   /** Files that list servers, in the dialect of any client. */
   config?: GivenConfig | readonly GivenConfig[]
@@ -69,26 +71,75 @@ export interface HostOptions {
   anchor?: AnchorSink
   /** Exposed names of tools whose definitions models always get. */
   favorites?: readonly string[]
+  /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HostLimits>
+  /** The clock for timeouts and expiry. Default: the system clock. */
   clock?: Clock
+  /** Called for changes of servers and of the catalog, for reviews, logs and warnings. */
   onEvent?(event: HostEvent): void
 }
 
+/** Options for actions of a model or of the person. */
+export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
+  /**
+   * Who wants the action. The policy decides by it, and the audit log records it. Say `'person'` only for what the person typed or
+   * clicked: then most calls need no question. Default: 'model'.
+   */
+  as?: 'model' | 'person'
+  /** The conversation that the action belongs to. Default: one that the host keeps for all actions without a conversation. */
+  conversation?: Conversation
+}
+
+/** Options for `host.explain`. */
+export type ExplainOptions = Pick<HostCallOptions, 'as' | 'conversation'>
+
+/** Options for `host.modelTools`. */
+export interface ModelToolsOptions {
+  /** The conversation that the calls belong to. Use one for everything that the model can see together. */
+  conversation: Conversation
+  /** The name of the model, for questions to the person. Default: none. */
+  model?: string
+}
+
+/** Options for `host.chat`. */
+export interface ChatOptions {
+  /** The conversation to continue. Default: a new one. */
+  conversation?: Conversation
+  /** Instructions for the model. Default: none. */
+  system?: string
+  /** Default: the first model of the host. */
+  model?: Model
+  /** Stops the model and its calls. */
+  signal?: AbortSignal
+}
+
+/** The limits of a host. docs/limits.md lists all of them. */
 export interface HostLimits {
+  /** Limits of each connection: start, restarts, lists. */
   server: Partial<SupervisionLimits>
+  /** Limits of the client of each server. */
   client: Partial<ClientLimits>
+  /** Limits of questions and actions. */
   gate: Partial<GateLimits>
+  /** Limits of chats: steps, tokens, messages. */
   chat: Partial<ChatLimits>
+  /** Limits of sampling requests. */
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
-  audit: Partial<AuditLogLimits>
   /** Servers in the configuration. */
   maxServers: number
   /** Bytes of one result. The rest is cut off. */
   maxResultBytes: number
   /** Tokens for the definitions of tools in a request to a model. With more, the model gets a search over the tools. */
   maxDefinitionTokens: number
+}
+
+/** The options that the methods of a host use. */
+export interface HostSettings {
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
+  /** Exposed names of tools whose definitions models always get. */
+  favorites: readonly string[]
 }
 
 export const DEFAULT_HOST_LIMITS = {

@@ -16,7 +16,7 @@ export interface Outlet {
   drop(): void
   /** False where only the answer can be written, so that the peer cannot be asked anything. */
   readonly canPush?: boolean
-  /** What the transport knows about the sender of this message. The layers above define its type. */
+  /** The transport's knowledge about the sender of this message. The layers above define its type. */
   readonly sender?: unknown
   /** Allows the peer to disconnect and fetch the answer later, if the transport supports it. */
   release?(): void

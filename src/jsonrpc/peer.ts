@@ -4,7 +4,7 @@
  */
 
 import { asText } from '../base/as-text.ts'
-import { Deadline, type Deadlines } from '../base/deadlines.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { BatchOutlet } from './batch.ts'
 import { Exchange } from './exchange.ts'
@@ -23,6 +23,7 @@ import {
   type SingleMessage,
 } from './message.ts'
 import type { Outlet } from './outlet.ts'
+import { Pending, type RequestOptions } from './pending.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'
 
@@ -45,58 +46,6 @@ export interface PeerHandler {
   maxActive: number
   /** The maximum number of requests that wait to run. More are refused. */
   maxWaiting: number
-}
-
-export interface RequestOptions {
-  /** Writes the message. */
-  write(json: string): void
-  signal?: AbortSignal | undefined
-  /** The request fails after this time without an answer or a sign of life. */
-  timeoutMs: number
-  /** The request fails after this time in any case. */
-  maxTotalMs: number
-  /** Called when we stop waiting for the answer, so that the peer can be told. */
-  onGiveUp?: ((id: Id, reason: string, method: string) => void) | undefined
-  /** Converts the result. */
-  read?: ((result: Params) => Params) | undefined
-}
-
-/** One of our requests. It is its own deadline. */
-class Pending extends Deadline {
-  readonly id: Id
-  readonly method: string
-  readonly options: RequestOptions
-  readonly resolve: (result: Params) => void
-  readonly reject: (error: unknown) => void
-  readonly endsAt: number
-  readonly #expire: (pending: Pending) => void
-  touchedAt: number
-  sibling: Pending | undefined
-  unwatch: (() => void) | undefined
-
-  constructor(
-    id: Id,
-    method: string,
-    options: RequestOptions,
-    now: number,
-    resolve: (result: Params) => void,
-    reject: (error: unknown) => void,
-    expire: (pending: Pending) => void,
-  ) {
-    super()
-    this.id = id
-    this.method = method
-    this.options = options
-    this.resolve = resolve
-    this.reject = reject
-    this.touchedAt = now
-    this.endsAt = now + options.maxTotalMs
-    this.#expire = expire
-  }
-
-  fire(): void {
-    this.#expire(this)
-  }
 }
 
 interface PeerState {
@@ -196,7 +145,7 @@ export class Peer {
     })
   }
 
-  /** Fails our request `id`, because its answer cannot arrive any more. */
+  /** Fails our request `id`, because its answer can no longer arrive. */
   abandon(id: Id, error: Error): void {
     const pending = this.#pendingOf(id)
     if (!pending) return

@@ -1,4 +1,4 @@
-/** Tells messages that a receiver can do nothing with. */
+/** Recognises messages that a receiver can neither use nor answer. */
 
 import type { Incoming } from './message.ts'
 

@@ -44,7 +44,7 @@ export function errorJson(id: Id | null | undefined, error: ErrorObject): string
  */
 export function jsonOf(value: unknown): string {
   const json: string | undefined = JSON.stringify(value)
-  if (json === undefined) throw new TypeError('The value has no JSON text')
+  if (json === undefined) throw new TypeError('The value has no JSON form')
   // Only text that contains null can hide such a number.
   const lost = json.includes('null') ? lostNumberIn(value, '') : undefined
   if (lost !== undefined) throw new TypeError(`JSON cannot represent ${lost}`)

@@ -78,7 +78,9 @@ export interface McpErrorOptions {
  */
 export class McpError extends Error {
   override readonly name: string = 'McpError'
+  /** What went wrong, for programs. docs/errors.md explains each code. */
   readonly code: ErrorCode
+  /** Details for the peer and for programs. */
   readonly data: unknown
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
@@ -95,9 +97,15 @@ export interface RequiredPage {
   elicitationId: string
 }
 
-/** Thrown by a handler when the person must visit pages first. The client shows them and sends the request again. See `pageRequired`. */
+/**
+ * Thrown by a handler when the person must visit pages first. The client shows them and sends the request again. See `pageRequired`.
+ *
+ * @example
+ * throw new UrlElicitationRequired([{ message: 'Connect your account', url: 'https://example.com/connect', elicitationId: '42' }])
+ */
 export class UrlElicitationRequired extends McpError {
   override readonly name = 'UrlElicitationRequired'
+  /** The pages to visit. */
   readonly pages: RequiredPage[]
 
   constructor(pages: readonly RequiredPage[]) {
@@ -129,7 +137,12 @@ export class Declined extends Error {
   override readonly name = 'Declined'
 }
 
-/** The person dismissed a question without an answer. */
+/**
+ * The person dismissed a question without an answer. Servers catch it around `ctx.elicit`; clients throw it in their `answer` handlers.
+ *
+ * @example
+ * await connect(url, { answer: { elicit: () => { throw new Cancelled('The window was closed') } } })
+ */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }

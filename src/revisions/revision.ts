@@ -48,9 +48,9 @@ export interface Delta {
   adds?: readonly string[]
   removes?: readonly string[]
   errorCodes?: Partial<Record<ErrorCode, number>>
-  /** Removes what this revision added to messages, for peers of the previous revision. */
+  /** Removes the additions of this revision from messages, for peers of the previous revision. */
   downgrade?: { params?: Record<string, Downgrade>; results?: Record<string, Downgrade> }
-  /** Restores in answers what `downgrade` changed in questions. */
+  /** Reverses in answers the changes that `downgrade` made in questions. */
   upgrade?: { results?: Record<string, Upgrade> }
 }
 

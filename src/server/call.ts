@@ -21,7 +21,7 @@ export interface Caller {
   readonly auth: TokenClaims | undefined
   /** How the client describes itself. Not verified; for display only. */
   readonly client: Implementation | undefined
-  /** What the client can do, as it declared. */
+  /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities
   /** The protocol revision, as a date. */
   readonly revision: string

@@ -30,7 +30,7 @@ const MAX_REASON_CHARS = 1000
 /** Open listen requests of one channel. A client needs one; each may name `maxSubscriptions` resources. */
 const MAX_LISTENS = 16
 
-/** The sizes as JSON of what a client declares in `initialize`. Names and versions are short; capabilities may have extensions. */
+/** Size limits, as JSON, for the members of `initialize`. Names and versions are short; capabilities may contain extensions. */
 const MAX_CLIENT_INFO_BYTES = 4 * 1024
 const MAX_CAPABILITIES_BYTES = 64 * 1024
 

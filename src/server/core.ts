@@ -80,7 +80,7 @@ export class Core implements FeatureEnvironment {
     this.resources = new Resources(this)
     this.prompts = new Prompts(this)
     this.completions = new Completions(this, this.prompts, this.resources)
-    this.logging = new Logging(options.logging ?? {}, this.limits, name)
+    this.logging = new Logging(options.logging ?? {}, name)
   }
 
   /** Throws when this server does not speak the revision. */

@@ -1,7 +1,4 @@
-/**
- * Cursors of lists, signed by the server. They reveal nothing about the items, and all have the same length, whatever the
- * names of the items are.
- */
+/** Cursors of lists, signed by the server. They reveal nothing about the items, and all have the same length. */
 
 import { fromBase64Url, toBase64Url } from '../base/bytes.ts'
 import { McpError } from '../protocol/errors.ts'

@@ -1,4 +1,4 @@
-/** What a server gives its features (tools, resources, prompts, completion) and the contexts of their handlers. Types only. */
+/** The services that a server gives to its features (tools, resources, prompts, completion) and to handler contexts. Types only. */
 
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Change } from '../protocol/seams/ports.ts'
@@ -11,7 +11,7 @@ export interface FeatureEnvironment {
   readonly deadlines: Deadlines
   readonly logging: Logging
   readonly slashesInToolNames: boolean
-  /** What all lists share. */
+  /** The services that all lists share. */
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   now(): number
   /** Tells clients about a change. */

@@ -22,16 +22,10 @@ export interface ServerLimits {
   askTimeoutMs: number
   /** Subscribed resources of one session, or of one listen request. */
   maxSubscriptions: number
-  /** The total length of those URIs, in characters. */
-  maxSubscriptionBytes: number
   /** Rounds of questions in one stateless call. */
   maxRounds: number
-  /** The size of the state that a call carries between rounds, as text. */
-  maxJournalBytes: number
   /** How long a client may take to repeat a stateless call with answers. */
   stateTtlMs: number
-  /** The length of one log message. */
-  maxLogBytes: number
 }
 
 /** The default limits of a server. */
@@ -45,9 +39,6 @@ export const DEFAULT_LIMITS: ServerLimits = {
   handlerTimeoutMs: 5 * 60_000,
   askTimeoutMs: 10 * 60_000,
   maxSubscriptions: 1000,
-  maxSubscriptionBytes: 64 * 1024,
   maxRounds: 10,
-  maxJournalBytes: 64 * 1024,
   stateTtlMs: 15 * 60_000,
-  maxLogBytes: 8 * 1024,
 }

@@ -7,7 +7,6 @@ import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
 import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../protocol/model/logging.ts'
 import type { Call } from './call.ts'
-import type { ServerLimits } from './limits.ts'
 import type { Quota } from './quota.ts'
 
 /** Options for log messages to clients. */
@@ -31,15 +30,16 @@ type LogMethod = (data: unknown, logger?: string) => void
  */
 export type Log = Record<LogLevel, LogMethod>
 
+/** People read log messages. A longer one is rarely read, and the search for secrets takes time for every character. */
+const MAX_LOG_CHARS = 8 * 1024
+
 export class Logging {
   readonly options: LoggingOptions | false
-  readonly #limits: ServerLimits
   readonly #logger: string
   readonly #dropped = new WeakMap<Quota, number>()
 
-  constructor(options: LoggingOptions | false, limits: ServerLimits, serverName: string) {
+  constructor(options: LoggingOptions | false, serverName: string) {
     this.options = options
-    this.#limits = limits
     this.#logger = (options === false ? undefined : options.logger) ?? serverName
   }
 
@@ -86,11 +86,10 @@ export class Logging {
 
   /** Cuts first, because the search for secrets is expensive. */
   #cleaned(data: unknown): unknown {
-    const { maxLogBytes } = this.#limits
-    const { value, isCut } = cutTexts(data, maxLogBytes)
+    const { value, isCut } = cutTexts(data, MAX_LOG_CHARS)
     const clean = redact(value)
     const text = JSON.stringify(clean)
-    return text.length <= maxLogBytes && !isCut ? clean : `${text.slice(0, maxLogBytes)}... (cut at limits.maxLogBytes)`
+    return text.length <= MAX_LOG_CHARS && !isCut ? clean : `${text.slice(0, MAX_LOG_CHARS)}... (cut at ${MAX_LOG_CHARS} characters)`
   }
 }
 

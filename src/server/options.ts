@@ -18,7 +18,7 @@ export interface Failure {
 }
 
 /**
- * What a server is and how it behaves. Only `name` and `version` are required.
+ * The identity and the behaviour of a server. Only `name` and `version` are required.
  *
  * @example
  * createServer({ name: 'weather', version: '1.0.0', instructions: 'Use forecast for any question about weather.' })

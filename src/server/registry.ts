@@ -18,7 +18,7 @@ export interface Handle<Definition, Handler> {
   disable(): void
   /** Replaces parts of the definition, and the handler if given. */
   update(changes: Partial<Definition>, handler?: Handler): void
-  /** Removes it for good. */
+  /** Removes it permanently. */
   remove(): void
 }
 

@@ -12,6 +12,7 @@ import type { Change } from '../protocol/seams/ports.ts'
 import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
 import type { ChangeListener } from './change-listeners.ts'
 import type { Core } from './core.ts'
+import type { ServerLimits } from './limits.ts'
 import { scopesOfAll } from './required-scopes.ts'
 
 /** The notification for a change. */
@@ -21,6 +22,13 @@ export function changeNotice(change: Change): { method: string; params: Params |
 }
 
 /** A subscription covers the resource and all resources below it. */
+const SUBSCRIPTION_CHARS = 64 * 1024
+const CHARS_PER_SUBSCRIPTION = 64
+
+/** The total length of the URIs that one client subscribes to: it bounds their memory, and grows with `maxSubscriptions`. */
+export const maxSubscriptionChars = ({ maxSubscriptions }: ServerLimits): number =>
+  Math.max(SUBSCRIPTION_CHARS, CHARS_PER_SUBSCRIPTION * maxSubscriptions)
+
 export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 
@@ -111,8 +119,8 @@ function honoured(wanted: unknown, core: Core): SubscriptionFilter {
         'ERR_INVALID_PARAMS',
         `A URI in params.notifications.resourceSubscriptions has ${long.length} characters; at most ${MAX_URI_LENGTH} are accepted`,
       )
-    const { maxSubscriptionBytes } = core.limits
-    if (lengthOf(uris as string[]) > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
+    const max = maxSubscriptionChars(core.limits)
+    if (lengthOf(uris as string[]) > max) throw tooLong(max)
     if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
   }
   return filter
@@ -126,13 +134,9 @@ function lengthOf(uris: Iterable<string>): number {
 }
 
 export const tooLong = (max: number): McpError =>
-  new McpError(
-    'ERR_LIMIT',
-    `The URIs of all subscriptions are too long together: at most ${max} characters (limits.maxSubscriptionBytes)`,
-    {
-      data: { reason: 'limit', limit: 'maxSubscriptionBytes', max },
-    },
-  )
+  new McpError('ERR_LIMIT', `The URIs of all subscriptions are too long together: at most ${max} characters`, {
+    data: { reason: 'limit', limit: 'maxSubscriptionBytes', max },
+  })
 
 export const tooMany = (max: number): McpError =>
   new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.maxSubscriptions)`, {

@@ -1,4 +1,4 @@
-/** Starts a server process without a shell, in a process group of its own, and ends the whole group. */
+/** Starts a server process without a shell, in its own process group, and ends the whole group. */
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -10,6 +10,7 @@ import { childEnvironment } from './environment.ts'
 export interface ProcessOptions {
   /** The program, found in PATH or given as a path. */
   command: string
+  /** The arguments of the program. Default: none. */
   args?: readonly string[]
   /** Environment variables, in addition to the few that every process gets (see {@link childEnvironment}). */
   env?: Readonly<Record<string, string>>

@@ -19,7 +19,7 @@ export interface ProcessTargetOptions extends ProcessOptions {
   maxGarbageLines?: number
   /** Bytes that may wait for a server that does not read. More end the connection. Default: 64 MiB. */
   maxPendingBytes?: number
-  /** Called with everything unusual that the client could handle. */
+  /** Receives warnings about unusual events that the client could handle. */
   onWarning?(message: string): void
 }
 

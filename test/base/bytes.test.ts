@@ -50,7 +50,7 @@ describe('base64', () => {
     ['AAA ', false],
     ['AAA\n', false],
     ['data:AAAA', false],
-  ])('%j is base64: %s', (text, expected) => {
+  ])('the text %j is base64: %s', (text, expected) => {
     expect(isBase64(text)).toBe(expected)
   })
 

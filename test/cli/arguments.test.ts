@@ -73,7 +73,7 @@ describe('words become what the schema wants', () => {
     expect(args).toEqual({ title: 'two\nlines\n', place: { city: 'Bern' } })
   })
 
-  test('a file at the bound is read, one byte more is not', async () => {
+  test('a file at the limit is read, and one byte more is refused', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'body.txt'), '12345')
     expect(await assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 5 })).toEqual({ title: '12345' })
@@ -98,7 +98,7 @@ describe('what does not fit is told before anything is sent', () => {
     expect(error.hint).toBe('Did you mean level=high?')
   })
 
-  test('a wrong value is refused with what was expected and what came', async () => {
+  test('a wrong value is refused, and the error shows the expected and the actual value', async () => {
     expect((await fault(['count=many'])).message).toBe('count: expected a whole number, got "many"')
     expect((await fault(['isOpen=maybe'])).message).toBe('isOpen: expected true or false, got "maybe"')
     expect((await fault(['place=here'])).hint).toContain('place.NAME=VALUE')

@@ -248,7 +248,7 @@ describe('a form', () => {
     expect(terminal.text()).not.toContain('hunter2')
   })
 
-  test('a form has a bar before every line of its texts, also while it is filled in and looked over', async () => {
+  test('a form has a bar before every line of its texts, also while it is filled in and reviewed', async () => {
     const forged = '  data leaves this machine: no'
     const long = `${'漢\t'.repeat(60)}${forged} ${'x'.repeat(120)}${forged}`
     const schema = {
@@ -267,7 +267,7 @@ describe('a form', () => {
       expect(row).toMatch(/^ {2}(?:│ |! (?:warning|The form is not complete yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 
-  test('a form is filled in field by field, looked over, mended and sent', async () => {
+  test('a form is filled in field by field, reviewed, corrected and sent', async () => {
     proves('T-ELIC-008', 'T-ELIC-028', 'T-ELIC-083')
     const { terminal, answer } = ask(form, formQuestion)
     await choose(terminal, -1)

@@ -75,7 +75,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     ['an unencrypted server far away', ['tools', 'http://server.example/mcp'], 5, '--insecure'],
     ['a server that is not configured', ['tools', 'nobody'], 2, 'nobody'],
     ['a revision that is none', ['tools', '--revision', '1999-01-01', ...everything], 2, 'Unknown protocol revision "1999-01-01"'],
-  ] as [string, string[], number, string][])('%s', async (_, args, code, text) => {
+  ] as [string, string[], number, string][])('a wrong command has the right exit code and error: %s', async (_, args, code, text) => {
     const ended = await portico(args, { env: { HOME: newFolder() } })
     expect(ended.stderr).toContain(text)
     expect(ended.code).toBe(code)

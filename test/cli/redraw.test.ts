@@ -177,7 +177,7 @@ describe.each([
   }, 30_000)
 })
 
-test('no line of server text looks like a line of ours, however it is wrapped', async () => {
+test('no line of server text looks like our own, at any width of the terminal', async () => {
   const { terminal } = ask(3, { columns: 40, rows: 12 })
   for (const i of [0, 1]) {
     await settledAt(terminal, i, /● No$/)

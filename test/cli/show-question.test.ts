@@ -146,7 +146,7 @@ describe('widths', () => {
     ['©\ufe0f', 3],
     ['α①…', 6],
     ['\t', 8],
-  ])('%j takes %d columns', (text, width) => {
+  ])('the text %j takes %d columns', (text, width) => {
     expect(widthOf(text)).toBe(width)
   })
 

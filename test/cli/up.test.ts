@@ -158,7 +158,7 @@ describe('consent', () => {
     await choose(terminal, /Approve what changed on rogue\?/, 'No')
     const text = terminal.text()
     expect(text).toMatch(/tool forecast: widened/)
-    expect(text).toMatch(/! warning: It tells a model to keep something from you/)
+    expect(text).toMatch(/! warning: Tells the model to hide something from you/)
     expect(text).toMatch(/before: │ The weather of a city/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)

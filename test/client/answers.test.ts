@@ -88,7 +88,7 @@ describe('a form', () => {
     })
   })
 
-  test('a form is not answered before the person is done with it, and then with what they made of it', async () => {
+  test('a form is answered only when the person has finished it, with their entries', async () => {
     proves('T-ELIC-008')
     const server = cannedServer()
     let submit: (content: Record<string, string>) => void = () => {}
@@ -116,7 +116,7 @@ describe('a form', () => {
     await client.close()
   })
 
-  test('with a schema that is a trap is refused quickly', async () => {
+  test('a form with a hostile schema is refused quickly', async () => {
     const elicit = () => ({ action: 'accept' as const, content: { a: `${'a'.repeat(40)}!` } })
     const start = performance.now()
     const { result } = await asked('elicitation/create', form({ a: { type: 'string', pattern: '^(a+)+$' } }), { elicit })
@@ -209,7 +209,7 @@ describe('sampling', () => {
     expect(shown).toEqual({ ...whole, server: 'canned' })
   })
 
-  test('sampling tells the server only what was approved, and nothing before the approval', async () => {
+  test('the server gets only the approved sampling answer, and nothing before the approval', async () => {
     proves('T-SAMP-006', 'T-HOST-020', 'T-HOST-021')
     const server = cannedServer()
     const drafts: ((approved: string | undefined) => void)[] = []

@@ -19,7 +19,7 @@ describe('what was found out about servers', () => {
     expect([memory.get('s0'), memory.get('s1'), memory.get('s2')]).toEqual(['stateless', undefined, 'session'])
   })
 
-  test('what the client remembers about a server can be forgotten, which makes room', () => {
+  test('stored facts about a server can be forgotten, which makes room', () => {
     const memory = verdictMemory()
     for (let i = 0; i < 1000; i++) memory.set(`s${i}`, 'session')
     memory.set('s5', undefined)
@@ -144,7 +144,7 @@ describe('pages that a person has to visit', () => {
 })
 
 describe('watches', () => {
-  test('watches are bounded, and room is made when one ends or fails', async () => {
+  test('the number of watches is limited, and ended or failed ones make room', async () => {
     let refusal: Error | undefined
     const filters: unknown[] = []
     const watching = new Watching(2, async (filter) => {

@@ -57,7 +57,7 @@ describe('a response', () => {
     expect(count('tools/call')).toBe(2)
   })
 
-  test('of a list is kept page by page', async () => {
+  test('each page of a list is cached separately', async () => {
     proves('R-CACHE-003', 'R-CACHE-019')
     const { client, count } = await connect({
       'tools/list': ({ cursor }) => ({

@@ -19,7 +19,7 @@ const newServer = (options = {}) => {
 const methods = (received: Message[]) => received.map(({ method }) => method)
 
 describe('connecting', () => {
-  test('to a server in this process speaks the newest revision', async () => {
+  test('connecting to a server in this process uses the newest revision', async () => {
     const client = await connect(newServer())
     expect(client.revision).toBe('2026-07-28')
     expect(client.server.info).toMatchObject({ name: 'here', version: '1.0.0' })
@@ -670,7 +670,7 @@ describe('the sixth end within a minute', () => {
   test.each([
     ['closes the client', 60_000, true],
     ['does not when the first was more than a minute ago', 60_001, false],
-  ])('%s', async (_what, at, isClosed) => {
+  ])('the sixth end within a minute %s', async (_what, at, isClosed) => {
     const clock = fakeClock()
     const server = cannedServer({}, { restarts: true })
     const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })

@@ -129,7 +129,7 @@ describe('peers of different age', () => {
     return server
   }
 
-  test.each(REVISIONS)('a client that knows %s alone uses what it shares with a server that knows more', async (revision) => {
+  test.each(REVISIONS)('a client that knows only %s uses the features that it shares with a newer server', async (revision) => {
     proves('T-ARCH-021')
     const { client } = await connectPair(rich(), { revision })
     expect(client.revision).toBe(revision)

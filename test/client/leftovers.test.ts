@@ -189,7 +189,7 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     expect(clock.held()).toBe(0)
   })
 
-  test('waiting for a form keeps the process alive until the server is gone for good', async () => {
+  test('waiting for a form keeps the process alive until the server has ended', async () => {
     const { clock, client, server } = await connect(
       { revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests: { a: ask } } } },
       { answer: { elicit: (_form, { signal }) => aborted(signal) } },

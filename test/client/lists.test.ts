@@ -48,11 +48,14 @@ describe('a list', () => {
   ])('a list that was read to %s says which tools there are', async (_where, end, lists) => {
     const server = cannedServer({
       results: {
-        'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [tool('a')], nextCursor: 'x' } : { tools: [tool('b')], ...end }),
+        'tools/list': ({ cursor }) => {
+          if (cursor === undefined) return { tools: [tool('a')], nextCursor: 'x' }
+          return cursor === 'y' ? { tools: 'not a list' } : { tools: [tool('b')], ...end }
+        },
         'tools/call': { content: [], structuredContent: {} },
       },
     })
-    const client = await Client.connect(server.target, { limits: { maxPages: 2 } })
+    const client = await Client.connect(server.target)
     const count = () => server.received.filter(({ method, params }) => method === 'tools/list' && params?.cursor === undefined).length
     await client
       .tools()
@@ -71,14 +74,17 @@ describe('a list', () => {
     expect(await client.tools().all()).toEqual([tool('a')])
   })
 
-  test('a list may have maxPages pages and maxItems items, and no more', async () => {
+  test('a list may have 64 pages and maxItems items, and no more', async () => {
     const all = async (pages: number, perPage: number, limits: object) =>
       (await Client.connect(cannedServer({ results: { 'tools/list': endless(pages, perPage) } }).target, { limits })).tools().all()
     expect(await all(64, 1, {})).toHaveLength(64)
     await expect(all(65, 1, {})).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'tools/list has more than 64 pages (limits.maxPages)',
+      message: 'tools/list has more than 64 pages',
     })
+    // More items may come in more pages.
+    expect(await all(128, 1, { maxItems: 20_000 })).toHaveLength(128)
+    await expect(all(129, 1, { maxItems: 20_000 })).rejects.toMatchObject({ message: 'tools/list has more than 128 pages' })
     expect(await all(2, 5, { maxItems: 10 })).toHaveLength(10)
     await expect(all(2, 5, { maxItems: 9 })).rejects.toMatchObject({
       code: 'ERR_LIMIT',
@@ -123,7 +129,7 @@ describe('a list', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list returned the same cursor twice' })
   })
 
-  test('without its member is an error, and items that are no objects are left out', async () => {
+  test('a page without its list is an error, and items that are not objects are left out', async () => {
     const client = await Client.connect(
       cannedServer({ results: { 'tools/list': {}, 'prompts/list': { prompts: [5, null, { name: 'p' }] } } }).target,
     )

@@ -96,7 +96,7 @@ describe('a timeout', () => {
     expect(outcomes).toEqual(['own', 'default'])
   })
 
-  test('a timeout starts anew with progress, but never goes past the total', async () => {
+  test('progress restarts a timeout, but not beyond the total timeout', async () => {
     proves('T-LIFE-034', 'T-LIFE-035')
     const clock = fakeClock()
     const server = cannedServer({ results: silent })
@@ -190,7 +190,7 @@ describe('cancelling', () => {
     expect(server.received.length).toBe(before)
   })
 
-  test('after the answer sends nothing', async () => {
+  test('cancelling after the answer sends nothing', async () => {
     proves('T-CANC-006')
     const server = cannedServer({ results: { 'tools/call': { content: [] } } })
     const client = await Client.connect(server.target)

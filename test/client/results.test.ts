@@ -49,7 +49,7 @@ describe('structured results', () => {
     await expect(client.call('weather')).resolves.toBeDefined()
   })
 
-  test('with a hostile schema are refused in bounded time, and nothing is fetched', async () => {
+  test('a hostile output schema is refused in limited time, and nothing is fetched', async () => {
     proves('R-TOOL-035')
     const ladder: Record<string, unknown> = { L0: { type: 'number' } }
     for (let i = 1; i <= 28; i++) ladder[`L${i}`] = { anyOf: [{ $ref: `#/$defs/L${i - 1}` }, { $ref: `#/$defs/L${i - 1}` }] }
@@ -83,7 +83,7 @@ describe('structured results', () => {
     ])
   })
 
-  test('without an output schema are passed on as they are', async () => {
+  test('structured results without an output schema are passed on unchanged', async () => {
     const { client } = await connect({
       'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
       'tools/call': { content: [], structuredContent: { any: 'thing' } },
@@ -127,7 +127,7 @@ describe('completion', () => {
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
   })
 
-  test('with missing or partial results gives what there is', async () => {
+  test('completion returns the valid part of missing or partial results', async () => {
     proves('T-COMP-025')
     for (const [result, expected] of [
       [{}, { values: [] }],

@@ -218,7 +218,7 @@ test('a question of an undeclared mode fails the call locally, and nothing is se
   expect(calls()).toHaveLength(1)
 })
 
-test('every request declares what the client can be asked, and roots without change notifications', async () => {
+test('every request declares the supported questions, and roots without change notifications', async () => {
   proves('R-ROOT-002', 'R-ROOT-004', 'R-SAMP-024', 'R-ELIC-008', 'R-SAMP-001', 'R-ARCH-001')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
   const client = await Client.connect(server.target, {

@@ -36,7 +36,7 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
     expect(await Promise.all(pairs.slice(1).map(({ client }) => textOf(client.call('who'))))).toEqual(['mail', 'weather'])
   })
 
-  test('no server sees what another server was sent or answered', async () => {
+  test('no server sees the messages of another server', async () => {
     proves('T-ARCH-018')
     const cache = new ResponseCache()
     const pairs = await Promise.all(names.map((name) => connectPair(serverOf(name), { revision, cache })))

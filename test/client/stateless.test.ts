@@ -111,7 +111,7 @@ describe('every request', () => {
     await client.close()
   })
 
-  test('with progress has a token of its own among those in flight', async () => {
+  test('each open request with progress has its own token', async () => {
     proves('R-PROG-003')
     const calls: Message[] = []
     const server = serverOf({ 'tools/call': (_params, message) => void calls.push(message) as undefined })

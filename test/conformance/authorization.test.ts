@@ -47,7 +47,7 @@ describe.each(['', '/tenant'])('an authorization server at the path "%s"', (path
       tally.add(`authorization ${revision}, path "${path}"`, names, run.checks)
     }, LONG)
 
-    test.each(names)('%s', (name) => {
+    test.each(names)('the scenario %s passes', (name) => {
       expect(faultsOf(name, run.checks.get(name)), run.output).toEqual([])
     })
 

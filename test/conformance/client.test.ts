@@ -18,7 +18,7 @@ describe.each(REVISIONS)('our client at %s', (revision) => {
   afterAll(() => tally.add(`client ${revision}`, names, checks))
 
   test.each(names)(
-    '%s',
+    'the scenario %s passes',
     async (name) => {
       const run = await runSuite('client', ['--command', command, '--scenario', name, '--spec-version', revision, '--force'])
       for (const [scenario, made] of run.checks) checks.set(scenario, made)

@@ -56,7 +56,7 @@ describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
       tally.add(`server ${revision}, answers ${responses}`, names, run.checks)
     }, LONG)
 
-    test.each(names)('%s', (name) => {
+    test.each(names)('the scenario %s passes', (name) => {
       expect(faultsOf(name, run.checks.get(name))).toEqual([])
     })
 

@@ -8,7 +8,10 @@ import { temporaryFolders } from '../support/folders.ts'
 
 const newFolder = temporaryFolders()
 
-const numbersIn = (file: string): SharedJson<number[]> => sharedJson(file, { empty: [], check: (value) => value as number[] })
+const NUMBERS = { version: 1, member: 'numbers', upgrades: [(numbers: unknown) => numbers] }
+
+const numbersIn = (file: string): SharedJson<number[]> =>
+  sharedJson(file, { empty: [], format: NUMBERS, check: (value) => value as number[] })
 
 test('a change by another process is visible after a refresh, and not before', async () => {
   const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))

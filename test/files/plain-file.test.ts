@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest'
 import { readTranscript } from '../../src/cli/transcript/transcript.ts'
 import { readAtMost, readPlainFile, readPlainText } from '../../src/files/plain-file.ts'
 import { readPrivate } from '../../src/files/private-file.ts'
-import { readConfig, readPolicy, testPolicy } from '../../src/host/setup/lazy-readers.ts'
+import { readPolicy } from '../../src/host/policy/policy-file.ts'
+import { readConfig, testPolicy } from '../../src/host/setup/lazy-readers.ts'
 import { policy } from '../host/consent/actions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
@@ -50,7 +51,7 @@ describe.each(Object.entries(TRAPS))('%s', (_name, set) => {
   })
 })
 
-test('a plain file is read up to the bound, and not beyond it', async () => {
+test('a plain file is read up to the limit', async () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, 'x'.repeat(10))
   expect((await readPlainFile(file, 10)).toString()).toBe('x'.repeat(10))
@@ -71,7 +72,7 @@ test('a file that is not UTF-8 is refused as text', async () => {
   await expect(readPlainText(file, 10)).rejects.toBeInstanceOf(TypeError)
 })
 
-test('a device that a person names is read up to the bound', async () => {
+test('a device that a person names is read up to the limit', async () => {
   await expect(readAtMost('/dev/zero', 1_000_000)).rejects.toMatchObject({ reason: 'too-large' })
   await expect(readTranscript('/dev/zero', 1_000_000)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
 })

@@ -43,7 +43,7 @@ test('completions of approved prompts and templates need no question and are log
   expect(written).toEqual(['greet', 'greet', 'greet', 'greet', 'greet'])
 })
 
-test('nothing of what is typed is sent where a rule, or the person, says no', async () => {
+test('typed text is not sent if a rule or the person denies it', async () => {
   const { server, heard } = greeting()
   const host = await hostWith({ servers: { greeting: server }, ask: refusing('complete') })
   await host.setPolicy({ layers: { user: [askRule('typing', { action: 'argument.complete' })] }, roots: {} })

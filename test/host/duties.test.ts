@@ -61,7 +61,7 @@ describe('a host', () => {
     )
   })
 
-  test('a host writes down, before it does it, who agreed to what it does', async () => {
+  test('a host logs the approval of an action before it performs the action', async () => {
     proves('T-HOST-007')
     const home = folder()
     const { server, did } = library()
@@ -81,7 +81,7 @@ describe('a host', () => {
     expect(did).toEqual(['lend', 'read', 'review'])
   })
 
-  test('a host lets the answer of a person decide, and tells whoever wanted it what they said', async () => {
+  test('the answer of the person decides, and the requester gets it', async () => {
     proves('T-HOST-004')
     const { server, did } = library()
     const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'deny', feedback: 'not today' } : undefined))
@@ -92,7 +92,7 @@ describe('a host', () => {
     expect(did).toEqual([])
   })
 
-  test('a host shows directories, and what is in a conversation, to no server without consent', async () => {
+  test('a host shows directories and conversations to no server without consent', async () => {
     proves('T-HOST-010')
     const { server, did } = library()
     const given = folder()
@@ -106,7 +106,7 @@ describe('a host', () => {
     expect(textOf(await agreeing.call('library__roots'))).toContain(given)
   })
 
-  test('a host gives the application all resources of every server, and a model none of them', async () => {
+  test('the application gets all resources of every server, and a model gets none', async () => {
     proves('T-RES-002', 'T-ARCH-034')
     const { server, did } = library()
     const other = createServer({ name: 'other', version: '1' })
@@ -128,7 +128,7 @@ describe('a host', () => {
     expect(JSON.stringify(model.asked)).not.toContain('Once upon a time')
   })
 
-  test('a host uses a prompt when the person chose it, and no model can', async () => {
+  test('only the person can choose a prompt, not a model', async () => {
     proves('T-PROM-002', 'T-ARCH-033')
     const { server, did } = library()
     const model = spy([calling('library__review'), calling('review'), calling('call_tool', { name: 'library__review', arguments: {} })], [])
@@ -142,7 +142,7 @@ describe('a host', () => {
     expect(did).toEqual(['review'])
   })
 
-  test('a host leaves it to the application how what is embedded in a prompt is shown', async () => {
+  test('the application decides how embedded content of a prompt is shown', async () => {
     proves('T-PROM-034')
     const { server } = library()
     const host = await hostWith({ servers: { library: server }, ask: person() })
@@ -152,7 +152,7 @@ describe('a host', () => {
     ])
   })
 
-  test('lists exactly the tools that a model is given, with the server of each', async () => {
+  test('a host lists exactly the tools that a model gets, with the server of each', async () => {
     proves('T-TOOL-004')
     const { server } = library()
     const model = spy([])
@@ -168,7 +168,7 @@ describe('a host', () => {
     expect(model.asked[0]?.tools?.map(({ name }) => name)).toEqual(host.tools().map(({ exposed }) => exposed))
   })
 
-  test('a host has a client for each server, and a client and a server work without a host', async () => {
+  test('a host has one client per server, and client and server work without a host', async () => {
     proves('T-ARCH-002')
     const { server } = library()
     const client = await connect(server)
@@ -180,7 +180,7 @@ describe('a host', () => {
   })
 })
 
-test('what one server returned goes to no other by a rule that forbids it, whoever wants it', async () => {
+test('a rule can forbid that results of one server go to another, for every initiator', async () => {
   proves('T-ARCH-020', 'T-HOST-011')
   const sent: unknown[] = []
   const mail = createServer({ name: 'mail', version: '1' })

@@ -31,7 +31,7 @@ async function exposed(kept: string): Promise<string[]> {
   return kinds
 }
 
-test('a file of a project has no trusted server, gives no folders away and names no secret', async () => {
+test('a project file cannot set trust, grant folders or name a secret', async () => {
   const home = folder()
   const config = join(home, 'mcp.json')
   const secret = entry(home, { env: { KEY: `\${secret:mine}` } })
@@ -43,7 +43,7 @@ test('a file of a project has no trusted server, gives no folders away and names
   expect(host.rootsOf('x')).toEqual([])
 })
 
-test('the same file is ours where the program that makes the host says so', async () => {
+test('the same file may do so if the program that creates the host says it is its own', async () => {
   const [home, kept] = [folder(), folder()]
   const file = join(home, 'mcp.json')
   writeFileSync(file, JSON.stringify({ mcpServers: { x: entry(home, { provenance: undefined }) } }))
@@ -55,7 +55,7 @@ test('the same file is ours where the program that makes the host says so', asyn
   expect(await exposed(kept)).toEqual(['intent allow'])
 })
 
-test('the list in the folder of the host is ours without being called so', async () => {
+test("the list in the host folder is always the person's own", async () => {
   const [home, kept] = [folder(), folder()]
   const list = serverFile(kept)
   const transport = { type: 'stdio' as const, command: process.execPath, args: [script(home, ROOTS)], env: {} }
@@ -65,7 +65,7 @@ test('the list in the folder of the host is ours without being called so', async
   expect(host.rootsOf('x')).toHaveLength(1)
 })
 
-test('a rule against giving folders away holds for those of our own configuration too', async () => {
+test("a rule against granting folders also holds for the person's own configuration", async () => {
   const [home, kept] = [folder(), folder()]
   const server = createServer({ name: 'x', version: '1' })
   server.tool('roots', {}, async (_, context) => JSON.stringify(await context.roots()))

@@ -45,8 +45,8 @@ const hostOf = async (options: HostOptions) => {
   return host
 }
 
-describe('what a server offers', () => {
-  test('what a server offers reaches no model before a person has seen all of it', async () => {
+describe('the offering of a server', () => {
+  test('the offering of a server reaches no model before a person has seen all of it', async () => {
     proves('T-HOST-004')
     const { server } = notes()
     const requests: ModelRequest[] = []

@@ -20,7 +20,7 @@ const withResultsAsked = async (model = spy()) => {
   return { host, calls: () => calls }
 }
 
-test('the person is told that the tool was called, and gets nothing of what it said', async () => {
+test('the person learns that the tool was called, and gets nothing of a withheld result', async () => {
   const { host, calls } = await withResultsAsked()
   const refused = await host.call('notes__add').catch((error: Error) => error)
   expect(refused).toMatchObject({ code: 'ERR_DENIED', message: expect.stringContaining('was called'), data: { by: 'person' } })
@@ -28,7 +28,7 @@ test('the person is told that the tool was called, and gets nothing of what it s
   expect(calls()).toBe(1)
 })
 
-test('so is the model, which would otherwise call it again', async () => {
+test('the model learns it too, so that it does not repeat the call', async () => {
   const model = spy([calling('notes__add')], [says('done')])
   const { host, calls } = await withResultsAsked(model)
   await chat(host, 'add a note')

@@ -33,7 +33,7 @@ const setUp = () => {
   return { record, spec: started(script(home, SERVER), {}, [record]) }
 }
 
-test('servers that are not there, hang or are refused hold nobody up, and show how they are', async () => {
+test('missing, hanging and refused servers delay no other server, and show their state', async () => {
   const hanging = started(script(folder(), 'setInterval(() => {}, 1000)'))
   const missing = { command: '/nowhere/at/all' }
   const good = createServer({ name: 'good', version: '1' })
@@ -55,7 +55,7 @@ test('servers that are not there, hang or are refused hold nobody up, and show h
   await expect(host.call({ server: 'missing', name: 'x' })).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_/) })
 })
 
-test('a server that dies in the middle of a call fails that call, and is back with what was approved', async () => {
+test('a server that dies during a call fails that call, and returns with its approved tools', async () => {
   const { spec } = setUp()
   const ask = all()
   const host = await hostWith({ servers: { x: spec }, ask })
@@ -71,7 +71,7 @@ test('a server that dies in the middle of a call fails that call, and is back wi
   expect(states.at(-1)).toBe('ready')
 })
 
-test('a yes to a start that was for once is not one for every start after a crash', async () => {
+test('an approval of one start does not cover a restart after a crash', async () => {
   const { spec } = setUp()
   const ask = person(({ subject }) => (subject.kind === 'launch' && ask.saw('launch').length > 1 ? NO : undefined))
   const host = await hostWith({ servers: { x: spec }, ask })
@@ -80,7 +80,7 @@ test('a yes to a start that was for once is not one for every start after a cras
   expect(ask.saw('launch')).toHaveLength(2)
 })
 
-test('what a server adds, changes and takes away is in the catalog as far as it was approved', async () => {
+test('added, changed and removed definitions reach the catalog only if they are approved', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.tool('one', {}, () => 'one')
   server.prompt('hello', {}, () => 'hello')
@@ -107,7 +107,7 @@ test('what a server adds, changes and takes away is in the catalog as far as it 
   expect(kinds).toContain('tool')
 })
 
-test('a closed host leaves no process, with calls and questions under way', async () => {
+test('a closed host leaves no process, even with open calls and questions', async () => {
   const home = folder()
   const specs = [setUp(), setUp(), setUp()]
   const never = new Promise<undefined>(() => {})
@@ -130,7 +130,7 @@ test('a closed host leaves no process, with calls and questions under way', asyn
 })
 
 describe('a chat that is cancelled', () => {
-  test('a chat that is cancelled stops the call that runs, at the server too, and writes that down', async () => {
+  test('cancelling a chat stops the running call, also at the server, and is logged', async () => {
     proves('T-CANC-003')
     const { spec, record } = setUp()
     const home = folder()
@@ -148,7 +148,7 @@ describe('a chat that is cancelled', () => {
     expect(outcomes.at(-1)).toBe('cancelled')
   })
 
-  test('a chat that is cancelled stops the model, although it does not listen', async () => {
+  test('cancelling a chat stops the model, even if it ignores the signal', async () => {
     const deaf = {
       id: 'deaf',
       label: 'deaf',
@@ -161,7 +161,7 @@ describe('a chat that is cancelled', () => {
     expect((await running).at(-1)).toMatchObject({ type: 'end', reason: 'cancelled' })
   })
 
-  test('a chat that is cancelled takes its question back, and a yes that comes later does nothing', async () => {
+  test('cancelling a chat withdraws its question, and a later answer has no effect', async () => {
     let done = 0
     const server = createServer({ name: 'x', version: '1' })
     server.tool('act', {}, () => `${++done}`)
@@ -188,7 +188,7 @@ describe('a chat that is cancelled', () => {
   })
 })
 
-test('calls of one answer of the model run at the same time, each asked about by itself', async () => {
+test('tool calls of one model answer run in parallel, each with its own question', async () => {
   const running = new Set<string>()
   let most = 0
   const server = createServer({ name: 'x', version: '1', limits: { toolCalls: false } })

@@ -31,8 +31,8 @@ const policyWith = (limits: Rule['limits'], action = 'tool.call') => ({
   ],
 })
 
-describe('a rule that limits', () => {
-  test('how often something is called refuses what is more, and names the limit', async () => {
+describe('rules with limits', () => {
+  test('calls over the limit of a rule are refused, and the error names the limit', async () => {
     const { servers, calls } = worker()
     const host = await hostWith({ servers, ask: person(), policy: policyWith({ rate: '2/m' }) })
     for (const n of [1, 2]) await host.call('worker__work', { n })
@@ -43,7 +43,7 @@ describe('a rule that limits', () => {
     expect(calls()).toBe(2)
   })
 
-  test.each(['tool.call', 'tool.result'])('the size of a result cuts it, whether it is about the %s', async (action) => {
+  test.each(['tool.call', 'tool.result'])('a result over the limit of a rule about the %s is cut', async (action) => {
     const { servers } = worker()
     const host = await hostWith({ servers, ask: person(), policy: policyWith({ resultBytes: 1_000 }, action) })
     const text = textOf(await host.call('worker__work'))
@@ -54,7 +54,7 @@ describe('a rule that limits', () => {
   })
 })
 
-test('the same call for the third time in a row is asked about, whatever allows it', async () => {
+test('the third identical call in a row is asked about, even if a rule or grant allows it', async () => {
   const { servers, calls } = worker()
   const ask = person(({ subject }) => (subject.kind === 'call' ? NO : undefined))
   const host = await hostWith({ servers, ask, policy: policyWith(undefined) })

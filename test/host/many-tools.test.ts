@@ -45,7 +45,7 @@ const definition = (at: number, round: number): Tool => ({
   inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
 })
 
-test('what it lists is digested about once a listing, however often it is decided about', async () => {
+test('a listing is digested about once, even if many decisions use it', async () => {
   const COUNT = 1_000
   const service = createServer({ name: 'storm', version: '1' })
   const tools = Array.from({ length: COUNT }, (_, at) => {
@@ -68,7 +68,7 @@ test('what it lists is digested about once a listing, however often it is decide
   expect(hashed.bytes).toBeLessThan(4 * bytes)
 })
 
-test('to look through what changed takes time in proportion to how much that is', async () => {
+test('examining changes takes time in proportion to their number', async () => {
   const prepared = new Map<number, () => void>()
   const sizes = [1, 2, 4, 8].map((factor) => factor * 250)
   for (const size of sizes) {
@@ -84,7 +84,7 @@ test('to look through what changed takes time in proportion to how much that is'
   expectLinear(250, (size) => prepared.get(size) as () => void)
 })
 
-test('a question about a list that changed before it was shown is not shown', async () => {
+test('a question about an offering that has changed since is not shown', async () => {
   const pins = await openPins()
   const server = listing(surfaceOf(3, 1))
   let subject: Promise<unknown> | undefined

@@ -21,7 +21,7 @@ const specOf = (name: string): ServerSpec => ({
   provenance: [{ client: 'a test', scope: 'ours', file: '' }],
 })
 
-test('folders that a server was given are not those of the next of its name', async () => {
+test('a new server of the same name does not get the folders of the old one', async () => {
   const host = await hostWith({ servers: { one: specOf('first') }, ask: person() })
   const given = folder()
   await host.giveRoot('one', given)
@@ -31,7 +31,7 @@ test('folders that a server was given are not those of the next of its name', as
   expect(host.rootsOf('one')).toEqual([])
 })
 
-test('a yes that comes when the server is gone gives nothing to the next of its name', async () => {
+test('an answer that arrives after a server was removed gives nothing to its successor', async () => {
   let answer = (): void => {}
   const late = new Promise<void>((resolve) => {
     answer = resolve
@@ -95,7 +95,7 @@ await serveStdio(server)`
   expect(host.events).toContainEqual(expect.objectContaining({ kind: 'warning', text: expect.stringContaining('note://one') }))
 })
 
-test('in one process as well: another server of the same name and the same tools is looked at anew', async () => {
+test('a new server of the same name in one process is reviewed again, even with the same tools', async () => {
   const home = folder()
   const first = await hostWith({ folder: home, servers: { one: named('first') }, ask: person() })
   await first.close()
@@ -108,7 +108,7 @@ test('in one process as well: another server of the same name and the same tools
   expect(ask.saw('approve')[0]?.items.map(({ name }) => name)).toContain('who')
 })
 
-test('a policy can be replaced while the host runs, by whatever may be given to it at its start', async () => {
+test('a policy can be replaced while the host runs, in every form that createHost accepts', async () => {
   const host = await hostWith({ servers: { one: { ...specOf('first'), tier: 'trusted' } }, ask: person() })
   expect(textOf(await host.call('one__who'))).toBe('first')
   await host.setPolicy({ layers: { user: [deny('never', { tool: 'who' })] }, roots: {} })
@@ -117,7 +117,7 @@ test('a policy can be replaced while the host runs, by whatever may be given to 
   expect(textOf(await host.call('one__who'))).toBe('first')
 })
 
-test('tokens that a server has made a model use count for the limit of a rule', async () => {
+test('sampling tokens of a server count for the limit of a rule', async () => {
   const server = createServer({ name: 'asker', version: '1' })
   server.tool('ask', { annotations: { readOnlyHint: true } }, async (_, context) => {
     await context.sample('question', { messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }], maxTokens: 10 })

@@ -80,7 +80,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(tools.every(({ annotations }) => annotations?.readOnlyHint !== undefined)).toBe(true)
     })
 
-    testWorks('tools', 'plain tools work, and a process we started sees no more of our environment than it was given', async () => {
+    testWorks('tools', 'plain tools work, and a server process sees only the environment that it was given', async () => {
       expect(await text('echo', { message: 'Grüße, 世界' })).toBe('Echo: Grüße, 世界')
       expect(await text('get-sum', { a: 2, b: 3.5 })).toBe('The sum of 2 and 3.5 is 5.5.')
       expect(await client.call('get-sum', { a: 'two' })).toMatchObject({ isError: true })
@@ -147,7 +147,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       await expect(client.read('demo://resource/dynamic/text/zero')).rejects.toMatchObject({ name: 'RemoteError' })
     })
 
-    testWorks('subscribe', 'changes of a watched resource are told', async () => {
+    testWorks('subscribe', 'changes of a watched resource are reported', async () => {
       const uri = 'demo://resource/dynamic/text/1'
       const watching = client.watch(uri)
       const first = watching.next()
@@ -190,7 +190,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect((await client.complete({ ref: template, argument: { name: 'resourceId', value: '12' } })).values).toEqual(['12'])
     })
 
-    testWorks('progress', 'progress of a long call is told, step by step', async () => {
+    testWorks('progress', 'progress of a long call is reported step by step', async () => {
       const heard: unknown[] = []
       const options = { onProgress: (progress: unknown) => heard.push(progress) }
       const { content } = await client.call('trigger-long-running-operation', { duration: 0.15, steps: 3 }, options)
@@ -278,7 +278,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       ])
     })
 
-    testWorks('roots', 'the server sees our roots, and new ones once it is told', async () => {
+    testWorks('roots', 'the server sees our roots, and new ones after the notification', async () => {
       proves('T-ROOT-007')
       expect(await text('get-roots-list')).toContain('file:///project/one')
       await client.setLogLevel('info')

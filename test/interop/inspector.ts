@@ -68,7 +68,7 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
       expect(result?.tools).toContainEqual(expect.objectContaining({ name: 'add', description: 'Adds two numbers' }))
     })
 
-    testWorks('tools', 'text comes back unchanged; a tool that fails and one that does not exist are told apart', async () => {
+    testWorks('tools', 'text comes back unchanged, and a failing tool differs from a missing one', async () => {
       const text = 'Grüße, 世界 🌍\nzweite Zeile'
       const [echoed, failed, unknown] = await Promise.all([call('echo', { text }), call('test_error_handling'), call('nowhere')])
       expect(echoed).toMatchObject({ exitCode: 0, result: { content: [{ type: 'text', text }] } })

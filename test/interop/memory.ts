@@ -58,7 +58,7 @@ export function describeMemory(matrix: Matrix): void {
       expect(await client.tools().all()).toHaveLength(9)
     })
 
-    testWorks('tools', 'what is created is kept in its file', async () => {
+    testWorks('tools', 'created entities are stored in the file', async () => {
       await client.call('create_entities', { entities: [ADA, ENGINE] })
       await client.call('create_relations', { relations: [RELATION] })
       expect(readFileSync(file, 'utf8')).toContain('"Engine"')
@@ -80,7 +80,7 @@ export function describeMemory(matrix: Matrix): void {
       expect(await client.resourceTemplates().all()).toEqual([])
     })
 
-    testWorks('subscribe', 'whoever watches the graph hears of its changes, and reads them', async () => {
+    testWorks('subscribe', 'a client that watches the graph is notified of changes and can read them', async () => {
       const watching = client.watch(GRAPH)
       const first = watching.next()
       await client.ping()

@@ -178,7 +178,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
       expect((await client.call('echo', { text: 'Hello' })).content).toEqual([{ type: 'text', text: 'Hello' }])
     })
 
-    test('a session client is told which revisions a stateless server speaks', async () => {
+    test('a session client gets the list of revisions that a stateless server speaks', async () => {
       const served = { revisions: [STATELESS] }
       const refusal = { data: { supported: [STATELESS], requested: NEWEST_SESSION } }
       await expect(connectV1Client(served)).rejects.toMatchObject(refusal)

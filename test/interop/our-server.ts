@@ -193,7 +193,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       expect(JSON.parse(String(contents?.text))).toEqual({ id: '123', templateTest: true, data: 'Data for ID: 123' })
     })
 
-    testWorks('resources', `an unknown resource and a failing one are told apart`, async () => {
+    testWorks('resources', `an unknown resource and a failing one have different errors`, async () => {
       provesInSession('T-RES-053', 'T-RES-054')
       if (isV1) provesInSession('T-RES-052')
       // The v2 client raises the code of older revisions to the newest one's.
@@ -204,7 +204,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       await expect(failure).rejects.not.toThrow('something internal')
     })
 
-    testWorks('subscribe', `changes of a resource are told from subscription to its end`, async () => {
+    testWorks('subscribe', `changes of a resource are reported from subscription to its end`, async () => {
       provesInSession('T-RES-023', 'T-RES-024', 'T-RES-025', 'T-RES-026')
       await client.call('test_trigger_resource_update')
       const told = client.updates.next()

@@ -36,7 +36,7 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
       ])
     })
 
-    testWorks('elicit', `declining and cancelling a form are told apart`, async () => {
+    testWorks('elicit', `declining and cancelling a form are different answers`, async () => {
       provesInSession('T-ELIC-059', 'T-ELIC-060')
       for (const action of ['decline', 'cancel'] as const) {
         client().person.elicit = () => ({ action })
@@ -114,7 +114,7 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
     })
   }
   if (revision === PAGES_SINCE) {
-    testWorks('url', 'a page that must come first is an error, its end is told, and the call then works', async () => {
+    testWorks('url', 'a required page is an error, its completion is announced, and the call then works', async () => {
       proves('T-ELIC-042', 'T-ELIC-044', 'T-ELIC-048', 'T-ELIC-050', 'T-ELIC-051')
       const failure = await client()
         .call('test_url_required', { url })

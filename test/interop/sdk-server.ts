@@ -95,7 +95,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
       expect(await text('echo', { text: words })).toBe(words)
     })
 
-    testWorks('tools', `failures of tools and wrong arguments are results, an unknown tool is what the SDK makes of it`, async () => {
+    testWorks('tools', `failures of tools and wrong arguments are results, and the SDK decides about an unknown tool`, async () => {
       expect(await client.call('fail')).toMatchObject({ isError: true, content: [{ text: 'This tool always fails' }] })
       expect(await client.call('add', { a: 'one', b: 2 })).toMatchObject({ isError: true })
       expect((await client.call('echo', { text: 'x' })).isError).toBeUndefined()
@@ -141,7 +141,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
       await expect(client.read('test://nowhere')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
     })
 
-    testWorks('subscribe', `changes of a watched resource are told until the loop ends`, async () => {
+    testWorks('subscribe', `changes of a watched resource are reported until the loop ends`, async () => {
       provesInSession('T-RES-023', 'T-RES-024')
       const watching = client.watch('test://text')
       const heard: unknown[] = []
@@ -241,7 +241,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     })
 
     if (revision >= FORM_SINCE) {
-      testWorks('elicit', `a form is answered, with defaults for what was left blank`, async () => {
+      testWorks('elicit', `a form is answered, with defaults for blank fields`, async () => {
         provesInSession('T-ELIC-001', 'T-ELIC-054')
         connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'red' } })
         // 2025-06-18 knows defaults for booleans alone; what a server sends beyond that is used.
@@ -255,7 +255,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
         ])
       })
 
-      testWorks('elicit', `declining and cancelling are told apart, and a wrong answer is none`, async () => {
+      testWorks('elicit', `declining and cancelling are different, and a wrong answer is not sent`, async () => {
         provesInSession('T-ELIC-056', 'T-ELIC-057')
         for (const action of ['decline', 'cancel'] as const) {
           connected.person.elicit = () => ({ action })

@@ -51,7 +51,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       expect(await client.call('fail')).toMatchObject({ isError: true, content: [{ text: 'This tool always fails' }] })
     })
 
-    testWorks('structured', 'structured output is given out, whatever the revision', async () => {
+    testWorks('structured', 'structured output is returned in every revision', async () => {
       const { structuredContent } = await client.call('add', { a: 1, b: 2 })
       expect(structuredContent).toEqual({ sum: 3 })
     })
@@ -114,7 +114,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       })
     }
 
-    testLacks('list_changed', 'there is no stream that changes could be told on', async () => {
+    testLacks('list_changed', 'there is no stream for change notifications', async () => {
       const heard: unknown[] = []
       const stop = await client.onChange('tools', () => heard.push('tools'))
       expect(await text('change_tools')).toBe('Changed')

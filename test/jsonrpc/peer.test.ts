@@ -4,7 +4,8 @@ import { Deadlines } from '../../src/base/deadlines.ts'
 import type { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id, NotificationMessage, Params } from '../../src/jsonrpc/message.ts'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { Peer, type PeerHandler, type RequestOptions } from '../../src/jsonrpc/peer.ts'
+import { Peer, type PeerHandler } from '../../src/jsonrpc/peer.ts'
+import type { RequestOptions } from '../../src/jsonrpc/pending.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { notificationJson, requestJson } from '../../src/jsonrpc/write.ts'
@@ -387,7 +388,7 @@ describe('the timeout of a request', () => {
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('the timeout of a request never passes its maximum, whatever progress arrives', async () => {
+  test('progress never extends the timeout of a request beyond its maximum', async () => {
     proves('T-LIFE-035')
     const { ask, peer, clock, givenUp } = bench()
     const reply = ask('x', { timeoutMs: 1000, maxTotalMs: 4500 })
@@ -540,7 +541,7 @@ describe('incoming requests', () => {
     expect(outlet.answers).toEqual([answer(7, { by: 'second' })])
   })
 
-  test('incoming requests get exactly one answer each, however ids repeat', () => {
+  test('each incoming request gets exactly one answer, even if ids repeat', () => {
     const step = fc.oneof(
       fc.record({ act: fc.constant('request' as const), id: fc.nat(4) }),
       fc.record({ act: fc.constant('answer' as const), id: fc.nat(50) }),
@@ -614,7 +615,7 @@ describe('a cancellation by the peer', () => {
     expect(outlet).toMatchObject({ answers: [answer(7)], dropped: 0 })
   })
 
-  test('a cancellation by the peer never reaches one of our requests, whatever its id', async () => {
+  test('a cancellation by the peer never cancels one of our own requests with the same id', async () => {
     proves('T-CANC-005')
     const { ask, peer, receive, givenUp } = bench()
     const reply = ask()
@@ -672,7 +673,7 @@ describe('the queue of incoming requests', () => {
     expect(deepest).toBe(1)
   })
 
-  test('a transport is told to pause when half of the queue is full, and when to resume', () => {
+  test('a transport pauses when half of the queue is full, and resumes later', () => {
     const { receive, started, peer } = bench({ maxActive: 1, maxWaiting: 4 })
     let relieved = 0
     peer.onRelief = () => relieved++

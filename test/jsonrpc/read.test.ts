@@ -253,11 +253,11 @@ describe('a batch', () => {
     [49, 'batch'],
     [50, 'batch'],
     [51, 'malformed'],
-  ])('a batch of %i messages against a bound of 50 is a %s', (count, kind) => {
+  ])('a batch of %i messages with a limit of 50 is a %s', (count, kind) => {
     expect(of(Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'x' }))).kind).toBe(kind)
   })
 
-  test('a batch past its bound is refused with the name of the bound', () => {
+  test('a batch over its limit is refused with the name of the limit', () => {
     expect(of(Array.from({ length: 51 }, () => 1))).toMatchObject({
       error: { code: -32600, message: 'A batch holds 51 messages; at most 50 are accepted (maxBatch)' },
     })
@@ -280,7 +280,7 @@ test('a key that reaches a prototype pollutes nothing', () => {
   expect(({} as { polluted?: number }).polluted).toBeUndefined()
 })
 
-test('an error message is one short sentence whatever was sent', () => {
+test('an error message is one short sentence for every input', () => {
   proves('T-BASE-024')
   const messages = MALFORMED.flatMap(({ text }) => {
     const message = read(text ?? '', BOUNDS)
@@ -290,7 +290,7 @@ test('an error message is one short sentence whatever was sent', () => {
   for (const message of messages) expect(message).toMatch(/^[^\n]{1,120}$/)
 })
 
-test('reading never throws, whatever was sent', () => {
+test('reading never throws for any input', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void read(text, BOUNDS)))
   fc.assert(fc.property(fc.jsonValue(), (value) => void read(JSON.stringify(value), BOUNDS)))
   fc.assert(fc.property(fc.anything(), (value) => void classify(value)))

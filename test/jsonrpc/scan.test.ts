@@ -15,7 +15,7 @@ describe('depth', () => {
     [63, undefined],
     [64, undefined],
     [65, -32600],
-  ])('depth of %i levels against a bound of 64 gives %s', (levels, code) => {
+  ])('a depth of %i levels with a limit of 64 gives %s', (levels, code) => {
     expect(scan(nested(levels), BOUNDS)?.code).toBe(code)
     expect(scan('{"a":'.repeat(levels), BOUNDS)?.code).toBe(code)
     expect(scan(request(nested(levels - 1)), BOUNDS)?.code).toBe(code)
@@ -31,7 +31,7 @@ describe('depth', () => {
     ).toBeUndefined()
   })
 
-  test('too much depth is reported with the name of the bound', () => {
+  test('too much depth is reported with the name of the limit', () => {
     expect(scan(nested(65), BOUNDS)?.message).toBe('The message nests deeper than 64 levels (maxDepth)')
   })
 })
@@ -41,7 +41,7 @@ describe('keys of one object', () => {
     [9_999, undefined],
     [10_000, undefined],
     [10_001, -32600],
-  ])('%i keys of one object against a bound of 10,000 give %s', (count, code) => {
+  ])('%i keys in one object with a limit of 10,000 give %s', (count, code) => {
     expect(scan(object(count), BOUNDS)?.code).toBe(code)
     expect(scan(request(`{"arguments":${object(count)}}`), BOUNDS)?.code).toBe(code)
   })
@@ -71,7 +71,7 @@ describe('the values of a message', () => {
     ['empty arrays, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('[]')}]`],
     ['empty objects, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('{}')}]`],
     ['objects in objects', (count: number) => `{"a":{"b":1,"c":2},"d":${JSON.stringify(Array(count - 4).fill(1))}}`],
-  ])('values of a message (%s) pass up to the bound, and one more is refused', (_, make) => {
+  ])('values of a message (%s) pass up to the limit, and one more is refused', (_, make) => {
     for (const count of [9, 10]) expect(scan(make(count), small)).toBeUndefined()
     expect(scan(make(11), small)).toEqual(tooMany)
   })

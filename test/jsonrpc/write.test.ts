@@ -88,8 +88,8 @@ test('a written message is always one line', () => {
 })
 
 test('a value without a JSON form is not written', () => {
-  expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON text')
-  expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON text')
+  expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON form')
+  expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON form')
 })
 
 test('a number that JSON cannot express is an error anywhere, and null is accepted', () => {

@@ -17,19 +17,20 @@ import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
-import { DEFAULT_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
+import { DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/language-models/ai-sdk.ts'
 import { DEFAULT_HOST_LIMITS } from '../../src/host/options.ts'
 import { DEFAULT_POLICY_LIMITS } from '../../src/host/policy/policy-schema.ts'
 import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/root-registry.ts'
-import { DEFAULT_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
+import { DEFAULT_BROKER_LIMITS, FIXED_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
 import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
 import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/secrets/redactor.ts'
 import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/server-command/launch-context.ts'
-import { DEFAULT_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
+import { DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
 import { DEFAULT_AUDIT_LIMITS } from '../../src/host/storage/audit/log.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
+import { FIXED_HTTP_LIMITS } from '../../src/http/server/fixed-limits.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
@@ -71,7 +72,7 @@ describe.concurrent('every example of the documentation runs', () => {
   })
 })
 
-test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines', async () => {
+test('the examples of the README work, and a server with a tool that asks takes a dozen lines', async () => {
   proves('T-ARCH-014')
   const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
   const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
@@ -94,7 +95,7 @@ test('the first screen of the README says what Portico is and gives the two comm
   for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
 })
 
-test('the README leads to what the library does for security and to what it leaves to the application', () => {
+test('the README links to the security features and to the duties of the application', () => {
   proves('T-HOST-023')
   expect(readFileSync(`${root}/README.md`, 'utf8')).toContain('(SECURITY.md)')
   const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)
@@ -110,9 +111,10 @@ test('the documentation names every dialect of JSON Schema that is understood', 
   for (const dialect of DIALECT_NAMES) expect(said).toContain(dialect)
 })
 
-test('every limit is documented with its option', () => {
-  const text = readFileSync(`${root}/docs/limits.md`, 'utf8')
-  const all = [
+test('every limit is documented: options in tables, fixed limits by name at the end', () => {
+  const [options = '', fixed = ''] = readFileSync(`${root}/docs/limits.md`, 'utf8').split('\n## Fixed limits\n')
+  const namesOf = (all: object[]): string[] => all.flatMap((limits) => Object.keys(limits))
+  const optional = namesOf([
     DEFAULT_LIMITS,
     DEFAULT_CLIENT_LIMITS,
     DEFAULT_HTTP_LIMITS,
@@ -122,28 +124,37 @@ test('every limit is documented with its option', () => {
     DEFAULT_FILE_STORE_LIMITS,
     DEFAULT_SAFE_FETCH_LIMITS,
     DEFAULT_INBOX_LIMITS,
+    DEFAULT_CHAT_LIMITS,
+    DEFAULT_GATE_LIMITS,
+    DEFAULT_AI_SDK_LIMITS,
+    DEFAULT_HOST_LIMITS,
+    DEFAULT_BROKER_LIMITS,
+    DEFAULT_BUDGET_LIMITS,
+    DEFAULT_SUPERVISION_LIMITS,
+    // The lock of the inbox is the same as the one of the token store.
+  ]).filter((name) => name !== 'lockStaleMs')
+  for (const name of optional) expect(options).toContain(`| \`${name}\` |`)
+  const constant = namesOf([
+    FIXED_HTTP_LIMITS,
+    FIXED_SUPERVISION_LIMITS,
+    FIXED_CHAT_LIMITS,
+    FIXED_BROKER_LIMITS,
     DEFAULT_ENTRY_FILE_LIMITS,
     DEFAULT_AUDIT_LIMITS,
     DEFAULT_CATALOG_LIMITS,
     DEFAULT_SEARCH_LIMITS,
-    DEFAULT_CHAT_LIMITS,
     DEFAULT_CONFIG_LIMITS,
     DEFAULT_POLICY_LIMITS,
     DEFAULT_USAGE_LIMITS,
     DEFAULT_PROVENANCE_LIMITS,
-    DEFAULT_GATE_LIMITS,
     DEFAULT_GRANT_LIMITS,
-    DEFAULT_AI_SDK_LIMITS,
-    DEFAULT_HOST_LIMITS,
     DEFAULT_PIN_LIMITS,
     DEFAULT_ROOT_LIMITS,
-    DEFAULT_BROKER_LIMITS,
-    DEFAULT_BUDGET_LIMITS,
-    DEFAULT_SUPERVISION_LIMITS,
     DEFAULT_REDACTOR_LIMITS,
     DEFAULT_FILES_LIMITS,
-  ]
-  for (const name of all.flatMap((limits) => Object.keys(limits))) expect(text).toContain(`| \`${name}\` |`)
+  ])
+  for (const name of constant) expect(fixed).toContain(`\`${name}\``)
+  for (const name of namesOf([FIXED_HTTP_LIMITS, FIXED_SUPERVISION_LIMITS])) expect(options).not.toContain(`| \`${name}\` |`)
 })
 
 test('the table of errors in the documentation is the table in the code', () => {

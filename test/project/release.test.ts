@@ -31,7 +31,7 @@ test('a release with all of them passes', () => {
   expect(checkRelease({ ...manifest, ...filled }).status).toBe(0)
 })
 
-test('npm publish runs the check, and the package says what it is', () => {
+test('npm publish runs the check, and the package has a description', () => {
   expect(manifest.scripts).toMatchObject({ prepublishOnly: 'node scripts/check-release.mjs' })
   expect((manifest.keywords as string[]).length).toBeGreaterThan(5)
   expect(manifest.description).toMatch(/Model Context Protocol/)

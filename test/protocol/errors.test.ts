@@ -60,7 +60,7 @@ describe('the table of errors', () => {
 })
 
 describe('an error', () => {
-  test('an error has its fixed string, its message, and what it was given', () => {
+  test('an error has its code, its message and its data', () => {
     const cause = new Error('below')
     const error = new McpError('ERR_LIMIT', 'Too many', { data: { max: 3 }, cause })
     expect(error).toMatchObject({ name: 'McpError', code: 'ERR_LIMIT', message: 'Too many', data: { max: 3 }, cause })

@@ -66,7 +66,7 @@ test('links in results and prompts have no icons', () => {
 })
 
 describe('sampling', () => {
-  test('sampling has no tools, one block a message, and what was said with tools as text', () => {
+  test('sampling has no tools and one block per message, and tool use becomes text', () => {
     const params = PARAMS['sampling/createMessage'] as Json
     const { messages, ...rest } = before.downgradeParams('sampling/createMessage', params)
     const { messages: _, tools: _tools, toolChoice: _choice, ...kept } = params
@@ -108,7 +108,7 @@ describe('sampling', () => {
 describe('a form', () => {
   const fitted = before.downgradeParams('elicitation/create', { mode: 'form', message: 'Please', requestedSchema: FORM })
 
-  test('a form has no mode and no dialect, and each field only what there was', () => {
+  test('a form has no mode or dialect, and its fields have only members of the revision', () => {
     proves('T-ELIC-024', 'T-ELIC-028', 'T-ELIC-034')
     expect(fitted).toEqual({
       message: 'Please',

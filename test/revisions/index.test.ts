@@ -74,7 +74,7 @@ describe('the revisions', () => {
     expect(describeRevisions(REVISIONS)).toBe('2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28')
   })
 
-  test.each(VERSIONS)('%s has exactly its methods', (version) => {
+  test.each(VERSIONS)('the revision %s has exactly its methods', (version) => {
     proves('T-VER-016', 'T-ELIC-002', 'R-BASE-068', 'R-BASE-069', 'R-BASE-070', 'R-VER-003')
     expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
   })
@@ -194,7 +194,7 @@ describe('a revision', () => {
 })
 
 describe('a selection', () => {
-  test('a selection is all, or those that are named, oldest first whatever the order', () => {
+  test('a selection is all revisions or the named ones, always oldest first', () => {
     expect(selectRevisions(undefined)).toBe(REVISIONS)
     expect(selectRevisions(['2025-11-25', '2024-11-05', '2025-11-25']).map(({ version }) => version)).toEqual(['2024-11-05', '2025-11-25'])
   })

@@ -39,7 +39,7 @@ describe('a request that names its version', () => {
     },
   )
 
-  test('a request that names its version is told so in the newest words by a server that has only sessions', () => {
+  test('a server with sessions only refuses a versioned request in the words of the newest revision', () => {
     const { revision, error } = route({ method: 'tools/list', params: metaOf() }, undefined, SESSION)
     expect([revision.version, error?.code]).toEqual(['2026-07-28', 'ERR_VERSION_UNSUPPORTED'])
     expect(error?.data).toEqual({ supported: SESSION.map(({ version }) => version), requested: '2026-07-28' })
@@ -126,7 +126,7 @@ describe('a request that says nothing about its version', () => {
   })
 
   test.each(['server/discover', 'subscriptions/listen'])(
-    'a stateless method without a version, %s, is refused with what is missing',
+    'a stateless method without a version, %s, is refused with the name of the missing member',
     (method) => {
       expect(decide(method, {})).toEqual(['2026-07-28', 'ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`])
       expect(decide(method, {}, undefined, SESSION)).toEqual([

@@ -58,7 +58,7 @@ describe('several choices in an old client', () => {
     expect(read(question, 'g,Red')).toEqual(['g', 'r'])
   })
 
-  test('come back as they were chosen, whatever their names', () => {
+  test('choices with any names come back as they were chosen', () => {
     const name = fc
       .string({ unit: fc.constantFrom(...'ab, ()é'), minLength: 1, maxLength: 6 })
       .filter((text) => text.trim() === text && !text.startsWith(','))

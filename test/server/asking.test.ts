@@ -118,7 +118,7 @@ describe.each(withElicitation)('forms in %s', (revision) => {
     })
   })
 
-  test('every form of choice reaches the person in the form of the revision, and comes back as asked for', async () => {
+  test('every kind of choice is asked in the form of the revision, and its answer comes back', async () => {
     proves('T-ELIC-022', 'T-ELIC-023', 'T-ELIC-025', 'T-ELIC-026', 'T-ELIC-027', 'T-ELIC-028', 'T-ELIC-029', 'T-ELIC-030')
     proves('T-ELIC-031', 'T-ELIC-032', 'T-ELIC-034')
     proves('R-ELIC-001', 'R-ELIC-003')
@@ -287,7 +287,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
       expect((await run((await connect(url)).client)).text, url).toBe('agreed')
   })
 
-  test('the answer about a page contains only the decision, whatever either side adds', async () => {
+  test('the answer about a page contains only the decision, even if either side adds more', async () => {
     proves('T-ELIC-069')
     const { client, sent } = await connectPair(
       serverOf((ctx) => ctx.ask({ connected: page('Connect', 'https://example.com') })),
@@ -354,7 +354,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
   })
 })
 
-test('a page has an id in 2025-11-25, different for each, and none in 2026-07-28', async () => {
+test('each page has its own id in 2025-11-25, and no id in 2026-07-28', async () => {
   proves('R-ELIC-005', 'R-ELIC-010')
   const server = serverOf(async (ctx) => {
     await ctx.ask({
@@ -587,7 +587,7 @@ describe('sampling', () => {
     })
   })
 
-  test.each(REVISIONS)('sampling leaves the other members of a hint to the client, in %s', async (revision) => {
+  test.each(REVISIONS)('sampling passes unknown members of a hint on to the client, in %s', async (revision) => {
     proves('T-SAMP-037')
     const hints = [{ name: 'sonnet', 'com.example/size': 'small' }, { family: 'any' }]
     const asked: unknown[] = []
@@ -680,7 +680,7 @@ describe('sampling', () => {
       }
   })
 
-  test('a tool result in the conversation must be what the output schema of its tool says', async () => {
+  test('a tool result in the conversation must match the output schema of its tool', async () => {
     proves('R-SAMP-013')
     const tools = [
       {
@@ -711,60 +711,63 @@ describe('sampling', () => {
       expect((await run(right)).isError).not.toBe(true)
   })
 
-  test.each(['2025-11-25', '2026-07-28'])('tools, several uses at once and metadata travel both ways whole, in %s', async (revision) => {
-    proves('R-SAMP-005', 'R-SAMP-008', 'R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011', 'R-SAMP-014', 'R-SAMP-015', 'R-SAMP-018', 'R-SAMP-021')
-    const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
-    const uses = ['u1', 'u2'].map((id) => ({
-      type: 'tool_use' as const,
-      id,
-      name: 'lookup',
-      input: { id },
-      _meta: { 'com.example/cache': id },
-    }))
-    const results = uses.map(({ id }) => ({
-      type: 'tool_result' as const,
-      toolUseId: id,
-      content: [text(id)],
-      structuredContent: { id },
-      isError: false,
-      _meta: { 'com.example/cache': `r-${id}` },
-    }))
-    const asked: unknown[] = []
-    const { client } = await connectPair(
-      serverOf(async (ctx) => {
-        const messages = [{ role: 'user' as const, content: text('go'), _meta: { 'com.example/m': 1 } }]
-        const first = await ctx.sample('one', { messages, maxTokens: 9, tools, toolChoice: { mode: 'required' } })
-        const next = [...messages, { role: first.role, content: first.content }, { role: 'user' as const, content: results }]
-        return [first.stopReason, await ctx.sample('two', { messages: next, maxTokens: 9, tools })]
-      }),
-      {
-        revision,
-        answer: {
-          sample: {
-            handler: (params) => {
-              asked.push(params)
-              const isFirst = params.messages.length === 1
-              const answer = { role: 'assistant' as const, model: 'm' }
-              return isFirst
-                ? { ...answer, content: uses, stopReason: 'toolUse' }
-                : { ...answer, content: text('done'), stopReason: 'a reason of ours' }
+  test.each(['2025-11-25', '2026-07-28'])(
+    'tools, parallel tool uses and metadata arrive complete in both directions, in %s',
+    async (revision) => {
+      proves('R-SAMP-005', 'R-SAMP-008', 'R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011', 'R-SAMP-014', 'R-SAMP-015', 'R-SAMP-018', 'R-SAMP-021')
+      const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
+      const uses = ['u1', 'u2'].map((id) => ({
+        type: 'tool_use' as const,
+        id,
+        name: 'lookup',
+        input: { id },
+        _meta: { 'com.example/cache': id },
+      }))
+      const results = uses.map(({ id }) => ({
+        type: 'tool_result' as const,
+        toolUseId: id,
+        content: [text(id)],
+        structuredContent: { id },
+        isError: false,
+        _meta: { 'com.example/cache': `r-${id}` },
+      }))
+      const asked: unknown[] = []
+      const { client } = await connectPair(
+        serverOf(async (ctx) => {
+          const messages = [{ role: 'user' as const, content: text('go'), _meta: { 'com.example/m': 1 } }]
+          const first = await ctx.sample('one', { messages, maxTokens: 9, tools, toolChoice: { mode: 'required' } })
+          const next = [...messages, { role: first.role, content: first.content }, { role: 'user' as const, content: results }]
+          return [first.stopReason, await ctx.sample('two', { messages: next, maxTokens: 9, tools })]
+        }),
+        {
+          revision,
+          answer: {
+            sample: {
+              handler: (params) => {
+                asked.push(params)
+                const isFirst = params.messages.length === 1
+                const answer = { role: 'assistant' as const, model: 'm' }
+                return isFirst
+                  ? { ...answer, content: uses, stopReason: 'toolUse' }
+                  : { ...answer, content: text('done'), stopReason: 'a reason of ours' }
+              },
+              tools: true,
             },
-            tools: true,
           },
         },
-      },
-    )
-    const [reason, last] = JSON.parse((await run(client)).text ?? '')
-    expect(reason).toBe('toolUse')
-    expect(last.stopReason).toBe('a reason of ours')
-    expect(asked).toMatchObject([
-      { messages: [{ _meta: { 'com.example/m': 1 } }], tools, toolChoice: { mode: 'required' } },
-      { messages: [{ role: 'user' }, { role: 'assistant', content: uses }, { role: 'user', content: results }] },
-    ])
-    for (const params of asked) expect(params).not.toHaveProperty('includeContext')
-  })
+      )
+      const [reason, last] = JSON.parse((await run(client)).text ?? '')
+      expect(reason).toBe('toolUse')
+      expect(last.stopReason).toBe('a reason of ours')
+      expect(asked).toMatchObject([
+        { messages: [{ _meta: { 'com.example/m': 1 } }], tools, toolChoice: { mode: 'required' } },
+        { messages: [{ role: 'user' }, { role: 'assistant', content: uses }, { role: 'user', content: results }] },
+      ])
+      for (const params of asked) expect(params).not.toHaveProperty('includeContext')
+    },
+  )
 
-  test('any reason to stop is handed on, and context of others is asked for only where it was declared', async () => {
+  test('any stop reason is passed on, and context of other servers is requested only if declared', async () => {
     proves('R-SAMP-003', 'R-SAMP-004', 'R-SAMP-031')
     for (const revision of ['2025-11-25', '2026-07-28']) {
       const handler = (ctx: Context) => ctx.sample('m', { ...ask, includeContext: 'thisServer' })
@@ -776,7 +779,7 @@ describe('sampling', () => {
     }
   })
 
-  test('several blocks of one message become several messages for a peer that has one each', async () => {
+  test('a message with several blocks is split for a peer that accepts one block per message', async () => {
     proves('R-SAMP-009')
     const asked: unknown[] = []
     const { client } = await connectPair(
@@ -865,7 +868,7 @@ describe('a question on a session', () => {
   })
 })
 
-test('questions made ahead can be put together', async () => {
+test('questions that were created earlier can be combined', async () => {
   const questions = {
     who: form('Who?', person),
     where: page('Where?', 'https://example.com'),
@@ -892,7 +895,7 @@ test('questions made ahead can be put together', async () => {
   })
 })
 
-test('the id of a page is taken as it is, whatever the server made of it', async () => {
+test('the id of a page is used unchanged, in any form that the server chose', async () => {
   proves('R-ELIC-006')
   const id = ' odd "id" \u2028 ä/../{} == '
   let isDone = false
@@ -914,7 +917,7 @@ describe.each(withElicitation)('the name of a question in %s', (revision) => {
     [128, undefined],
     [129, 'ERR_ASK'],
     [0, 'ERR_ASK'],
-  ])('of %i characters', async (length, code) => {
+  ])('the name may have %i characters', async (length, code) => {
     let failure: unknown
     const server = serverOf(async (ctx) => {
       try {

@@ -22,7 +22,7 @@ const CACHEABLE: [string, Message][] = [
   ['resources/read', { uri: 'a:1' }],
 ]
 
-test('the six results that may be kept say for how long and for whom, by default for the caller alone', async () => {
+test('the six cacheable results say for how long and for whom, by default only for the caller', async () => {
   proves('R-CACHE-001', 'R-CACHE-005', 'R-CACHE-013', 'R-CACHE-017', 'R-CACHE-023', 'R-PAGE-003')
   const raw = rawChannel(newServer())
   for (const [method, params] of CACHEABLE) {
@@ -34,7 +34,7 @@ test('the six results that may be kept say for how long and for whom, by default
   expect(capabilities).toMatchObject({ tools: { listChanged: true }, prompts: { listChanged: true }, resources: { listChanged: true } })
 })
 
-test('no other result says how long it may be kept', async () => {
+test('other results do not say how long they may be cached', async () => {
   proves('R-CACHE-001')
   const raw = rawChannel(newServer())
   for (const [method, params] of [
@@ -46,7 +46,7 @@ test('no other result says how long it may be kept', async () => {
   }
 })
 
-test('every page of a list has the same scope, also where scopes of callers differ', async () => {
+test('every page of a list has the same cache scope, even if callers have different scopes', async () => {
   proves('R-CACHE-022')
   for (const cacheScope of ['public', 'private'] as const) {
     for (const isScoped of [false, true]) {
@@ -65,7 +65,7 @@ test('every page of a list has the same scope, also where scopes of callers diff
   }
 })
 
-test('lists do not depend on the connection, nor on what else was asked on it', async () => {
+test('lists do not depend on the connection or on its earlier requests', async () => {
   proves('R-TOOL-023', 'R-PROM-006', 'R-RES-004', 'R-TOOL-024', 'R-TOOL-032')
   const server = newServer()
   const lists = async (raw: ReturnType<typeof rawChannel>) => {

@@ -9,7 +9,7 @@ import { type Message, rawChannel } from '../support/raw-channel.ts'
 const sized = (bytes: number, make: (text: string) => Message): Message =>
   make('x'.repeat(bytes - Buffer.byteLength(JSON.stringify(make('')))))
 
-describe.each(SESSION_REVISIONS)('what a client of %s says about itself', (revision) => {
+describe.each(SESSION_REVISIONS)('the information that a client of %s declares', (revision) => {
   const newServer = () => createServer({ name: 'x', version: '1' })
   const open = (clientInfo: Message, capabilities: Message) =>
     rawChannel(newServer()).ask('initialize', { protocolVersion: revision, capabilities, clientInfo })
@@ -28,7 +28,7 @@ describe.each(SESSION_REVISIONS)('what a client of %s says about itself', (revis
   })
 })
 
-test('the bounds are exact, in bytes of JSON', async () => {
+test('the limits are exact, in bytes of JSON', async () => {
   const server = createServer({ name: 'x', version: '1' })
   const limitHit = async (clientInfo: Message, capabilities: Message): Promise<string | undefined> => {
     const { error } = await rawChannel(server).ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo })
@@ -44,7 +44,7 @@ test('the bounds are exact, in bytes of JSON', async () => {
   expect(await limitHit(infoOf('ж'.repeat(2100)), {})).toBe('maxClientInfoBytes')
 })
 
-test('over HTTP a client that says too much about itself has no session', async () => {
+test('over HTTP a client that declares too much gets no session', async () => {
   const { url, handler } = await serve(testServer())
   const message = initializeMessage('2025-11-25')
   const body = { ...message, params: { ...message.params, clientInfo: { name: 'x'.repeat(1_000_000), version: '1' } } }

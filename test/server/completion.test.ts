@@ -41,7 +41,7 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     ).toEqual({ values: [] })
   })
 
-  test('suggestions narrow with every letter typed', async () => {
+  test('suggestions get fewer with every typed letter', async () => {
     proves('T-COMP-002')
     const { client } = await connectPair(newServer(), { revision })
     const shown: string[][] = []
@@ -55,14 +55,14 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     ])
   })
 
-  test('the capability is declared where the revision has it, and completion works either way', async () => {
+  test('the capability is declared if the revision has it, and completion works without it too', async () => {
     proves('T-COMP-003', 'T-LIFE-022')
     const { client } = await connectPair(newServer(), { revision })
     expect(client.server.capabilities.completions).toEqual(revision === '2024-11-05' ? undefined : {})
     await expect(client.complete(language('p'))).resolves.toMatchObject({ values: expect.arrayContaining(['python']) })
   })
 
-  test('settled arguments reach the completer where the revision has a context', async () => {
+  test('arguments that are already filled in reach the completer if the revision has a context', async () => {
     proves('T-COMP-010', 'T-VER-017')
     const { client } = await connectPair(newServer(), { revision })
     const params = {
@@ -123,7 +123,7 @@ test('without completers the method does not exist', async () => {
   expect((await raw.ask('completion/complete', language('a'))).error.code).toBe(-32601)
 })
 
-test('at most 100 values are sent, with the total and that there are more', async () => {
+test('at most 100 values are sent, with the total and a flag that there are more', async () => {
   proves('T-COMP-012')
   const many = Array.from({ length: 250 }, (_, i) => `item-${i}`)
   expect(rank(many.slice(0, 100), 'item')).toMatchObject({ total: 100, hasMore: false })
@@ -144,7 +144,7 @@ test.each([
   [99, false],
   [100, false],
   [101, true],
-])('of %i values that a function gives at most 100 are sent', async (count, hasMore) => {
+])('a function that returns %i values has at most 100 of them sent', async (count, hasMore) => {
   const values = Array.from({ length: count }, (_, i) => `item-${i}`)
   const server = createServer({ name: 'x', version: '1' })
   server.prompt('p', { input: z.object({ a: z.string() }), complete: { a: () => ({ values }) } }, () => 'x')
@@ -154,13 +154,13 @@ test.each([
   expect(found.hasMore ?? false).toBe(hasMore)
 })
 
-test('ranking: the same, a prefix, the start of a word, anywhere, letters in order, and no match', () => {
+test('matches are ranked: equal, prefix, start of a word, inside, letters in order', () => {
   expect(rank(['xbar', 'b-a-r', 'foo bar', 'barn', 'bar', 'zzz', 'bar'], 'bar').values).toEqual(['bar', 'barn', 'foo bar', 'xbar', 'b-a-r'])
   expect(rank(['B', 'a'], '').values).toEqual(['B', 'a'])
   expect(rank(['ABC'], 'abc').values).toEqual(['ABC'])
 })
 
-test('completion requests of one caller are limited, by default and exactly', async () => {
+test('completion requests of one caller are limited by default, and the limit is exact', async () => {
   proves('T-COMP-021', 'T-COMP-027')
   const raw = rawChannel(newServer({ limits: { completions: { perSecond: 1, burst: 3 } } }))
   await raw.initialize('2025-11-25')
@@ -170,7 +170,7 @@ test('completion requests of one caller are limited, by default and exactly', as
   expect(answers[3]?.error.data).toMatchObject({ reason: 'rate-limited', limit: 'completions', retryAfterMs: expect.any(Number) })
 })
 
-test('a completer is given the caller, so that it can keep suggestions from those who may not see them', async () => {
+test('a completer gets the caller, so that it can hide suggestions from other callers', async () => {
   proves('T-COMP-028', 'T-COMP-029')
   const server = createServer({ name: 'x', version: '1' })
   server.prompt(
@@ -191,7 +191,7 @@ test('a completer is given the caller, so that it can keep suggestions from thos
   expect(await valuesFor('mallory')).toEqual([])
 })
 
-test('a reference to a resource is a template or a URI; both are found', async () => {
+test('a resource reference can be a template or a URI', async () => {
   proves('R-COMP-001', 'R-COMP-002')
   const server = createServer({ name: 'x', version: '1' })
   server.resource('book://{id}', { name: 'book', complete: { id: () => ['moby', 'dracula'] } }, () => 'x')

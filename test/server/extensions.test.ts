@@ -12,7 +12,7 @@ const newServer = (options = {}) => {
   return server
 }
 
-test('extensions are declared on both sides with their settings, and none by default', async () => {
+test('both sides declare their extensions with settings, and no extension by default', async () => {
   proves('R-EXT-001', 'R-EXT-005')
   const extensions = { 'com.example/plain': {}, 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] } }
   const able = await connectPair(newServer({ extensions }), { revision: '2026-07-28', extensions })
@@ -26,7 +26,7 @@ test('extensions are declared on both sides with their settings, and none by def
     expect(params._meta['io.modelcontextprotocol/clientCapabilities']).not.toHaveProperty('extensions')
 })
 
-test('an extension is named like metadata with a prefix, on either side', async () => {
+test('the name of an extension has a prefix, like a metadata key, on both sides', async () => {
   proves('R-EXT-002')
   const refused = 'The name of an extension must look like "com.example/feature"'
   for (const name of ['tasks', '/x', 'com.example/', 'a b/x', '-x/y', 'com..example/x']) {
@@ -39,7 +39,7 @@ test('an extension is named like metadata with a prefix, on either side', async 
   }
 })
 
-test('where only one side has an extension the core goes on, and what belongs to the extension is refused', async () => {
+test('if only one side has an extension, the core works and the extension is refused', async () => {
   proves('R-EXT-003')
   const extensions = { 'com.example/x': {} }
   for (const [ofServer, ofClient] of [

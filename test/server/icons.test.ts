@@ -33,7 +33,7 @@ const withIcons = async (icons: Icon[], revision: string): Promise<[where: strin
 }
 
 describe.each(REVISIONS)('icons in %s', (revision) => {
-  test('reach the client as they are from 2025-11-25 on, wherever there may be some, and not before', async () => {
+  test('icons reach the client unchanged from 2025-11-25 on, and are left out before', async () => {
     proves('R-BASE-015', 'R-BASE-016', 'R-BASE-017', 'R-BASE-018', 'R-BASE-019')
     for (const [where, has] of await withIcons(ICONS, revision)) {
       if (revision >= '2025-11-25') expect(has, where).toHaveProperty('icons', ICONS)
@@ -42,7 +42,7 @@ describe.each(REVISIONS)('icons in %s', (revision) => {
   })
 })
 
-test('icons are never fetched: what is behind their addresses is not touched', async () => {
+test('the addresses of icons are never fetched', async () => {
   proves('R-BASE-022')
   let visits = 0
   const canary = createHttpServer((_request, response) => {

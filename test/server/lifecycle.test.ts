@@ -22,7 +22,7 @@ const newServer = (options = {}) => {
 }
 const clientInfo = { name: 'raw', version: '1' }
 
-test.each(REVISIONS)('what was declared stays when the last of it goes: lists are empty, not unknown, in %s', async (revision) => {
+test.each(REVISIONS)('a declared list stays when its last item is removed: it is empty, not unknown, in %s', async (revision) => {
   proves('R-TOOL-021', 'R-PROM-005', 'R-RES-003', 'R-TOOL-022')
   const server = createServer({ name: 'x', version: '1', listCache: { ttlMs: 0 } })
   const handles = [
@@ -70,7 +70,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     for (const member of ['icons', 'description', 'websiteUrl']) expect(member in result.serverInfo).toBe(revision >= '2025-11-25')
   })
 
-  test('a second initialize is refused and the session lives on', async () => {
+  test('a second initialize is refused and the session continues', async () => {
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     const second = await raw.ask('initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo })
@@ -78,7 +78,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     expect((await raw.ask('tools/call', { name: 't' })).result).toBeDefined()
   })
 
-  test('on a shared pipe a second initialize begins anew, and what was asked before is still answered', async () => {
+  test('on a shared pipe a second initialize starts a new session, and open requests are answered', async () => {
     const server = newServer()
     const finish: (() => void)[] = []
     server.tool('slow', {}, () => new Promise<string>((resolve) => finish.push(() => resolve('slow'))))
@@ -125,7 +125,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     expect((await raw.initialize(revision)).result.protocolVersion).toBe(revision)
   })
 
-  test('capabilities that the revision does not know are not believed', async () => {
+  test('capabilities that the revision does not know are ignored', async () => {
     proves('T-LIFE-027', 'T-LIFE-028', 'T-ARCH-026', 'R-VER-004')
     const server = newServer()
     server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
@@ -198,7 +198,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   })
 })
 
-describe.each(REVISIONS)('what a server of %s declares', (revision) => {
+describe.each(REVISIONS)('the capabilities that a server of %s declares', (revision) => {
   const FEATURES: Record<string, { declared: object; define(server: Server): unknown; list(client: Client): Promise<unknown[]> }> = {
     tools: {
       declared: { listChanged: true },
@@ -219,7 +219,7 @@ describe.each(REVISIONS)('what a server of %s declares', (revision) => {
   const names = Object.keys(FEATURES)
   const subsets = [[], ...names.map((name) => [name]), ['tools', 'prompts'], names]
 
-  test.each(subsets.map((offered) => ({ offered })))('is what it offers: $offered', async ({ offered }) => {
+  test.each(subsets.map((offered) => ({ offered })))('the capabilities match the offering: $offered', async ({ offered }) => {
     proves('T-BASE-005', 'T-LIFE-018', 'T-LIFE-019', 'T-LIFE-020', 'T-ARCH-009', 'T-ARCH-031')
     const server = createServer({ name: 'some', version: '1.0.0', logging: false })
     for (const name of offered) FEATURES[name]?.define(server)
@@ -233,7 +233,7 @@ describe.each(REVISIONS)('what a server of %s declares', (revision) => {
     await expect(client.ping()).resolves.toBeUndefined()
   })
 
-  test('as experimental reaches the client as it was written', async () => {
+  test('experimental capabilities reach the client unchanged', async () => {
     proves('T-LIFE-023')
     const experimental = { 'com.example/a': {}, b: { deep: { deeper: {} }, 'with space': {} } }
     const { client } = await connectPair(newServer({ experimental }), { revision })
@@ -241,7 +241,7 @@ describe.each(REVISIONS)('what a server of %s declares', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks nothing, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('an unknown capability is kept and breaks nothing, in %s', async (revision) => {
   proves('T-ARCH-022')
   const server = newServer()
   server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
@@ -253,7 +253,7 @@ test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks 
   })
 })
 
-test.each(SESSION_REVISIONS)('a subscription is refused where none was declared, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('a subscription is refused if subscriptions were not declared, in %s', async (revision) => {
   proves('T-LIFE-025')
   const raw = rawChannel(newServer())
   expect((await raw.initialize(revision)).result.capabilities).not.toHaveProperty('resources')
@@ -261,7 +261,7 @@ test.each(SESSION_REVISIONS)('a subscription is refused where none was declared,
     expect((await raw.ask(method, { uri: 'a:1' })).error).toMatchObject({ code: -32601 })
 })
 
-test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on and said since', async (revision) => {
+test.each(SESSION_REVISIONS)('a session of %s keeps the negotiated state and later settings', async (revision) => {
   proves('T-BASE-007')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
@@ -286,7 +286,7 @@ test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on an
   expect((await raw.until(({ method }) => method === 'notifications/resources/updated')).params.uri).toBe('a:1')
 })
 
-test('every request of the oldest revision is answered with the result of its kind', async () => {
+test('every request of the oldest revision gets a result of the right type', async () => {
   proves('T-BASE-044')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
@@ -317,7 +317,7 @@ test('every request of the oldest revision is answered with the result of its ki
   expect([...asked].sort()).toEqual(['initialize', ...Object.keys(results)].sort())
 })
 
-test.each(SESSION_REVISIONS)('a name reserved in metadata means something only where it belongs, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('a reserved metadata name has an effect only in its own place, in %s', async (revision) => {
   proves('T-META-004')
   const server = newServer()
   server.tool('work', { input: { type: 'object' } }, async (_args, ctx) => {
@@ -339,7 +339,7 @@ test.each(SESSION_REVISIONS)('a name reserved in metadata means something only w
   expect(progress()).toEqual(['of a request'])
 })
 
-test.each(SESSION_REVISIONS)('why a request was cancelled is told to its handler, which may log it, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('the handler gets the reason of a cancellation and may log it, in %s', async (revision) => {
   proves('T-CANC-004')
   const server = newServer()
   server.tool('wait', {}, async (_args, ctx) => {
@@ -355,29 +355,32 @@ test.each(SESSION_REVISIONS)('why a request was cancelled is told to its handler
   expect(params.data.gaveUp).toContain('Stop was pressed')
 })
 
-test.each(REVISIONS)('who is calling is what the transport proved, whatever the client says of itself, in %s', async (revision) => {
-  proves('T-ELIC-096')
-  const server = newServer()
-  server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
-  const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
-  const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
-  for (const principal of ['alice', undefined]) {
-    const raw = rawChannel(server, principal === undefined ? {} : { principal })
-    if (revision !== '2026-07-28') {
-      await raw.ask('initialize', {
-        protocolVersion: revision,
-        capabilities: { experimental: claims },
-        clientInfo: { name: 'admin', version: '1', ...claims },
-        ...claims,
-      })
-      raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
+test.each(REVISIONS)(
+  'the caller is the identity that the transport proved, not the name that the client gives, in %s',
+  async (revision) => {
+    proves('T-ELIC-096')
+    const server = newServer()
+    server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
+    const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
+    const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
+    for (const principal of ['alice', undefined]) {
+      const raw = rawChannel(server, principal === undefined ? {} : { principal })
+      if (revision !== '2026-07-28') {
+        await raw.ask('initialize', {
+          protocolVersion: revision,
+          capabilities: { experimental: claims },
+          clientInfo: { name: 'admin', version: '1', ...claims },
+          ...claims,
+        })
+        raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
+      }
+      const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
+      expect(result.content[0].text).toBe(String(principal))
     }
-    const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
-    expect(result.content[0].text).toBe(String(principal))
-  }
-})
+  },
+)
 
-test('a version that is not spoken is answered with the newest that has a handshake', async () => {
+test('an unsupported version is answered with the newest version that has a handshake', async () => {
   proves('T-VER-011', 'T-VER-004')
   for (const asked of ['2023-01-01', '2026-07-28', '2099-01-01', 'nonsense']) {
     const raw = rawChannel(newServer())
@@ -387,7 +390,7 @@ test('a version that is not spoken is answered with the newest that has a handsh
   expect((await old.initialize('2025-11-25')).result.protocolVersion).toBe('2025-03-26')
 })
 
-test('a server that speaks only the stateless revision says so to an initialize', async () => {
+test('a server that speaks only the stateless revision says so in its answer to initialize', async () => {
   proves('R-DISC-018', 'R-DISC-020')
   const raw = rawChannel(newServer({ revisions: ['2026-07-28'] }))
   const { error } = await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
@@ -398,14 +401,14 @@ test('a server that speaks only the stateless revision says so to an initialize'
   })
 })
 
-test('a revision nobody knows cannot be asked for', () => {
+test('an unknown revision cannot be configured', () => {
   expect(() => newServer({ revisions: ['2023-01-01'] })).toThrow(
     'Unknown revision "2023-01-01"; supported: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28',
   )
   expect(() => newServer({ revisions: [] })).toThrow('Unknown revision')
 })
 
-test('before the handshake only ping is answered', async () => {
+test('before the handshake the server answers only ping', async () => {
   proves('T-PING-014', 'T-LIFE-011')
   const raw = rawChannel(newServer())
   expect((await raw.ask('ping')).result).toEqual({})
@@ -417,14 +420,14 @@ test('before the handshake only ping is answered', async () => {
   }
 })
 
-test('initialize cannot be part of a batch, nor come without a channel of its own', async () => {
+test('initialize is refused in a batch, and without its own channel', async () => {
   proves('R-LIFE-001')
   const raw = rawChannel(newServer())
   raw.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo } }])
   expect(raw.out).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'initialize cannot be part of a batch' } }])
 })
 
-test('until the client has said initialized, nothing is sent to it unasked', async () => {
+test('before the client sends initialized, the server sends nothing except answers', async () => {
   proves('T-LIFE-010')
   const server = newServer()
   server.resource('a:1', { name: 'a' }, () => 'x')
@@ -443,7 +446,7 @@ describe('the stateless revision', () => {
   const discover = (raw: ReturnType<typeof rawChannel>, meta: unknown) =>
     raw.ask('server/discover', meta === undefined ? undefined : { _meta: meta })
 
-  test('discover tells versions, capabilities, instructions and who answers', async () => {
+  test('discover returns versions, capabilities, instructions and the server info', async () => {
     proves('R-DISC-006', 'R-DISC-009', 'R-DISC-010', 'R-DISC-013')
     const raw = rawChannel(newServer())
     const { result } = await discover(raw, envelope())
@@ -462,7 +465,7 @@ describe('the stateless revision', () => {
     })
   })
 
-  test('a request without the metadata it must have is -32602', async () => {
+  test('a request without its required metadata is -32602', async () => {
     proves('R-META-005', 'R-META-016', 'R-PAGE-003')
     const raw = rawChannel(newServer())
     const { 'io.modelcontextprotocol/clientCapabilities': _caps, ...noCapabilities } = envelope()
@@ -481,7 +484,7 @@ describe('the stateless revision', () => {
     expect((await discover(raw, anonymous)).result).toBeDefined()
   })
 
-  test('a version that is not spoken is -32022 with those that are', async () => {
+  test('an unsupported version is -32022 with the supported versions', async () => {
     proves('R-DISC-003', 'R-DISC-004')
     const raw = rawChannel(newServer())
     const { error } = await discover(raw, envelope({}, { 'io.modelcontextprotocol/protocolVersion': '1900-01-01' }))
@@ -518,7 +521,7 @@ describe('the stateless revision', () => {
   })
 })
 
-test('a closed server finishes what is in hand, refuses what comes after, and ends', async () => {
+test('a closed server finishes open requests, refuses new ones, and ends', async () => {
   const server = newServer()
   let finish: (value: string) => void = () => {}
   server.tool(

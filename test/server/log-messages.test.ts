@@ -1,7 +1,6 @@
 /** One log message: what it costs, and what it says about those before it. */
 
 import { expect, test, vi } from 'vitest'
-import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import { Logging } from '../../src/server/logging.ts'
 import type { Quota } from '../../src/server/quota.ts'
 
@@ -19,7 +18,7 @@ vi.mock('../../src/base/text/redact.ts', async (original) => {
 
 /** @param isTaken whether there is room for the next message */
 function logger(isTaken: () => boolean = () => true) {
-  const logging = new Logging({}, DEFAULT_LIMITS, 'x')
+  const logging = new Logging({}, 'x')
   const quota = { tryTake: () => (isTaken() ? 0 : 1_000) } as unknown as Quota
   return (data: unknown) => {
     const json = logging.write({ level: 'info', data }, 'info', quota)
@@ -34,9 +33,9 @@ test.each<[string, unknown]>([
 ])('only the part that is sent is searched for secrets: %s', (_, data) => {
   searched.chars = 0
   const { data: sent } = logger()(data)
-  expect(searched.chars).toBeLessThan(5 * DEFAULT_LIMITS.maxLogBytes)
-  expect(sent).toMatch(/\(cut at limits\.maxLogBytes\)$/)
-  expect(sent.length).toBeLessThan(DEFAULT_LIMITS.maxLogBytes + 100)
+  expect(searched.chars).toBeLessThan(5 * 8192)
+  expect(sent).toMatch(/\(cut at 8192 characters\)$/)
+  expect(sent.length).toBeLessThan(8192 + 100)
 })
 
 test('dropped messages are reported once', () => {

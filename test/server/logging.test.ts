@@ -31,7 +31,7 @@ describe.each(REVISIONS)('logging in %s', (revision) => {
     expect(messages).toHaveLength(5)
   })
 
-  test('a server without logging declares none and sends none', async () => {
+  test('a server without logging does not declare it and sends no log messages', async () => {
     const messages: LogMessage[] = []
     const { client } = await connectPair(newServer({ logging: false }), { revision, onLog: (message) => messages.push(message) })
     expect(client.server.capabilities.logging).toBeUndefined()
@@ -134,7 +134,7 @@ describe.each(REVISIONS)('an application of %s', (revision) => {
   })
 })
 
-test('one session sets its level without touching another', async () => {
+test('the log level of one session does not affect another session', async () => {
   const server = newServer()
   const [quiet, chatty] = [rawChannel(server), rawChannel(server)]
   await quiet.initialize('2025-11-25')
@@ -191,7 +191,7 @@ test('secrets are removed, errors lose their stacks, and the hook runs last', as
   ])
 })
 
-test('a flood is cut, and the next message says how many were lost', async () => {
+test('a flood of messages is cut, and the next message tells how many were dropped', async () => {
   proves('T-LOG-014', 'T-LOG-025')
   const server = createServer({ name: 'x', version: '1', limits: { logMessages: { perSecond: 1000, burst: 10 } } })
   server.tool('flood', {}, async (_args, ctx) => {
@@ -210,12 +210,12 @@ test('a flood is cut, and the next message says how many were lost', async () =>
 })
 
 test('a message is cut at its bound, and values that are not JSON are written as text', async () => {
-  const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
+  const server = createServer({ name: 'x', version: '1' })
   const circle: Record<string, unknown> = {}
   circle.self = circle
   server.tool('log', {}, (_args, ctx) => {
-    ctx.log.error('x'.repeat(98))
-    ctx.log.error('x'.repeat(99))
+    ctx.log.error('x'.repeat(8190))
+    ctx.log.error('x'.repeat(8191))
     ctx.log.error(circle)
     ctx.log.error(undefined)
     return 'x'
@@ -224,13 +224,13 @@ test('a message is cut at its bound, and values that are not JSON are written as
   await raw.initialize('2025-11-25')
   await raw.ask('tools/call', { name: 'log' })
   const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
-  expect(data[0]).toBe('x'.repeat(98))
-  expect(data[1]).toContain('(cut at limits.maxLogBytes)')
+  expect(data[0]).toBe('x'.repeat(8190))
+  expect(data[1]).toContain('(cut at 8192 characters)')
   expect(data[2]).toBe('(object that has no text)')
   expect(data[3]).toBeNull()
 })
 
-test('messages of a stateless request go with its own answer and to no other stream', async () => {
+test('messages of a stateless request go only to the stream of its answer', async () => {
   proves('R-LOG-003', 'R-LOG-002')
   const server = newServer()
   const sender = { version: '2026-07-28', principal: undefined, account: 'a' }

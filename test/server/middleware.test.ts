@@ -80,7 +80,7 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
-test('middleware decides who may do what, before anything of the tool or resource is touched', async () => {
+test('middleware can refuse a call before the tool or resource is reached', async () => {
   proves('T-TOOL-042', 'T-RES-056', 'T-HOST-024')
   const server = newServer()
   const touched: string[] = []
@@ -129,7 +129,7 @@ test.each(REVISIONS)('client and server may use custom authentication, or none, 
   await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
 })
 
-test('middleware sees a call that ends in questions as a result', async () => {
+test('middleware sees a call that returns questions as a result', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.tool('asks', {}, (_args, ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() })))
   const types: unknown[] = []

@@ -109,7 +109,7 @@ test('a step that returns a number that JSON cannot represent fails in its own r
   expect(String(errors)).toBe('TypeError: The step "n" returned a value that is not JSON')
 })
 
-test('a definition that cannot be written is refused when it is made, not when it is listed', () => {
+test('a definition that cannot be written as JSON is refused when it is registered', () => {
   const server = createServer({ name: 'numbers', version: '1' })
   const _meta = { 'com.example/n': Number.NaN }
   const refused = 'cannot be written as JSON: JSON cannot represent the number NaN at _meta.com.example/n'
@@ -120,7 +120,7 @@ test('a definition that cannot be written is refused when it is made, not when i
   expect(() => createServer({ name: 'x', version: '1', experimental: { x: { n: Number.NaN } } })).toThrow('The server cannot be written')
 })
 
-test('error data that cannot be written does not hide the error', async () => {
+test('error data that cannot be written as JSON does not hide the error', async () => {
   const server = createServer({ name: 'numbers', version: '1' })
   server.resource('a:1', { name: 'a' }, () => {
     throw new McpError('ERR_INVALID_PARAMS', 'no', { data: { n: 1n } })

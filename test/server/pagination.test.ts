@@ -16,7 +16,7 @@ const newServer = (count: number, options = {}) => {
 }
 
 describe.each(REVISIONS)('pages in %s', (revision) => {
-  test('all four lists come in pages that add up, in order', async () => {
+  test('the pages of all four lists contain every item once, in order', async () => {
     proves('T-PAGE-001', 'T-PAGE-002', 'T-PAGE-004', 'T-PAGE-005', 'T-PAGE-006', 'T-PAGE-007', 'T-PAGE-008', 'T-PAGE-009')
     proves('T-PAGE-012', 'T-PAGE-013', 'T-PROM-039')
     proves('R-RES-001')
@@ -73,7 +73,7 @@ describe('cursors', () => {
     expect((await page(raw, cursor)).result.tools).toHaveLength(3)
   })
 
-  test('a cursor continues after its item, whatever was added or removed meanwhile', async () => {
+  test('a cursor continues after its item, even if items were added or removed', async () => {
     proves('T-PAGE-010')
     const server = newServer(7)
     const raw = rawChannel(server)
@@ -84,7 +84,7 @@ describe('cursors', () => {
     expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
   })
 
-  test('a cursor whose item is gone restarts the list, so that nothing is skipped', async () => {
+  test('a cursor whose item was removed restarts the list, so that nothing is skipped', async () => {
     const server = createServer({ name: 'x', version: '1', pageSize: 2 })
     const handles = ['a', 'b', 'c', 'd'].map((name) => server.tool(name, {}, () => 'x'))
     const raw = rawChannel(server)
@@ -100,7 +100,7 @@ describe('cursors', () => {
     expect((await page(rawChannel(newServer(7, { keys })), cursor)).result.tools[0].name).toBe('tool-3')
   })
 
-  test('a list can be read to its end with cursors of one length, whatever the length of its items', async () => {
+  test('all cursors have the same length, for items of any length', async () => {
     const server = createServer({ name: 'x', version: '1', pageSize: 1 })
     const uris = [3, 700, 800, 1100, 4000, 8192].map((length) => `a:${'x'.repeat(length - 2)}`).concat('a:\u{1F600}', 'b:last')
     for (const uri of uris) server.resource(uri, { name: 'x' }, () => 'x')
@@ -113,7 +113,7 @@ describe('cursors', () => {
     }
   })
 
-  test('cursors and states of a key with a long id with dots are accepted', async () => {
+  test('cursors and states are accepted if the id of their key is long and has dots', async () => {
     const key = { id: `keys.2026.${'k'.repeat(2000)}`, secret: new Uint8Array(32).fill(7) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const server = newServer(7, { keys })

@@ -8,7 +8,7 @@ import { rawChannel, settle } from '../support/raw-channel.ts'
 const newServer = (options = {}) => createServer({ name: 'prompts', version: '1.0.0', onError: () => {}, ...options })
 
 describe.each(REVISIONS)('prompts in %s', (revision) => {
-  test('prompts are declared, listed with their arguments, and got', async () => {
+  test('prompts are declared, listed with their arguments, and returned by prompts/get', async () => {
     proves('T-PROM-001', 'T-PROM-003', 'T-PROM-004', 'T-PROM-005', 'T-PROM-006', 'T-PROM-007', 'T-PROM-008', 'T-PROM-011', 'T-PROM-012')
     proves('R-PROM-004')
     const server = newServer()
@@ -24,7 +24,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     })
   })
 
-  test('an argument has its name, description, whether it is required, and a title where there are titles', async () => {
+  test('an argument has a name, a description, a required flag, and a title if the revision has titles', async () => {
     proves('T-PROM-015', 'T-PROM-016', 'T-PROM-017', 'T-PROM-018', 'T-PROM-019', 'T-PROM-020', 'T-PROM-021', 'R-PROM-002')
     const server = newServer()
     const input = z.object({ a: z.string().meta({ title: 'The A', description: 'First' }), b: z.string().optional() })
@@ -39,7 +39,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     })
   })
 
-  test('messages carry every content type and both roles', async () => {
+  test('messages can have every content type and both roles', async () => {
     proves('T-PROM-022', 'T-PROM-023', 'T-PROM-024', 'T-PROM-028', 'T-PROM-029', 'T-PROM-030', 'T-PROM-031', 'T-PROM-032', 'T-PROM-033')
     proves('R-PROM-003', 'R-PROM-009')
     const server = newServer()
@@ -118,7 +118,7 @@ test('without prompts there is no capability and no method', async () => {
   expect((await raw.ask('prompts/get', { name: 'x' })).error.code).toBe(-32601)
 })
 
-test('definitions that cannot work are refused', () => {
+test('invalid definitions are refused', () => {
   const server = newServer()
   server.prompt('a', {}, () => 'x')
   expect(() => server.prompt('a', {}, () => 'x')).toThrow('The prompt "a" is already defined')

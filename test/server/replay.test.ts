@@ -40,7 +40,7 @@ const answering = (previous: Message, inputResponses: Message): Message => ({
   requestState: previous.result.requestState,
 })
 
-describe('a call that asks', () => {
+describe('a call that asks questions', () => {
   test('a call that asks returns questions and sealed state, and ends with the answers on any replica', async () => {
     proves('R-BASE-039', 'R-BASE-059', 'R-MRTR-001', 'R-MRTR-002', 'R-MRTR-004', 'R-MRTR-009')
     const key = { id: 'fleet', secret: new Uint8Array(32).fill(3) }
@@ -111,7 +111,7 @@ describe('a call that asks', () => {
     expect(seen).toEqual(Array(3).fill({ at: '1970-01-01T00:00:00.000Z', n: 1 }))
   })
 
-  test('a call that asks has one id through all rounds, and another for another call', async () => {
+  test('a call that asks has the same id in all rounds, and each call has its own id', async () => {
     const ids: string[] = []
     const server = serverOf(async (ctx) => {
       ids.push(ctx.callId)
@@ -126,7 +126,7 @@ describe('a call that asks', () => {
     expect(ids[0]?.length).toBeGreaterThanOrEqual(22)
   })
 
-  test('a call that waits is unwound: finally runs, the signal aborts, nothing is left unhandled', async () => {
+  test('a waiting call is unwound: finally runs, the signal aborts, and no rejection is unhandled', async () => {
     const trace: string[] = []
     const unhandled: unknown[] = []
     const listen = (reason: unknown) => unhandled.push(reason)
@@ -315,7 +315,7 @@ describe('requestState', () => {
   })
 })
 
-describe('bounds', () => {
+describe('limits', () => {
   test('a call may come back maxRounds times', async () => {
     proves('R-SAMP-022')
     const server = serverOf(
@@ -335,21 +335,18 @@ describe('bounds', () => {
     })
   })
 
-  test('the state that a call carries between rounds is bounded by maxJournalBytes', async () => {
-    const carrying = (length: number, maxJournalBytes: number) =>
+  test('the state that a call carries between rounds has a maximum size', async () => {
+    const carrying = (length: number) =>
       round(
-        serverOf(
-          async (ctx) => {
-            await ctx.once('data', () => 'x'.repeat(length))
-            await ctx.elicit('a', 'A?', yes)
-          },
-          { limits: { maxJournalBytes } },
-        ),
+        serverOf(async (ctx) => {
+          await ctx.once('data', () => 'x'.repeat(length))
+          await ctx.elicit('a', 'A?', yes)
+        }),
       )
-    expect((await carrying(60_000, 64 * 1024)).result.resultType).toBe('input_required')
-    expect((await carrying(70_000, 64 * 1024)).error).toMatchObject({
+    expect((await carrying(60_000)).result.resultType).toBe('input_required')
+    expect((await carrying(70_000)).error).toMatchObject({
       code: -32603,
-      message: expect.stringMatching(/more than 65536 \(limits\.maxJournalBytes\); use a task$/),
+      message: expect.stringMatching(/more than 65536; use a task$/),
     })
   })
 
@@ -474,7 +471,7 @@ describe('pages that must be visited first', () => {
 })
 
 describe('rehearse', () => {
-  test('rehearse fails on an effect that would happen twice', async () => {
+  test('rehearse fails if an effect would happen twice', async () => {
     let charges = 0
     const careless = serverOf(async (ctx) => {
       charges++
@@ -492,7 +489,7 @@ describe('rehearse', () => {
     })
   })
 
-  test('rehearse watches what fetch sends', async () => {
+  test('rehearse watches requests of fetch', async () => {
     const original = globalThis.fetch
     globalThis.fetch = () => Promise.resolve(new Response('ok'))
     try {
@@ -509,7 +506,7 @@ describe('rehearse', () => {
     }
   })
 
-  test('rehearse says which question has no answer', async () => {
+  test('rehearse names the question that has no answer', async () => {
     await expect(
       rehearse(
         serverOf((ctx) => ctx.elicit('a', 'A?', yes)),
@@ -581,7 +578,7 @@ test('only tools/call, prompts/get and resources/read come back with questions',
   expect(Object.keys(context).sort()).toEqual(['arguments', 'caller', 'signal'])
 })
 
-describe('a call that asks, whatever it is and whatever it asks', () => {
+describe('a call that asks, for every kind of call and question', () => {
   const server = createServer({ name: 'replay', version: '1.0.0', onError: () => {} })
   const ask = async (_args: unknown, ctx: Context): Promise<string> => {
     const answers = await ctx.ask({

@@ -41,7 +41,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect(resource?.size).toBe(3)
   })
 
-  test('text, bytes, values and whole results are read as text, blob, JSON and themselves', async () => {
+  test('text, bytes, values and whole results are read as text, blob, JSON and unchanged', async () => {
     proves('T-RES-011', 'T-RES-012', 'T-RES-036', 'T-RES-037', 'T-RES-038', 'T-RES-057', 'R-RES-005')
     const server = newServer()
     server.resource('a:text', { name: 'text' }, () => 'plain')
@@ -182,7 +182,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(['a:2'])
   })
 
-  test('a subscriber hears of updates of its resource and of those below it, and of no other', async () => {
+  test('a subscriber gets updates of its resource and of those below it, and no others', async () => {
     proves('T-RES-023', 'T-RES-025', 'T-RES-026', 'T-RES-027', 'R-RES-002')
     const server = newServer()
     const handle = server.resource('dir://a', { name: 'a' }, () => 'x')

@@ -54,5 +54,5 @@ test('a value without a JSON form is refused', () => {
   const circle: Params = { content: [] }
   circle.self = circle
   expect(() => written(circle, session)).toThrow()
-  expect(() => written({ content: [], toJSON: () => undefined }, session)).toThrow('no JSON text')
+  expect(() => written({ content: [], toJSON: () => undefined }, session)).toThrow('no JSON form')
 })

@@ -63,7 +63,7 @@ describe('every result', () => {
   })
 })
 
-describe('the mandatory parts', () => {
+describe('the mandatory parts of the protocol', () => {
   test('the mandatory parts exist on a server that offers nothing', async () => {
     proves('R-BASE-032', 'R-DISC-006')
     const raw = rawChannel(createServer({ name: 'bare', version: '1', logging: false }))
@@ -107,7 +107,7 @@ const answerTo = ({ method }: Message): Message => {
   return { role: 'assistant', content: { type: 'text', text: 'Yes.' }, model: 'm' }
 }
 
-describe('a server asks nothing by itself', () => {
+describe('a server sends no requests', () => {
   test('questions are plain objects in a result, and the server sends no request', async () => {
     proves('R-BASE-033', 'R-BASE-035', 'R-BASE-071', 'R-BASE-072', 'R-META-016', 'R-STDIO-003')
     const raw = rawChannel(fullServer())

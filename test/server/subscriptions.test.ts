@@ -61,7 +61,7 @@ describe('subscriptions/listen', () => {
     expect(notices).toHaveLength(3)
   })
 
-  test('a change is sent to each subscriber under its own id, whatever the type of the id', async () => {
+  test('a change is sent to each subscriber under its own id, which may be of any type', async () => {
     proves('R-LISTEN-021', 'R-LISTEN-009', 'R-META-012', 'R-LISTEN-011')
     const server = newServer()
     await settle()
@@ -163,7 +163,7 @@ describe('subscriptions/listen', () => {
     expect(raw.out).toHaveLength(1)
   })
 
-  test('subscriptions/listen refuses an invalid filter, and one over the bounds', async () => {
+  test('subscriptions/listen refuses a filter that is invalid or over the limits', async () => {
     proves('R-LISTEN-001')
     const raw = rawChannel(newServer({ limits: { maxSubscriptions: 3 } }))
     for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])
@@ -186,14 +186,22 @@ describe('the URIs of subscriptions', () => {
   const uri = (length: number, name = 'x'): string => `a:${name.repeat(length - 2)}`
   const full = {
     code: -32603,
-    message: 'The URIs of all subscriptions are too long together: at most 100 characters (limits.maxSubscriptionBytes)',
-    data: { limit: 'maxSubscriptionBytes', max: 100 },
+    message: 'The URIs of all subscriptions are too long together: at most 65536 characters',
+    data: { limit: 'maxSubscriptionBytes', max: 65_536 },
   }
 
-  test('the URIs of one listen request may take maxSubscriptionBytes together', async () => {
-    const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
-    expect((await listen(raw, 1, { resourceSubscriptions: [uri(50), uri(50)] })).method).toBeDefined()
-    expect((await listen(raw, 2, { resourceSubscriptions: [uri(50), uri(51)] })).error).toMatchObject(full)
+  test('the URIs of one listen request have at most 64 KiB together', async () => {
+    const raw = rawChannel(newServer())
+    expect((await listen(raw, 1, { resourceSubscriptions: Array(8).fill(uri(8192)) })).method).toBeDefined()
+    expect((await listen(raw, 2, { resourceSubscriptions: [...Array(8).fill(uri(8192)), uri(3)] })).error).toMatchObject(full)
+  })
+
+  test('the URIs of one listen request may be longer together where more subscriptions are allowed', async () => {
+    const raw = rawChannel(newServer({ limits: { maxSubscriptions: 2048 } }))
+    expect((await listen(raw, 1, { resourceSubscriptions: Array(16).fill(uri(8192)) })).method).toBeDefined()
+    expect((await listen(raw, 2, { resourceSubscriptions: [...Array(16).fill(uri(8192)), uri(3)] })).error).toMatchObject({
+      data: { max: 131_072 },
+    })
   })
 
   test('a URI of a listen request may have 8,192 characters', async () => {
@@ -205,14 +213,14 @@ describe('the URIs of subscriptions', () => {
     })
   })
 
-  test('the URIs of one session may take maxSubscriptionBytes together, until it unsubscribes', async () => {
-    const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
+  test('the URIs of one session have at most 64 KiB together, until it unsubscribes', async () => {
+    const raw = rawChannel(newServer())
     await raw.initialize('2025-11-25')
-    for (const name of ['p', 'q', 'q']) expect((await raw.ask('resources/subscribe', { uri: uri(50, name) })).result).toEqual({})
+    for (const name of ['p', ...'abcdefg', 'g']) expect((await raw.ask('resources/subscribe', { uri: uri(8192, name) })).result).toEqual({})
     expect((await raw.ask('resources/subscribe', { uri: uri(3, 'r') })).error).toMatchObject(full)
-    await raw.ask('resources/unsubscribe', { uri: uri(50, 'p') })
-    await raw.ask('resources/unsubscribe', { uri: uri(50, 'p') })
-    expect((await raw.ask('resources/subscribe', { uri: uri(50, 'r') })).result).toEqual({})
+    await raw.ask('resources/unsubscribe', { uri: uri(8192, 'p') })
+    await raw.ask('resources/unsubscribe', { uri: uri(8192, 'p') })
+    expect((await raw.ask('resources/subscribe', { uri: uri(8192, 'r') })).result).toEqual({})
     expect((await raw.ask('resources/subscribe', { uri: uri(3, 's') })).error).toMatchObject(full)
   })
 })

@@ -56,7 +56,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(await textsOf('whole')).toEqual(['e'])
   })
 
-  test('an unknown or disabled tool is a protocol error -32602, even one named like a property of an object', async () => {
+  test('an unknown or disabled tool is error -32602, even if its name is a property of objects', async () => {
     proves('T-TOOL-037', 'T-BASE-033')
     const server = newServer()
     server.tool('off', {}, () => 'x').disable()
@@ -66,7 +66,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     }
   })
 
-  test('arguments are validated, and the error says what was expected and what came', async () => {
+  test('arguments are validated, and the error names the expected and the actual value', async () => {
     proves('T-TOOL-041', 'T-TOOL-012', 'T-TOOL-013', 'R-TOOL-018')
     const server = newServer()
     let calls = 0
@@ -140,7 +140,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(JSON.stringify(content[0]).includes('lastModified')).toBe(revision >= '2025-06-18')
   })
 
-  test('structured output is validated and sent with a text copy, whatever the revision', async () => {
+  test('structured output is validated and sent with a text copy in every revision', async () => {
     proves('T-TOOL-033', 'T-TOOL-034', 'T-TOOL-035', 'T-TOOL-022')
     const server = newServer()
     const output = z.object({ celsius: z.number() })
@@ -179,7 +179,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(tool?._meta !== undefined).toBe(revision >= '2025-06-18')
   })
 
-  test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn', async () => {
+  test('enabling, disabling, updating and removing a tool changes the list, announced once per turn', async () => {
     proves('T-TOOL-008', 'T-TOOL-016', 'T-TOOL-017', 'T-LIFE-024', 'R-TOOL-025')
     const server = newServer()
     const handle = server.tool('one', { description: 'First' }, () => '1')
@@ -221,7 +221,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 })
 
-test('names and order are deterministic: order of registration, three times over', async () => {
+test('tools are always listed in the order of registration', async () => {
   proves('R-TOOL-024')
   const server = newServer()
   const names = ['zebra', 'apple', 'mango', '10', '9']
@@ -230,7 +230,7 @@ test('names and order are deterministic: order of registration, three times over
   for (let i = 0; i < 3; i++) expect((await client.tools().all()).map(({ name }) => name)).toEqual(names)
 })
 
-test('a definition that cannot work is refused when it is made, with the reason', () => {
+test('an invalid definition is refused with the reason when it is registered', () => {
   const server = newServer()
   server.tool('taken', {}, () => 'x')
   expect(() => server.tool('taken', {}, () => 'x')).toThrow('The tool "taken" is already defined')
@@ -275,7 +275,7 @@ test('tool names have no slash by default, and clients accept any name', async (
   }
 })
 
-test('names of tools that differ in letter case are different tools', async () => {
+test('tools whose names differ only in letter case are different tools', async () => {
   proves('R-TOOL-013', 'R-TOOL-016')
   const server = newServer()
   server.tool('getUser', {}, () => 'one')
@@ -387,7 +387,7 @@ test('argument and result types flow from the schemas to the handler', () => {
   server.tool('wrong', { output: z.object({ ok: z.boolean() }) }, () => ({ ok: 'yes' }))
 })
 
-test('a call without arguments reaches a tool that takes none, and a tool is not called for a notification', async () => {
+test('a tool without arguments can be called without them, and a notification calls no tool', async () => {
   const server = newServer()
   let calls = 0
   server.tool('count', {}, () => String(++calls))

@@ -135,7 +135,7 @@ describe('a server process', () => {
     }
   })
 
-  test('a server process has a process group of its own', async () => {
+  test('a server process has its own process group', async () => {
     const { call } = await connectOdd()
     const pid = (await call('pid')) as number
     expect(groupOf(pid)).toBe(pid)
@@ -372,7 +372,7 @@ describe('a line of the server', () => {
     return message.replace('"text":""', `"text":"${padding}"`)
   }
 
-  test.each([LIMIT - 1, LIMIT])('of %i bytes fits into a limit of 10,000', async (bytes) => {
+  test.each([LIMIT - 1, LIMIT])('a line of %i bytes fits into a limit of 10,000', async (bytes) => {
     const { call } = await connectOdd({ maxLineBytes: LIMIT })
     expect(await call('answer', { line: line(bytes) })).toMatch(/^x+$/)
   })
@@ -553,7 +553,7 @@ describe('standard error', () => {
 })
 
 describe('opening a connection', () => {
-  test('to a command that does not exist fails with ERR_SPAWN', async () => {
+  test('connecting to a missing command fails with ERR_SPAWN', async () => {
     const failure = await failureOf(connect({ command: 'no-such-command-here' }))
     expect(failure).toMatchObject({ code: 'ERR_SPAWN', message: expect.stringContaining('no-such-command-here') })
   })

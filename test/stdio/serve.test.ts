@@ -39,7 +39,7 @@ describe('a server process', () => {
     for (const message of server.messages) expect(message.jsonrpc).toBe('2.0')
   })
 
-  test('a server process writes only messages to its output, whatever its code prints', async () => {
+  test('a server process writes only messages to its output, even if its code prints', async () => {
     proves('T-STDIO-009', 'T-STDIO-006')
     const server = start()
     await server.initialize()

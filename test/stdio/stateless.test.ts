@@ -28,7 +28,7 @@ describe('a server process', () => {
     expect(await server.ask(...call('echo', { text: 'alone' }))).toMatchObject({ result: { resultType: 'complete' } })
   })
 
-  test('a server process sends no request of its own in a stateless revision', async () => {
+  test('a server process sends no requests in a stateless revision', async () => {
     proves('R-STDIO-003', 'R-BASE-035')
     const server = start()
     const { result } = await server.ask(...call('ask', {}, { elicitation: {} }))

@@ -59,7 +59,7 @@ test.each([
   [99, false],
   [100, false],
   [101, true],
-])('%i queued bytes against a bound of 100 are too many: %s', async (bytes, isTooMany) => {
+])('%i queued bytes with a limit of 100 are too many: %s', async (bytes, isTooMany) => {
   const { stream } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 100 })
   writer.line('x'.repeat(49))

@@ -4,8 +4,10 @@ import { createServer as createHttpServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { onTestFinished } from 'vitest'
-import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
+import type { Listening, ListenOptions } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from '../../src/http/server/fixed-limits.ts'
+import { listenWith } from '../../src/http/server/listen.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
 import { NodeExchange } from '../../src/http/server/runtime/node.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
@@ -26,11 +28,44 @@ export function testServer(options: Partial<ServerOptions> = {}): Server {
   return server
 }
 
+/** A server with a tool `hold` that answers `held` when `go` is opened. `begun` is open once it was called. */
+export function holdingServer(): { server: Server; begun: Gate; go: Gate } {
+  const [server, begun, go] = [testServer(), gate(), gate()]
+  server.tool('hold', {}, async () => {
+    begun.open()
+    await go.opened
+    return 'held'
+  })
+  return { server, begun, go }
+}
+
+/** A server with a tool `work` that reports progress once and then runs until its call is aborted. */
+export function workingServer(): { server: Server; begun: Gate; aborted: Gate } {
+  const [server, begun, aborted] = [testServer(), gate(), gate()]
+  server.tool('work', {}, async (_args, ctx) => {
+    await ctx.progress(1)
+    begun.open()
+    await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+    aborted.open()
+    return 'x'
+  })
+  return { server, begun, aborted }
+}
+
+/** Options whose limits may also name fixed limits, which a test makes small. */
+export type TestHttpOptions<Options extends HttpOptions = HttpOptions> = Omit<Options, 'limits'> & { limits?: Partial<AllHttpLimits> }
+
+/** The fixed limits among `limits`, over their real values. */
+export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimits {
+  const given = Object.entries(limits).filter(([name]) => name in FIXED_HTTP_LIMITS)
+  return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
+}
+
 /** Listens until the test is over. */
-export async function serve(server: Server, options: ListenOptions = {}): Promise<Listening> {
+export async function serve(server: Server, options: TestHttpOptions<ListenOptions> = {}): Promise<Listening> {
   // Many a test brings bad credentials on purpose.
   const limits = { failedLogins: false, ...options.limits } as const
-  const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options, limits })
+  const listening = await listenWith(server, { handleSignals: false, graceMs: 0, ...options, limits }, fixedLimits(limits))
   onTestFinished(() => listening.close())
   return listening
 }
@@ -38,10 +73,10 @@ export async function serve(server: Server, options: ListenOptions = {}): Promis
 /** The same with time that a test moves by hand: sockets are real, minutes are not. */
 export async function serveInFakeTime(
   server: Server,
-  options: HttpOptions = {},
+  options: TestHttpOptions = {},
   clock: FakeClock = fakeClock(),
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
-  const endpoint = new Endpoint(server, options, clock)
+  const endpoint = new Endpoint(server, options, clock, fixedLimits(options.limits))
   const at = createHttpServer((request, response) => {
     const exchange = new NodeExchange(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(exchange, exchange)
@@ -156,7 +191,12 @@ export async function openSession(
 }
 
 /** Something to wait for from outside: a handler that has begun, or may go on. */
-export function gate<T = void>(): { open: (value: T) => void; opened: Promise<T> } {
+export interface Gate<T = void> {
+  open(value: T): void
+  opened: Promise<T>
+}
+
+export function gate<T = void>(): Gate<T> {
   let open: (value: T) => void = () => {}
   const opened = new Promise<T>((resolve) => {
     open = resolve

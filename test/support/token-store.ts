@@ -6,7 +6,7 @@ import type { TokenStore } from '../../src/auth/store/token-store.ts'
 
 /** `make` gives a new, empty store each time. */
 export function checkTokenStore(make: () => Promise<TokenStore>): void {
-  test('keeps values by key until they are replaced or removed', async () => {
+  test('a store keeps values by key until they are replaced or removed', async () => {
     const store = await make()
     expect(await store.get('a')).toBeUndefined()
     await store.set('a', '1')
@@ -19,7 +19,7 @@ export function checkTokenStore(make: () => Promise<TokenStore>): void {
     expect([await store.get('a'), await store.get('b')]).toEqual([undefined, '{"token":"ü \u{1F511}"}'])
   })
 
-  test('takes any key, and confuses none', async () => {
+  test('a store accepts any key and never confuses two keys', async () => {
     const store = await make()
     const keys = [
       'https://as.example|https://mcp.example/mcp',

@@ -5,16 +5,19 @@ import { oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { discover } from './discovery/discover.ts'
 import { DEFAULT_OAUTH_LIMITS } from './http.ts'
 
+/** Options for `discoverAuthorization`. */
 export interface DiscoverAuthorizationOptions {
   /** The `WWW-Authenticate` header of the server's answer. Default: none, the well-known locations are tried. */
   challenge?: string | undefined
+  /** Cancels the requests. */
   signal?: AbortSignal
 }
 
+/** The authorization that a server requires. */
 export interface DiscoveredAuthorization {
   /** The authorization server: its issuer, or the origin of its endpoint when it names no issuer. */
   issuer: string
-  /** What tokens are requested for. */
+  /** The resource that tokens are requested for. */
   resource: string
   scopesSupported: readonly string[] | undefined
 }

@@ -4,6 +4,7 @@ import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { SafeFetch, SafeFetchInit } from '../fetch/safe-fetch.ts'
 
+/** The limits of a login. */
 export interface OAuthLimits {
   /** The longest time for one request. */
   requestTimeoutMs: number
@@ -17,7 +18,7 @@ export const DEFAULT_OAUTH_LIMITS: OAuthLimits = {
   loginTimeoutMs: 10 * 60_000,
 }
 
-/** What all requests of one login share. */
+/** The settings that all requests of one login share. */
 export interface FetchContext {
   /** Also bounds the size of responses. */
   fetch: SafeFetch

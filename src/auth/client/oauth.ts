@@ -11,6 +11,7 @@ import { memoryTokenStore } from '../store/token-store.ts'
 import type { OAuthOptions } from './options.ts'
 import { ServerAuthorization } from './server-authorization.ts'
 
+/** Authorizes requests with OAuth tokens. `oauth` creates it. */
 export interface OAuth extends Authorizer {
   /** Obtains tokens before the first request needs them. Does nothing if there are valid tokens. */
   login(server: string | URL, options?: { signal?: AbortSignal }): Promise<void>

@@ -8,6 +8,7 @@ import type { LoginOptions } from './login/redirect.ts'
 import type { OAuthClientOptions } from './registration/client-registration.ts'
 import type { DpopKeyPair } from './tokens/dpop-key.ts'
 
+/** Options for `oauth`. */
 export interface OAuthOptions extends OAuthClientOptions, LoginOptions {
   /** How tokens are obtained. Default: a person logs in with a browser. */
   grant?: OAuthGrant
@@ -30,6 +31,7 @@ export interface OAuthOptions extends OAuthClientOptions, LoginOptions {
   allowLegacy?: boolean
   /** Private hosts and ports that may be contacted, certificates, or a proxy. */
   network?: Omit<SafeFetchOptions, 'userUrl' | 'limits'>
+  /** Limits that differ from `DEFAULT_OAUTH_LIMITS`. */
   limits?: Partial<OAuthLimits>
   /** Receives warnings about unusual servers. */
   onWarning?(message: string): void

@@ -23,7 +23,7 @@ const NO_CHALLENGE: OAuthChallenge = {
   error: undefined,
 }
 
-/** What was already tried for one request. */
+/** The attempts made so far for one request. */
 interface Attempts {
   wasRefreshed: boolean
   wasGranted: boolean

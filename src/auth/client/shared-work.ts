@@ -34,7 +34,7 @@ export class SharedWork<T> {
     } finally {
       signal?.removeEventListener('abort', leave)
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#controller.abort(new DOMException('No request waits for the authorization any more', 'AbortError'))
+      if (this.#waiting === 0) this.#controller.abort(new DOMException('No request is waiting for the authorization', 'AbortError'))
     }
   }
 }

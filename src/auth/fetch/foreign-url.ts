@@ -6,6 +6,7 @@
 import { type Reach, reachOf } from '../../base/address/ip-address.ts'
 import { McpError } from '../../protocol/errors.ts'
 
+/** Which private hosts and ports may be contacted. Default: public addresses only. */
 export interface ForeignUrlOptions {
   /** The URL of the MCP server as the user gave it. Its host may be private. If it is this machine, other URLs on this machine are allowed too. */
   userUrl?: string | URL | undefined

@@ -9,7 +9,9 @@ import { McpError } from '../../protocol/errors.ts'
 import { readBody } from './bounded-body.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlCheck, urlRefused } from './foreign-url.ts'
 
+/** Options for `safeFetch`. */
 export interface SafeFetchOptions extends ForeignUrlOptions {
+  /** Limits that differ from `DEFAULT_SAFE_FETCH_LIMITS`. */
   limits?: Partial<SafeFetchLimits> | undefined
   /**
    * Makes the requests instead of the built-in connection, for example through a proxy. URLs and redirects are still
@@ -22,6 +24,7 @@ export interface SafeFetchOptions extends ForeignUrlOptions {
   ca?: string | undefined
 }
 
+/** The limits of one request. */
 export interface SafeFetchLimits {
   /** The largest body, after decompression. */
   maxDocumentBytes: number
@@ -41,12 +44,17 @@ export const DEFAULT_SAFE_FETCH_LIMITS: SafeFetchLimits = {
 /** Returns all addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
+/** One request: a part of the options of `fetch`. */
 export interface SafeFetchInit {
+  /** Default: GET. */
   method?: 'GET' | 'POST' | undefined
+  /** The headers to send. */
   headers?: Record<string, string> | Headers | undefined
+  /** The body of a POST. */
   body?: string | undefined
   /** `manual` returns a redirect as a response. `follow` follows the redirects of a GET. Default: `follow`. */
   redirect?: 'manual' | 'follow' | undefined
+  /** Cancels the request. */
   signal?: AbortSignal | undefined
 }
 

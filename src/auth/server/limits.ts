@@ -1,5 +1,6 @@
 /** The limits of a resource server. */
 
+/** The limits of `resourceServer`. */
 export interface ResourceServerLimits {
   /** The longest access token. */
   maxTokenBytes: number
@@ -7,12 +8,8 @@ export interface ResourceServerLimits {
   clockToleranceSeconds: number
   /** The longest time for one request to an issuer. */
   fetchTimeoutMs: number
-  /** How long fetched keys are used. */
-  keyCacheMs: number
   /** How long an introspection result is used. */
   introspectionCacheMs: number
-  /** How far the time of a DPoP proof may be from now, in both directions. */
-  proofWindowMs: number
   /** Maximum number of DPoP proofs that are remembered to detect reuse. */
   maxProofs: number
 }
@@ -22,8 +19,6 @@ export const DEFAULT_RESOURCE_SERVER_LIMITS: ResourceServerLimits = {
   maxTokenBytes: 8 * 1024,
   clockToleranceSeconds: 5,
   fetchTimeoutMs: 5_000,
-  keyCacheMs: 10 * 60_000,
   introspectionCacheMs: 60_000,
-  proofWindowMs: 60_000,
   maxProofs: 100_000,
 }

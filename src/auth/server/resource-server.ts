@@ -22,6 +22,7 @@ import { principalOf } from './tokens/token-claims.ts'
 import { BadToken, IssuerUnavailable } from './tokens/token-errors.ts'
 import { type TokenOptions, TokenReader } from './tokens/token-reader.ts'
 
+/** Options for `resourceServer`. */
 export interface ResourceServerOptions extends MetadataOptions, TokenOptions {
   /** The public URL of the endpoint. Only tokens that were issued for it are accepted. */
   resource: string
@@ -29,7 +30,9 @@ export interface ResourceServerOptions extends MetadataOptions, TokenOptions {
   scopes?: readonly string[]
   /** Options for tokens that are bound to a key (DPoP, RFC 9449), or false to refuse them. Default: accepted, not required. */
   dpop?: DpopOptions | false
+  /** Limits that differ from `DEFAULT_RESOURCE_SERVER_LIMITS`. */
   limits?: Partial<ResourceServerLimits>
+  /** The clock for expiry. Default: the system clock. */
   clock?: Clock
 }
 

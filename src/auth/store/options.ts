@@ -7,6 +7,7 @@ export interface Keychain {
   remove(account: string): Promise<void>
 }
 
+/** Options for `fileTokenStore`. */
 export interface FileStoreOptions {
   /** The folder of the files. It must not be readable by other users. Default: `tokens` in the data folder of the user. */
   folder?: string | undefined
@@ -14,34 +15,32 @@ export interface FileStoreOptions {
   passphrase?: string | undefined
   /** Replaces the keychain of the system; `false` uses none. */
   keychain?: Keychain | false | undefined
+  /** Limits that differ from `DEFAULT_FILE_STORE_LIMITS`. */
   limits?: Partial<FileStoreLimits> | undefined
   /** Receives warnings: a key that is poorly protected, or an entry that cannot be read. Default: `process.emitWarning`. */
   onWarning?: ((message: string) => void) | undefined
 }
 
+/** Options for `keychainTokenStore`. */
 export interface KeychainStoreOptions {
   /** Replaces the keychain of the system. */
   keychain?: Keychain | undefined
   /** The folder of the lock files: a keychain has no locks. Default: as for `fileTokenStore`. */
   folder?: string | undefined
-  limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs' | 'lockStaleMs'>> | undefined
+  /** Limits that differ from `DEFAULT_FILE_STORE_LIMITS`. */
+  limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs'>> | undefined
 }
 
+/** The limits of a store in files. */
 export interface FileStoreLimits {
   /** How long to wait for a lock that another process holds. */
   lockTimeoutMs: number
-  /** A lock that was not refreshed for this long is broken. The lock of a process that has ended is broken at once. */
-  lockStaleMs: number
   /** The largest entry. */
   maxEntryBytes: number
-  /** Maximum number of entries in one folder. */
-  maxEntries: number
 }
 
 /** The defaults of `limits`. */
 export const DEFAULT_FILE_STORE_LIMITS: FileStoreLimits = {
   lockTimeoutMs: 30_000,
-  lockStaleMs: 10_000,
   maxEntryBytes: 256 * 1024,
-  maxEntries: 1000,
 }

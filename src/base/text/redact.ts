@@ -69,7 +69,7 @@ export function countSecrets(text: string): number {
 /** Whether a text as a whole looks like a secret. */
 export const isSecretText = (text: string): boolean => redactText(text) === HIDDEN
 
-/** No pattern has to see more than this of a secret to know it. */
+/** Every pattern recognises a secret by at most this many of its first characters. */
 const MAX_PART = 1024
 
 /** The start of a text with secrets replaced. Takes time for the kept part only, however long the text is. */

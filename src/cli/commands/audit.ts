@@ -15,7 +15,7 @@ export function registerAudit(program: Command, runner: CommandRunner): void {
   const audit = program
     .command('audit')
     .summary('show and check the audit log')
-    .description('Shows and checks the audit log: what was done, and what was denied.')
+    .description('Shows and checks the audit log, the record of performed and denied actions.')
   audit
     .command('verify')
     .description(

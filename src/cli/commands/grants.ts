@@ -7,8 +7,9 @@ import { storagePath } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
+import { minuteText } from '../output/minute-text.ts'
 import { safe } from '../output/safe-text.ts'
-import { table } from '../output/table.ts'
+import { printTable } from '../output/table.ts'
 
 export function registerGrants(program: Command, runner: CommandRunner): void {
   const grants = program
@@ -37,23 +38,20 @@ async function listAction(invocation: Invocation): Promise<void> {
     action,
     [bind.server, bind.primitive].filter((part) => part !== undefined).join('/'),
     scope,
-    new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' '),
+    minuteText(expiresAt),
     bind.args.kind === 'pattern' ? jsonText(bind.args.args) : bind.args.kind,
   ])
-  screen.print(
-    table(
-      [
-        { title: 'ID', style: 'dim' },
-        { title: 'ACTION' },
-        { title: 'TARGET', style: 'bold' },
-        { title: 'SCOPE' },
-        { title: 'EXPIRES' },
-        { title: 'ARGUMENTS' },
-      ],
-      rows,
-      screen.style,
-      screen.columns,
-    ),
+  printTable(
+    screen,
+    [
+      { title: 'ID', style: 'dim' },
+      { title: 'ACTION' },
+      { title: 'TARGET', style: 'bold' },
+      { title: 'SCOPE' },
+      { title: 'EXPIRES' },
+      { title: 'ARGUMENTS' },
+    ],
+    rows,
   )
 }
 

@@ -6,8 +6,9 @@ import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
+import { minuteText } from '../output/minute-text.ts'
 import { safe } from '../output/safe-text.ts'
-import { table } from '../output/table.ts'
+import { printTable } from '../output/table.ts'
 
 export function registerInbox(program: Command, runner: CommandRunner): void {
   const inbox = program
@@ -40,17 +41,10 @@ async function listAction(invocation: Invocation): Promise<void> {
   const rows = parked.map(({ question, state }) => [
     question.id,
     state,
-    new Date(question.expiresAt).toISOString().slice(0, 16).replace('T', ' '),
+    minuteText(question.expiresAt),
     describeQuestion(question)[0]?.text ?? question.action,
   ])
-  screen.print(
-    table(
-      [{ title: 'ID', style: 'dim' }, { title: 'STATE' }, { title: 'EXPIRES' }, { title: 'QUESTION' }],
-      rows,
-      screen.style,
-      screen.columns,
-    ),
-  )
+  printTable(screen, [{ title: 'ID', style: 'dim' }, { title: 'STATE' }, { title: 'EXPIRES' }, { title: 'QUESTION' }], rows)
 }
 
 async function showAction(invocation: Invocation, id: string | undefined, { whole = false }: { whole?: boolean }): Promise<void> {

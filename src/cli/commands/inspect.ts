@@ -73,7 +73,7 @@ async function inspectAction(invocation: Invocation, server: string | undefined,
 class Exchange {
   readonly #screen: Screen
   readonly #showsSecrets: boolean
-  /** When requests were sent, by side and id; bounded by what the two sides have open. */
+  /** The times when requests were sent, by side and id. Its size is limited by the open requests of both sides. */
   readonly #sent = new Map<string, { method: string; atMs: number }>()
 
   constructor(screen: Screen, showsSecrets: boolean) {

@@ -8,7 +8,7 @@ import { withHost } from '../connections/open-host.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
-import { table } from '../output/table.ts'
+import { printTable } from '../output/table.ts'
 
 export function registerPins(program: Command, runner: CommandRunner): void {
   const pins = program
@@ -42,7 +42,7 @@ async function listAction({ io, screen }: Invocation, server: string | undefined
   if (screen.isJson) return screen.printJson(baselines)
   const rows = baselines.flatMap(({ server: id, items }) => items.map(({ kind, name }) => [id, kind, name]))
   if (rows.length === 0) return screen.note(safe`Nothing is approved yet.`)
-  screen.print(table([{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows, screen.style, screen.columns))
+  printTable(screen, [{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows)
 }
 
 async function diffAction(invocation: Invocation, server: string): Promise<ExitName> {

@@ -35,7 +35,7 @@ export function registerPolicy(program: Command, runner: CommandRunner): void {
   const policy = program
     .command('policy')
     .summary('check, explain, test and replay your rules')
-    .description('Checks, explains, tests and replays the rules: what is allowed, asked or denied.')
+    .description('Checks, explains, tests and replays the rules that allow, ask about or deny actions.')
   const command = (name: string, text: string): Command =>
     policy
       .command(name)

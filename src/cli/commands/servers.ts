@@ -29,7 +29,7 @@ import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { table } from '../output/table.ts'
+import { printTable } from '../output/table.ts'
 
 interface AddOptions extends TargetOptions {
   title?: string
@@ -166,7 +166,7 @@ async function movedSecrets(
   return moved
 }
 
-/** A value in the vault is not shown again, so the person may look at it first. */
+/** The vault never shows a value again, so the person may look at it before it is moved. */
 async function agreesToMove({ io, signal, screen }: Invocation, movable: readonly Movable[]): Promise<boolean> {
   if (!isInteractive(io) || screen.isJson) return false
   for (const { id, secret } of movable) screen.note(safe`  ${id}: ${secret.where}, ${secret.chars} characters`)
@@ -272,14 +272,7 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
   if (servers.length === 0)
     return screen.note(safe`No servers are configured yet. Add one: portico servers add NAME URL, or portico servers import`)
   const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownTransport(spec, whole)])
-  screen.print(
-    table(
-      [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'ADDRESS' }],
-      rows,
-      screen.style,
-      screen.columns,
-    ),
-  )
+  printTable(screen, [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'ADDRESS' }], rows)
 }
 
 /** The command or address; values that look like secrets are replaced by their length. */

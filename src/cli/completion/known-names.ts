@@ -1,4 +1,4 @@
-/** Names for completion from files on this machine: the configured servers, and what was approved of each. */
+/** Names for completion from files on this machine: the configured servers, and the approved definitions of each. */
 
 import { openPins, serverFile } from '../../host/index.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'

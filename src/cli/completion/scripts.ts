@@ -1,10 +1,10 @@
-/** What a shell must be told so that Tab asks us. */
+/** Shell scripts that connect the Tab key to `portico __complete`. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 export type Shell = (typeof SHELLS)[number]
 
-// Bash takes words apart at = and :, so it gets the line as it stands, and what it is given back begins after the last of those.
+// Bash splits words at = and :. So we pass the whole line, and suggestions begin after the last = or :.
 const BASH = `# portico completion for bash: put this into ~/.bashrc
 #   source <(portico completion bash)
 _portico() {

@@ -27,7 +27,7 @@ export async function targetFor(invocation: Invocation, target: TargetName, opti
       const { httpTarget } = await import('../../http/client/index.ts')
       return httpTarget(target.url, {
         headers: options.header,
-        // With an Authorization header of their own the person is not sent to a login.
+        // If the person gives an Authorization header, there is no login.
         ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation, target.url) }),
         ...(options.insecure && { allowInsecure: true }),
         onWarning,

@@ -5,7 +5,7 @@ import { usageOf } from '../arguments/usage.ts'
 import { printValue } from '../output/content.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { table } from '../output/table.ts'
+import { printTable } from '../output/table.ts'
 
 export interface ResourceListing {
   resources: readonly Resource[]
@@ -16,7 +16,7 @@ export function printTools(screen: Screen, tools: readonly Tool[]): void {
   if (screen.isJson) return screen.printJson(tools)
   if (tools.length === 0) return screen.note(safe`This server has no tools.`)
   const rows = tools.map((tool) => [tool.name, hintsOf(tool), firstLine(tool.description ?? tool.title)])
-  screen.print(table([{ title: 'TOOL', style: 'bold' }, { title: 'HINTS' }, { title: 'DESCRIPTION' }], rows, screen.style, screen.columns))
+  printTable(screen, [{ title: 'TOOL', style: 'bold' }, { title: 'HINTS' }, { title: 'DESCRIPTION' }], rows)
 }
 
 export function printTool(screen: Screen, tool: Tool): void {
@@ -54,7 +54,7 @@ export function printResources(screen: Screen, listing: ResourceListing): void {
       firstLine(title ?? description ?? name),
     ]),
   ]
-  screen.print(table([{ title: 'URI', style: 'bold' }, { title: 'TYPE' }, { title: 'DESCRIPTION' }], rows, screen.style, screen.columns))
+  printTable(screen, [{ title: 'URI', style: 'bold' }, { title: 'TYPE' }, { title: 'DESCRIPTION' }], rows)
 }
 
 export function printPrompts(screen: Screen, prompts: readonly Prompt[]): void {
@@ -65,9 +65,7 @@ export function printPrompts(screen: Screen, prompts: readonly Prompt[]): void {
     args.map((each) => (each.required ? each.name : `[${each.name}]`)).join(' '),
     firstLine(description ?? title),
   ])
-  screen.print(
-    table([{ title: 'PROMPT', style: 'bold' }, { title: 'ARGUMENTS' }, { title: 'DESCRIPTION' }], rows, screen.style, screen.columns),
-  )
+  printTable(screen, [{ title: 'PROMPT', style: 'bold' }, { title: 'ARGUMENTS' }, { title: 'DESCRIPTION' }], rows)
 }
 
 export const firstLine = (text: unknown): string => (typeof text === 'string' ? (text.trim().split('\n', 1)[0] ?? '') : '')

@@ -60,7 +60,7 @@ export function clientSession(client: Client): Session {
 export const isWithheld = (host: Host, id: string, tool: string): boolean =>
   host.review(id)?.items.some(({ kind, name }) => kind === 'tool' && name === tool) ?? false
 
-/** Lists only what was approved. Throws the reason when the server is not connected. */
+/** Lists only approved definitions. Throws the reason if the server is not connected. */
 function hostSession(host: Host, id: string): Session {
   const ours = <Entry extends { server: string; definition: unknown }>(entries: readonly Entry[]): Entry['definition'][] => {
     const health = host.health()[id]

@@ -9,7 +9,7 @@ import { listen } from '../../http/index.ts'
 
 export interface Embedded {
   servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
-  /** For checking what it received. */
+  /** The rogue server itself, so that the demo can check which data it received. */
   rogue: RogueServer
   close(): Promise<void>
 }

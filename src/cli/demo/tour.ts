@@ -128,7 +128,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
   if (!screen.isJson) {
     for (const { kind, name, difference, flags } of review.items) {
       screen.print(safe`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
-      for (const { text } of difference?.changes ?? []) screen.print(safe`        ${text}`)
+      for (const { pointer, text } of difference?.changes ?? []) screen.print(safe`        ${pointer}: ${text}`)
       for (const flag of flags) screen.print(safe`        ${screen.style.yellow('!')} ${flag}`)
     }
   }

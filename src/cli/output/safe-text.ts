@@ -56,7 +56,7 @@ export class SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
   }
 
-  /** The same with a style around it; `style` adds nothing but codes of its own. */
+  /** The same text with a style. `style` must add only its own control codes. */
   styled(style: (text: string) => string): SafeText {
     return new SafeText(style(this.#text))
   }

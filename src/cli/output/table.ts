@@ -1,6 +1,7 @@
 /** A table that fits the width of the terminal. */
 
 import { LINE_BREAK, SafeText, type Showable } from './safe-text.ts'
+import type { Screen } from './screen.ts'
 import type { StyleName, Styles } from './style.ts'
 
 export interface Column {
@@ -37,3 +38,7 @@ export function table(
     )
   return SafeText.join([line(titles, () => 'dim'), ...cells.map((row) => line(row, (i) => columns[i]?.style))], LINE_BREAK)
 }
+
+/** Prints a table in the style and width of the screen. */
+export const printTable = (screen: Screen, columns: readonly Column[], rows: readonly (readonly Showable[])[]): void =>
+  screen.print(table(columns, rows, screen.style, screen.columns))

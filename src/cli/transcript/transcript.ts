@@ -9,7 +9,7 @@ import type { TappedMessage } from '../../testing/index.ts'
 export interface Heading {
   portico: 'transcript'
   format: 1
-  /** What was recorded, for people. */
+  /** Describes the recording, for people. */
   target: string
   /** ISO 8601. */
   at: string

@@ -262,7 +262,7 @@ class Listen {
       this.acknowledge = resolve
       this.fail = reject
     })
-    // Nobody awaits this promise when the request is replaced.
+    // A replaced request leaves this promise without a reader. Its rejection must not end the process.
     this.acknowledged.catch(() => {})
   }
 }

@@ -134,7 +134,7 @@ export class Fleet {
       const { step, done } = this.#running.get(at) ?? { step: '', done: 0 }
       const where = `step ${done + 1} of ${steps.length}: ${step}`
       this.#finish({ ...deployment, outcome: ctx.signal.aborted ? 'stopped' : 'failed', step: where })
-      // Sent through the server and not the request: a cancelled request may not send anything more.
+      // Sent by the server itself, because a cancelled request must not send anything.
       this.#server.log.warning({ message: `Stopped at ${where}`, service, environment })
       throw error
     } finally {

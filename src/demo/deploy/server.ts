@@ -4,7 +4,7 @@
  */
 
 import { type Context, createServer, type Server, type ServerOptions, ToolError } from '../../server/index.ts'
-import { object } from '../schema.ts'
+import { allRequired, object } from '../schema.ts'
 import { Approvals } from './approvals.ts'
 import { ENVIRONMENTS, type Environment, Fleet, SERVICES } from './fleet.ts'
 
@@ -80,19 +80,13 @@ function addPlan(server: Server, fleet: Fleet): void {
     {
       title: 'Plan a deployment',
       description: 'Shows what a deployment would do, without doing it',
-      input: object({ service: SERVICE, version: VERSION, environment: ENVIRONMENT }, 'service', 'version', 'environment'),
-      output: object(
-        {
-          from: { type: 'string' },
-          to: { type: 'string' },
-          steps: { type: 'array', items: { type: 'string' } },
-          needsApproval: { type: 'boolean' },
-        },
-        'from',
-        'to',
-        'steps',
-        'needsApproval',
-      ),
+      input: allRequired({ service: SERVICE, version: VERSION, environment: ENVIRONMENT }),
+      output: allRequired({
+        from: { type: 'string' },
+        to: { type: 'string' },
+        steps: { type: 'array', items: { type: 'string' } },
+        needsApproval: { type: 'boolean' },
+      }),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ service, version, environment }) => ({
@@ -104,20 +98,13 @@ function addPlan(server: Server, fleet: Fleet): void {
   )
 }
 
-const DEPLOY_RESULT = object(
-  {
-    service: { type: 'string' },
-    environment: { type: 'string' },
-    from: { type: 'string' },
-    to: { type: 'string' },
-    steps: { type: 'integer' },
-  },
-  'service',
-  'environment',
-  'from',
-  'to',
-  'steps',
-)
+const DEPLOY_RESULT = allRequired({
+  service: { type: 'string' },
+  environment: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  steps: { type: 'integer' },
+})
 
 function addDeploy(server: Server, fleet: Fleet, approvals: Approvals, timeoutMs: number): void {
   server.tool(
@@ -167,14 +154,10 @@ async function confirm(request: DeployRequest, ctx: Context): Promise<{ environm
   const answer = await ctx.elicit(
     'confirm',
     `Deploy ${service} ${version} to ${environment}?`,
-    object(
-      {
-        environment: { ...ENVIRONMENT, title: 'Environment', default: environment },
-        reason: { ...REASON, title: 'Reason', ...(reason !== undefined && { default: reason }) },
-      },
-      'environment',
-      'reason',
-    ),
+    allRequired({
+      environment: { ...ENVIRONMENT, title: 'Environment', default: environment },
+      reason: { ...REASON, title: 'Reason', ...(reason !== undefined && { default: reason }) },
+    }),
   )
   return { environment: answer.environment, reason: answer.reason }
 }
@@ -204,7 +187,7 @@ function addRollback(server: Server, fleet: Fleet): void {
     {
       title: 'Roll back',
       description: 'Rolls back to the previous version; changes of the current one are lost',
-      input: object({ service: SERVICE, environment: ENVIRONMENT }, 'service', 'environment'),
+      input: allRequired({ service: SERVICE, environment: ENVIRONMENT }),
       output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
@@ -213,7 +196,7 @@ function addRollback(server: Server, fleet: Fleet): void {
       if (to === null) throw new ToolError(`${service} has no previous version in ${environment}`)
       if (ctx.caller.capabilities.elicitation?.form) {
         const sure = { type: 'boolean', title: `Discard the changes made after ${to}`, default: false } as const
-        const answer = await ctx.elicit('confirm', `Roll ${service} in ${environment} back to ${to}?`, object({ sure }, 'sure'))
+        const answer = await ctx.elicit('confirm', `Roll ${service} in ${environment} back to ${to}?`, allRequired({ sure }))
         if (!answer.sure) throw new ToolError('The person did not confirm the rollback; nothing was changed')
       }
       return ctx.once('rollback', () => fleet.rollback({ service, environment, version: to }, ctx))

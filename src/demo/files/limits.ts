@@ -1,4 +1,4 @@
-/** The limits of the files server. Each is an option of the same name. */
+/** The limits of the files server. The command has no options for them; tests make them small. */
 
 export interface FilesLimits {
   /** Maximum number of bytes that one read returns, of a file of any size. */

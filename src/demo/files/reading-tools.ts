@@ -1,7 +1,7 @@
 /** The read-only tools: read, list, stat, search. */
 
 import { embed, image, type Server, ToolError, text } from '../../server/index.ts'
-import { object } from '../schema.ts'
+import { allRequired, object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
 import { decodeText, hashOf, readRange, readWhole } from './contents.ts'
 import { modifiedAt, nameOf, within } from './enclosure.ts'
@@ -135,7 +135,7 @@ function addList(server: Server, area: Area): void {
     offset: { type: 'integer', minimum: 0 },
     limit: { type: 'integer', minimum: 1, maximum: area.limits.maxEntries },
   })
-  const output = object({ entries: { type: 'array', items: entry }, hasMore: { type: 'boolean' } }, 'entries', 'hasMore')
+  const output = allRequired({ entries: { type: 'array', items: entry }, hasMore: { type: 'boolean' } })
   const description = 'Lists the entries of a folder. Without a path: the allowed folder, or the names of several allowed folders'
   server.tool(
     'list',
@@ -169,7 +169,7 @@ function addStat(server: Server, area: Area): void {
   const description = 'Shows the kind (file, folder, link), the size and the modification time of an entry'
   server.tool(
     'stat',
-    { title: 'Show file details', description, input: object({ path: PATH }, 'path'), output, annotations: HINTS },
+    { title: 'Show file details', description, input: allRequired({ path: PATH }), output, annotations: HINTS },
     ({ path }, ctx) =>
       area.go(path, ctx, async ({ spot, name: called }) => {
         const stats =
@@ -191,12 +191,7 @@ function addStat(server: Server, area: Area): void {
 
 function addSearch(server: Server, area: Area): void {
   const match = object({ path: { type: 'string' }, line: { type: 'integer' }, text: { type: 'string' } }, 'path')
-  const output = object(
-    { matches: { type: 'array', items: match }, isCut: { type: 'boolean' }, skipped: { type: 'integer' } },
-    'matches',
-    'isCut',
-    'skipped',
-  )
+  const output = allRequired({ matches: { type: 'array', items: match }, isCut: { type: 'boolean' }, skipped: { type: 'integer' } })
   const input = object(
     {
       query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Plain text, not a regular expression' },

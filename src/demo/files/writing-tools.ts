@@ -3,7 +3,7 @@
 import { rename, rm, unlink } from 'node:fs/promises'
 import { codeOf } from '../../files/private-file.ts'
 import { type Context, type Server, ToolError } from '../../server/index.ts'
-import { object } from '../schema.ts'
+import { allRequired, object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
 import { decodeText, hashOf, readOld, renameNew, replaceFile } from './contents.ts'
 import { applyEdits, makeDiff } from './editing.ts'
@@ -40,14 +40,8 @@ function addWrite(server: Server, area: Area): void {
     'path',
     'content',
   )
-  const output = object(
-    { path: { type: 'string' }, size: { type: 'integer' }, hash: { type: 'string' }, isNew: { type: 'boolean' } },
-    'path',
-    'size',
-    'hash',
-    'isNew',
-  )
-  const description = 'Writes a complete file. An existing file is replaced only with its hash or with overwrite'
+  const output = allRequired({ path: { type: 'string' }, size: { type: 'integer' }, hash: { type: 'string' }, isNew: { type: 'boolean' } })
+  const description = 'Writes a complete file. To replace an existing file, give its hash or set overwrite'
   server.tool(
     'write',
     { title: 'Write a file', description, input, output, annotations: { ...HINTS, idempotentHint: true } },
@@ -89,13 +83,7 @@ function addEdit(server: Server, area: Area): void {
     'path',
     'edits',
   )
-  const output = object(
-    { path: { type: 'string' }, hash: { type: 'string' }, diff: { type: 'string' }, isDone: { type: 'boolean' } },
-    'path',
-    'hash',
-    'diff',
-    'isDone',
-  )
+  const output = allRequired({ path: { type: 'string' }, hash: { type: 'string' }, diff: { type: 'string' }, isDone: { type: 'boolean' } })
   const description = 'Replaces exact texts in a file and shows the changes. If one edit fails, none is made'
   server.tool(
     'edit',
@@ -188,7 +176,7 @@ async function confirmRemoval({ name }: Place, count: number, ctx: Context): Pro
   if (!ctx.caller.capabilities.elicitation?.form) return
   const what = count > 0 ? `${name} and the ${count} entries in it` : name
   const sure = { type: 'boolean', title: 'Remove permanently', default: false } as const
-  const answer = await ctx.elicit('confirm', `Remove ${what}? This cannot be undone.`, object({ sure }, 'sure'))
+  const answer = await ctx.elicit('confirm', `Remove ${what}? This cannot be undone.`, allRequired({ sure }))
   if (!answer.sure) throw new ToolError('The person did not confirm the removal; nothing was removed')
 }
 

@@ -1,7 +1,7 @@
 /** The prompts of the notes server. */
 
 import { embed, McpError, type Server, text } from '../../server/index.ts'
-import { object } from '../schema.ts'
+import { allRequired, object } from '../schema.ts'
 import { asMarkdown, type NoteBook } from './note-book.ts'
 import { withTag } from './tools.ts'
 
@@ -16,7 +16,7 @@ export function addPrompts(server: Server, book: NoteBook): void {
     {
       title: 'Summarise a note',
       description: 'Summarises one note',
-      input: object({ id: { type: 'string', description: 'The id of the note' } }, 'id'),
+      input: allRequired({ id: { type: 'string', description: 'The id of the note' } }),
       complete: { id: async () => (await book.all()).map(({ id }) => id) },
     },
     async ({ id }) => {

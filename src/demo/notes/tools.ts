@@ -1,7 +1,7 @@
 /** The tools of the notes server. */
 
 import { type Context, type Server, ToolError, text } from '../../server/index.ts'
-import { object } from '../schema.ts'
+import { allRequired, object } from '../schema.ts'
 import type { Note } from './note.ts'
 import { asMarkdown, type NoteBook, noSuchNote } from './note-book.ts'
 
@@ -18,23 +18,15 @@ const TAG = { type: 'string', maxLength: 40, description: 'Only notes with this 
 const ID = { type: 'string', maxLength: 40, description: 'Id of the note, from add, list or search' } as const
 const LIMIT = { type: 'integer', minimum: 1, maximum: 200 } as const
 
-const BRIEF = object(
-  {
-    id: { type: 'string' },
-    title: { type: 'string' },
-    tags: { type: 'array', items: { type: 'string' } },
-    updatedAt: { type: 'string' },
-    revision: { type: 'integer' },
-    excerpt: { type: 'string' },
-  },
-  'id',
-  'title',
-  'tags',
-  'updatedAt',
-  'revision',
-  'excerpt',
-)
-const FOUND = object({ notes: { type: 'array', items: BRIEF }, total: { type: 'integer' } }, 'notes', 'total')
+const BRIEF = allRequired({
+  id: { type: 'string' },
+  title: { type: 'string' },
+  tags: { type: 'array', items: { type: 'string' } },
+  updatedAt: { type: 'string' },
+  revision: { type: 'integer' },
+  excerpt: { type: 'string' },
+})
+const FOUND = allRequired({ notes: { type: 'array', items: BRIEF }, total: { type: 'integer' } })
 const WHOLE = object(
   { ...BRIEF.properties, text: { type: 'string' }, createdAt: { type: 'string' } },
   'id',
@@ -84,7 +76,7 @@ export function addTools(server: Server, book: NoteBook): void {
     {
       title: 'Remove a note',
       description: 'Permanently removes a note',
-      input: object({ id: ID }, 'id'),
+      input: allRequired({ id: ID }),
       annotations: { destructiveHint: true, openWorldHint: false },
     },
     async ({ id }) => {
@@ -99,7 +91,7 @@ function addReadingTools(server: Server, book: NoteBook): void {
   const annotations = { readOnlyHint: true, openWorldHint: false }
   server.tool(
     'read',
-    { title: 'Read a note', description: 'Returns the full text of a note', input: object({ id: ID }, 'id'), output: WHOLE, annotations },
+    { title: 'Read a note', description: 'Returns the full text of a note', input: allRequired({ id: ID }), output: WHOLE, annotations },
     async ({ id }) => {
       const note = await book.find(id)
       if (!note) throw noSuchNote(id)

@@ -1,4 +1,4 @@
-/** What actions need of the services of a host. */
+/** The services of a host that actions use. */
 
 import type { PinStore } from '../approval/pin-store.ts'
 import type { Gate } from '../consent/gate/gate.ts'

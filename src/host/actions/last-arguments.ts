@@ -1,5 +1,7 @@
 /** The arguments that a person agreed to last, so that a question can show the differences. */
 
+import { BoundedMap } from '../../base/bounded-map.ts'
+
 type Arguments = Readonly<Record<string, unknown>>
 
 export interface AgreedCall {
@@ -12,18 +14,14 @@ export interface AgreedCall {
 const MAX_CALLS = 500
 
 export class LastArguments {
-  readonly #calls = new Map<string, AgreedCall>()
+  readonly #calls = new BoundedMap<string, AgreedCall>(MAX_CALLS)
 
   of(server: string, tool: string): AgreedCall | undefined {
     return this.#calls.get(keyOf(server, tool))
   }
 
   remember(server: string, tool: string, call: AgreedCall): void {
-    const key = keyOf(server, tool)
-    this.#calls.delete(key)
-    this.#calls.set(key, call)
-    const [oldest] = this.#calls.keys()
-    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest)
+    this.#calls.set(keyOf(server, tool), call)
   }
 }
 

@@ -51,8 +51,8 @@ export async function performUse<T>(
 }
 
 /**
- * Sends with the client of the server. The pin is checked after the client is there: until then the server may have
- * been replaced since the decision, and with a client its lists are known.
+ * Sends with the client of the server. The pin is checked when the client is connected and its lists were read, because the
+ * server may have been replaced since the decision.
  */
 export const sendPinned = <T>(
   server: HostedServer,
@@ -71,7 +71,7 @@ export const sendPinned = <T>(
   )
 
 /**
- * Errors of the host that quote no one. All others can contain foreign text: the answer of a server, its last words before
+ * Errors of the host that contain no foreign text. All others can contain foreign text: the answer of a server, its last words before
  * it ended, the answer of an authorization server or a proxy.
  */
 const HOST_ERRORS: ReadonlySet<unknown> = new Set([

@@ -15,7 +15,7 @@ export interface Baseline {
   items: readonly Primitive[]
 }
 
-/** A file with an unknown shape is rejected as a whole: guessing would mean guessing approvals. */
+/** Rejects the whole file if its shape is unknown. A guess could approve something that the person did not approve. */
 export function checkBaselines(value: unknown): readonly Baseline[] {
   if (!Array.isArray(value)) throw new Error('expected a list of servers')
   for (const [at, each] of value.entries()) {

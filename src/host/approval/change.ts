@@ -1,11 +1,11 @@
-/** One thing that changed in a definition: where, how bad, and in words. */
+/** One change of a definition: its place, its class and a description for the person. */
 
 import { isEqual } from '../../protocol/schema/equality.ts'
 import { DIFFERENCE_CLASSES, type DifferenceClass, type PinDifference } from '../model/difference.ts'
 
 export type Change = PinDifference['changes'][number]
 
-/** For people, so with dots: a path they can find in the definition that is shown beside it. */
+/** A path with dots, because people read it next to the definition. */
 export const at = (pointer: string, name: string): string => {
   const segment = /^[\w$-]+$/.test(name) ? name : JSON.stringify(name)
   return pointer === '' ? segment : `${pointer}.${segment}`
@@ -19,14 +19,14 @@ export const changeOf = (pointer: string, changeClass: DifferenceClass, text: st
   ...(after !== undefined && { after }),
 })
 
-/** Words that a model or a person reads. Only spaces and line ends between the same words are nothing. */
+/** A change of a text that a model or a person reads. A change of spaces and line ends only is cosmetic. */
 export function textChange(before: unknown, after: unknown, pointer: string): Change {
-  if (isEqual(spaced(before), spaced(after))) return changeOf(pointer, 'cosmetic', 'other spaces or line ends', before, after)
-  const text = before === undefined ? 'new text' : after === undefined ? 'the text is gone' : 'another text'
+  if (isEqual(spaced(before), spaced(after))) return changeOf(pointer, 'cosmetic', 'only spaces or line ends changed', before, after)
+  const text = before === undefined ? 'text added' : after === undefined ? 'text removed' : 'text changed'
   return changeOf(pointer, 'text', text, before, after)
 }
 
-/** Not `\s`, which takes invisible characters for spaces. */
+/** Not `\s`, because it also matches invisible characters. */
 const spaced = (value: unknown): unknown => (typeof value === 'string' ? value.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '') : value)
 
 export const worstOf = (changes: readonly Change[]): DifferenceClass =>

@@ -1,4 +1,4 @@
-/** What a server offers now, against what was approved. */
+/** Compares the definitions that a server offers with the approved ones. */
 
 import { looksLike } from '../../base/text/confusable.ts'
 import type { PinDifference } from '../model/difference.ts'
@@ -7,19 +7,19 @@ import { type Primitive, pinOf } from './pin.ts'
 import { RENAMED_FROM, similarity, wordsOf } from './similarity.ts'
 
 export interface Comparison {
-  /** What is not as it was approved; also what is gone, and what came under another name. Found when it is first looked at. */
+  /** All changed, renamed and removed definitions. Computed on first access. */
   readonly differences: readonly PinDifference[]
-  /** What is different about one of those that are offered; undefined for what is new, or as it was approved. */
+  /** How an offered definition differs from its approved form. Undefined if it is new or unchanged. */
   difference(offered: Primitive): PinDifference | undefined
-  /** What nobody has approved, whether or not it resembles something that was. */
+  /** Definitions without an approval under their name. Includes renamed ones. */
   added: readonly Primitive[]
   removed: readonly Primitive[]
-  /** What was approved under the same name, and is not the same any more. */
+  /** Approved under the same name, but different now. */
   changed: readonly Primitive[]
   unchanged: readonly Primitive[]
 }
 
-/** Everything beyond is new, not renamed: it stays out of use all the same. */
+/** Above this number of pairs no renames are searched. The definitions count as new, which also keeps them out of use. */
 const MAX_PAIRS = 20_000
 
 export function compareWith(approved: readonly Primitive[], offered: readonly Primitive[]): Comparison {
@@ -34,7 +34,7 @@ export function compareWith(approved: readonly Primitive[], offered: readonly Pr
     else (pinOf(former.definition) === pinOf(each.definition) ? unchanged : changed).push(each)
   }
   const removed = approved.filter((each) => !seen.has(keyOf(each)))
-  // In words for people: far more work than to see that something is another, and only done for those who are shown it.
+  // Describing a change costs far more than detecting it, so it is done only when someone reads it.
   let found: Map<Primitive, PinDifference> | undefined
   const renames = (): Map<Primitive, PinDifference> => {
     found ??= renamesAmong(removed, added)
@@ -63,7 +63,7 @@ export function compareWith(approved: readonly Primitive[], offered: readonly Pr
 
 export const keyOf = ({ kind, name }: Pick<Primitive, 'kind' | 'name'>): string => `${kind} ${name}`
 
-/** By the one that came, each with the removed one that it resembles most. */
+/** Pairs each added definition with the most similar removed one, if it is similar enough. */
 function renamesAmong(removed: readonly Primitive[], added: readonly Primitive[]): Map<Primitive, PinDifference> {
   const renames = new Map<Primitive, PinDifference>()
   if (removed.length === 0 || removed.length * added.length > MAX_PAIRS) return renames

@@ -1,4 +1,4 @@
-/** What changed between two definitions of one tool, prompt or template, of the instructions, or of the capabilities. */
+/** Lists the changes between two versions of a definition: of a tool, prompt, template, the instructions or the capabilities. */
 
 import { isObject } from '../../base/json.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
@@ -10,14 +10,14 @@ import { schemaChanges } from './schema-difference.ts'
 
 type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
 
-/** Undefined when they differ at most in the order of members. */
+/** Undefined if the definitions are equal. The order of members does not matter. */
 export function differenceOf(before: Primitive, after: Primitive): PinDifference | undefined {
   const isRenamed = before.name !== after.name
   if (!isRenamed && pinOf(before.definition) === pinOf(after.definition)) return undefined
   const changes = definitionChanges(before.definition, after.definition)
-  if (isRenamed) changes.unshift(changeOf('name', 'renamed', `was ${before.name}`, before.name, after.name))
-  // Different notations of the same, such as `true` and `{}` for a schema.
-  if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'the same, written in another way', before.definition, after.definition))
+  if (isRenamed) changes.unshift(changeOf('name', 'renamed', `renamed from ${before.name}`, before.name, after.name))
+  // Two spellings of the same meaning, such as `true` and `{}` for a schema.
+  if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'same meaning, written differently', before.definition, after.definition))
   return { kind: after.kind, name: after.name, class: worstOf(changes), ...(isRenamed && { formerly: before.name }), changes }
 }
 
@@ -26,7 +26,7 @@ export const removalOf = ({ kind, name, definition }: Primitive): PinDifference 
   kind,
   name,
   class: 'removed',
-  changes: [changeOf('', 'removed', 'is no longer offered', definition, undefined)],
+  changes: [changeOf('', 'removed', 'no longer offered', definition, undefined)],
 })
 
 function definitionChanges(before: unknown, after: unknown): Change[] {
@@ -46,38 +46,38 @@ function memberChanges(before: unknown, after: unknown, pointer: string, compare
 const compareOther: Compare = (before, after, pointer) => {
   if (isEqual(before, after)) return []
   if (isObject(before) && isObject(after)) return memberChanges(before, after, pointer, () => compareOther)
-  if (after === undefined) return [changeOf(pointer, 'narrowed', 'is gone', before, after)]
-  if (before === true && after === false) return [changeOf(pointer, 'narrowed', 'is no more', before, after)]
-  return [changeOf(pointer, 'widened', before === undefined ? 'is new' : 'is another', before, after)]
+  if (after === undefined) return [changeOf(pointer, 'narrowed', 'removed', before, after)]
+  if (before === true && after === false) return [changeOf(pointer, 'narrowed', 'changed from true to false', before, after)]
+  return [changeOf(pointer, 'widened', before === undefined ? 'added' : 'changed', before, after)]
 }
 
 const compareText: Compare = (before, after, pointer) => [textChange(before, after, pointer)]
 
-/** A title differs only by more than capitals. */
+/** A change of upper and lower case only is cosmetic. */
 const compareTitle: Compare = (before, after, pointer) =>
   typeof before === 'string' && typeof after === 'string' && before.toLowerCase() === after.toLowerCase()
-    ? [changeOf(pointer, 'cosmetic', 'other capitals', before, after)]
+    ? [changeOf(pointer, 'cosmetic', 'only upper and lower case changed', before, after)]
     : [textChange(before, after, pointer)]
 
-const compareIcons: Compare = (before, after, pointer) => [changeOf(pointer, 'cosmetic', 'other icons', before, after)]
+const compareIcons: Compare = (before, after, pointer) => [changeOf(pointer, 'cosmetic', 'icons changed', before, after)]
 
-/** The default of each hint, and the value that promises more. */
-const HINTS: Readonly<Record<Exclude<keyof ToolAnnotations, 'title'>, { byDefault: boolean; safe: boolean; promise: string }>> = {
-  readOnlyHint: { byDefault: false, safe: true, promise: 'that it changes nothing' },
-  destructiveHint: { byDefault: true, safe: false, promise: 'that it destroys nothing' },
-  idempotentHint: { byDefault: false, safe: true, promise: 'that a repetition does nothing more' },
-  openWorldHint: { byDefault: true, safe: false, promise: 'that it stays within a closed world' },
+/** The default of each hint, the value that sounds safer, and its meaning in words. */
+const HINTS: Readonly<Record<Exclude<keyof ToolAnnotations, 'title'>, { byDefault: boolean; safe: boolean; claim: string }>> = {
+  readOnlyHint: { byDefault: false, safe: true, claim: 'read-only' },
+  destructiveHint: { byDefault: true, safe: false, claim: 'non-destructive' },
+  idempotentHint: { byDefault: false, safe: true, claim: 'idempotent' },
+  openWorldHint: { byDefault: true, safe: false, claim: 'closed-world' },
 }
 
 const compareHint =
-  ({ byDefault, safe, promise }: (typeof HINTS)[keyof typeof HINTS]): Compare =>
+  ({ byDefault, safe, claim }: (typeof HINTS)[keyof typeof HINTS]): Compare =>
   (before, after, pointer) => {
     const [wasSafe, isSafe] = [(before ?? byDefault) === safe, (after ?? byDefault) === safe]
-    if (wasSafe === isSafe) return [changeOf(pointer, 'cosmetic', 'says the same as before', before, after)]
+    if (wasSafe === isSafe) return [changeOf(pointer, 'cosmetic', 'same meaning as before', before, after)]
     return isSafe
-      ? // A claim only, so it relaxes nothing.
-        [changeOf(pointer, 'text', `claims ${promise}, which it did not`, before, after)]
-      : [changeOf(pointer, 'downgraded', `no longer claims ${promise}`, before, after)]
+      ? // Only a claim, so it relaxes nothing.
+        [changeOf(pointer, 'text', `now claims to be ${claim}`, before, after)]
+      : [changeOf(pointer, 'downgraded', `no longer claims to be ${claim}`, before, after)]
   }
 
 const ANNOTATIONS: ReadonlyMap<string, Compare> = new Map<string, Compare>([
@@ -88,23 +88,23 @@ const ANNOTATIONS: ReadonlyMap<string, Compare> = new Map<string, Compare>([
 const compareAnnotations: Compare = (before, after, pointer) =>
   memberChanges(before ?? {}, after ?? {}, pointer, (name) => ANNOTATIONS.get(name) ?? compareOther)
 
-/** Arguments of a prompt, by name. */
+/** Compares the arguments of a prompt by name. */
 const compareArguments: Compare = (before, after, pointer) => {
   const [left, right] = [argumentsIn(before), argumentsIn(after)]
   if (!left || !right) return compareOther(before, after, pointer)
   const changes = [...new Set([...left.keys(), ...right.keys()])].flatMap((name) => {
     const here = at(pointer, name)
     if (!left.has(name)) return [changeOf(here, 'widened', 'new argument', undefined, right.get(name))]
-    if (!right.has(name)) return [changeOf(here, 'narrowed', 'the argument is gone', left.get(name), undefined)]
+    if (!right.has(name)) return [changeOf(here, 'narrowed', 'argument removed', left.get(name), undefined)]
     return memberChanges(left.get(name), right.get(name), here, (member) => ARGUMENT.get(member) ?? compareOther)
   })
-  return changes.length > 0 ? changes : [changeOf(pointer, 'cosmetic', 'the same arguments in another order', before, after)]
+  return changes.length > 0 ? changes : [changeOf(pointer, 'cosmetic', 'same arguments in another order', before, after)]
 }
 
 const compareRequired: Compare = (before, after, pointer) => [
   after === true
-    ? changeOf(pointer, 'narrowed', 'must be given now', before, after)
-    : changeOf(pointer, before === true ? 'widened' : 'cosmetic', 'may be left out', before, after),
+    ? changeOf(pointer, 'narrowed', 'now required', before, after)
+    : changeOf(pointer, before === true ? 'widened' : 'cosmetic', 'now optional', before, after),
 ]
 
 const ARGUMENT: ReadonlyMap<string, Compare> = new Map([
@@ -113,7 +113,7 @@ const ARGUMENT: ReadonlyMap<string, Compare> = new Map([
   ['required', compareRequired],
 ])
 
-/** Undefined unless every argument has a name. */
+/** Undefined if an argument has no name. */
 function argumentsIn(value: unknown): Map<string, unknown> | undefined {
   if (!Array.isArray(value ?? [])) return undefined
   const named = ((value ?? []) as unknown[]).map((each): [unknown, unknown] => [isObject(each) ? each.name : undefined, each])
@@ -122,8 +122,8 @@ function argumentsIn(value: unknown): Map<string, unknown> | undefined {
 }
 
 const MEMBERS: ReadonlyMap<string, Compare> = new Map([
-  // The caller compares the names of tools.
-  ['name', (before, after, pointer) => [changeOf(pointer, 'text', 'another name', before, after)]],
+  // A template is identified by its URI template, so its name can change without a rename.
+  ['name', (before, after, pointer) => [changeOf(pointer, 'text', 'name changed', before, after)]],
   ['title', compareTitle],
   ['description', compareText],
   ['icons', compareIcons],

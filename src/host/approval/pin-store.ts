@@ -4,6 +4,7 @@
  */
 
 import { visibleText } from '../../base/text/visible-text.ts'
+import type { FileFormat } from '../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -48,7 +49,7 @@ export interface PinnedServer {
 export interface PinStore {
   /** Reads the file again, which another process may have changed. Await it before a decision. */
   refresh(): Promise<void>
-  /** The state as of the last refresh. Synchronous. */
+  /** The state at the last refresh. */
   stateOf(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): PinState
   /** For the moment before a call is sent. @throws McpError ERR_QUARANTINED unless the definition is approved */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
@@ -69,14 +70,26 @@ export interface PinStore {
 
 type Baselines = readonly Baseline[]
 
+/** Files without a version are a list of servers. */
+const PINS_FORMAT: FileFormat = { version: 1, member: 'servers', upgrades: [(servers) => servers] }
+
+/**
+ * Opens the approved definitions of servers. Host processes can share the file. Default: in memory.
+ *
+ * @example
+ * const pins = await openPins({ file: join(hostFolder(), STORAGE_PATHS.pins) })
+ * for (const { server } of pins.list()) console.log(server)
+ */
 export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<PinStore> {
   const bounds = withDefaults(DEFAULT_PIN_LIMITS, limits)
   const store: JsonSnapshot<Baselines> =
     file === undefined
       ? memorySnapshot<Baselines>([])
-      : await openSnapshot(sharedJson<Baselines>(file, { empty: [], check: checkBaselines, maxBytes: bounds.maxBytes }))
+      : await openSnapshot(
+          sharedJson<Baselines>(file, { empty: [], format: PINS_FORMAT, check: checkBaselines, maxBytes: bounds.maxBytes }),
+        )
   const index = indexed(() => store.current)
-  /** An offering is compared once, however often it is decided about. */
+  /** Cached, so that an offering is compared only once. */
   const compared = new WeakMap<Offering, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
 
   const stateOf: PinStore['stateOf'] = (server, kind, name, definition) => {

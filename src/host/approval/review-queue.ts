@@ -78,7 +78,7 @@ export class ReviewQueue {
         })
         return onApproved(server)
       } catch (error) {
-        // It listed something else while the person was reading: they are shown that. A rule would say the same again.
+        // The offering changed while the person was reading, so they are asked about the new one. A rule would only decide the same again.
         if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
         if (reviewState(server, parts) === undefined) return
       }

@@ -1,7 +1,4 @@
-/**
- * Taking into use what a server offers. Before that nothing of it reaches a model, and whatever is new or has changed since
- * waits in quarantine until somebody has looked at it.
- */
+/** Reviews the offering of a server. New and changed definitions stay in quarantine until the person approves them. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../../base/json.ts'
@@ -34,7 +31,7 @@ export interface Shown {
   digest: string
 }
 
-/** Definitions examined before other work gets its turn: a server may offer thousands. */
+/** Definitions examined in one turn of the event loop. A server may offer thousands. */
 const ITEMS_A_TURN = 100
 
 /** Like `reviewOf`, in parts, so that it does not block other work. */
@@ -69,20 +66,20 @@ const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, it
   gone: removed.map(keyOf),
 })
 
-/** Identifies what there is to approve; undefined when there is nothing. */
+/** Identifies the definitions to approve. Undefined if there are none to approve. */
 export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
   const found = pendingOf(server, parts)
   return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
 }
 
-/** Includes the fingerprint: the same digest of another server means nothing here. */
+/** Includes the fingerprint, because the same digest can also belong to another server. */
 export const stateOf = ({ facts }: ReviewedServer, digest: string): string => `${facts.fingerprint} ${digest}`
 
 export interface ApproveOptions {
   signal?: AbortSignal
   /** A review that exists already; used if it is still current. */
   known?: Shown | undefined
-  /** Called with what the person is shown. */
+  /** Called with the review that the person sees. */
   onShown?(shown: Shown): void
 }
 
@@ -146,7 +143,7 @@ interface Pending {
 
 const isNothing = ({ pending, removed }: Pending): boolean => pending.length === 0 && removed.length === 0
 
-/** By comparison: an offering is examined once, however often it is decided about. */
+/** Cached by comparison, so that an offering is examined only once. */
 const pendings = new WeakMap<object, Pending>()
 
 function pendingOf(server: ReviewedServer, { pins }: ReviewServices): Pending {

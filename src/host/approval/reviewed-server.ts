@@ -1,4 +1,4 @@
-/** What a review needs: one server, and some services of the host. */
+/** The input of a review: one server, and some services of the host. */
 
 import type { Gate } from '../consent/gate/gate.ts'
 import type { ActionServer, PinState } from '../model/action.ts'
@@ -21,7 +21,7 @@ export interface ReviewedServer {
 export interface ReviewServices {
   gate: Gate
   pins: PinStore
-  /** Reviews belong to no conversation with a model. */
+  /** The host's own conversation. Reviews do not belong to a conversation with a model. */
   ownConversation: { readonly id: string }
   wallNow(): number
 }

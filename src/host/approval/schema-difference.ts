@@ -1,4 +1,4 @@
-/** Compares two JSON Schemas, and tells whether the later one accepts more. */
+/** Lists the changes between two JSON Schemas, and marks those that make the schema accept more. */
 
 import { asText } from '../../base/as-text.ts'
 import { canonicalJson } from '../../protocol/model/canonical-json.ts'
@@ -7,10 +7,10 @@ import { at, type Change, changeOf, textChange } from './change.ts'
 
 type Schema = Record<string, unknown>
 
-/** Compares two schemas, or two values of one keyword; undefined if missing. */
+/** Compares two schemas, or two values of one keyword. A missing value is undefined. */
 type Compare = (before: unknown, after: unknown, pointer: string, depth: number) => Change[]
 
-/** Below this depth every difference counts as widening. */
+/** Differences nested deeper than this count as widening. */
 const MAX_DEPTH = 64
 
 export const schemaChanges = (before: unknown, after: unknown, pointer: string): Change[] => compareSchemas(before, after, pointer, 0)
@@ -19,10 +19,10 @@ function compareSchemas(before: unknown, after: unknown, pointer: string, depth:
   if (isEqual(before, after)) return []
   // A missing schema accepts everything, like `true` and `{}`.
   const [left, right] = [asObject(before ?? true), asObject(after ?? true)]
-  if (depth >= MAX_DEPTH) return [changeOf(pointer, 'widened', 'differs, too deep inside to be told apart', before, after)]
-  if (before === false) return [changeOf(pointer, 'widened', 'takes what it refused altogether', before, after)]
-  if (after === false) return [changeOf(pointer, 'narrowed', 'refuses everything now', before, after)]
-  if (!left || !right) return [changeOf(pointer, 'widened', 'is no schema that can be compared', before, after)]
+  if (depth >= MAX_DEPTH) return [changeOf(pointer, 'widened', 'changed, nested too deeply to compare', before, after)]
+  if (before === false) return [changeOf(pointer, 'widened', 'accepts input it used to reject', before, after)]
+  if (after === false) return [changeOf(pointer, 'narrowed', 'rejects every value now', before, after)]
+  if (!left || !right) return [changeOf(pointer, 'widened', 'changed, not a schema that can be compared', before, after)]
   const keywords = new Set([...Object.keys(left), ...Object.keys(right)])
   return [...keywords].flatMap((keyword) => compareKeyword(keyword, left, right, pointer, depth))
 }
@@ -39,31 +39,31 @@ const compareText: Compare = (before, after, pointer) => [textChange(before, aft
 /** An unknown keyword counts as widening, unless it was removed. */
 const compareUnknown: Compare = (before, after, pointer) => [
   after === undefined
-    ? changeOf(pointer, 'narrowed', 'is gone', before, after)
-    : changeOf(pointer, 'widened', before === undefined ? 'is new' : 'is another', before, after),
+    ? changeOf(pointer, 'narrowed', 'removed', before, after)
+    : changeOf(pointer, 'widened', before === undefined ? 'added' : 'changed', before, after),
 ]
 
-/** Adding a constraint narrows; any other change of it is treated as widening. */
+/** A new condition narrows the schema. A changed or removed condition counts as widening. */
 const compareCondition: Compare = (before, after, pointer) => [
   before === undefined
-    ? changeOf(pointer, 'narrowed', 'is a new condition', before, after)
-    : changeOf(pointer, 'widened', after === undefined ? 'is a condition no more' : 'is another condition', before, after),
+    ? changeOf(pointer, 'narrowed', 'new condition', before, after)
+    : changeOf(pointer, 'widened', after === undefined ? 'condition removed' : 'condition changed', before, after),
 ]
 
-/** An upper bound; with sign -1 a lower bound. */
+/** Compares upper limits, or with sign -1 lower limits. */
 const compareBound =
   (sign: 1 | -1): Compare =>
   (before, after, pointer, depth) => {
     if (typeof before !== 'number' || typeof after !== 'number') return compareCondition(before, after, pointer, depth)
     return sign * after > sign * before
-      ? [changeOf(pointer, 'widened', `is looser: ${before} → ${after}`, before, after)]
-      : [changeOf(pointer, 'narrowed', `is tighter: ${before} → ${after}`, before, after)]
+      ? [changeOf(pointer, 'widened', `limit loosened: ${before} → ${after}`, before, after)]
+      : [changeOf(pointer, 'narrowed', `limit tightened: ${before} → ${after}`, before, after)]
   }
 
 const compareUnique: Compare = (_before, after, pointer) => [
   after === true
-    ? changeOf(pointer, 'narrowed', 'repetitions are refused now', false, true)
-    : changeOf(pointer, 'widened', 'repetitions are taken now', true, after),
+    ? changeOf(pointer, 'narrowed', 'rejects repeated items now', false, true)
+    : changeOf(pointer, 'widened', 'accepts repeated items now', true, after),
 ]
 
 /** All JSON types. */
@@ -77,32 +77,32 @@ const typesOf = (value: unknown): Set<string> => {
 const compareType: Compare = (before, after, pointer) => {
   const [left, right] = [typesOf(before), typesOf(after)]
   const added = [...right].filter((type) => !left.has(type))
-  if (added.length > 0) return [changeOf(pointer, 'widened', `takes ${added.join(', ')} now`, before, after)]
+  if (added.length > 0) return [changeOf(pointer, 'widened', `now also accepts ${added.join(', ')}`, before, after)]
   const gone = [...left].filter((type) => !right.has(type))
-  // `integer` next to `number` changes nothing.
-  if (gone.length === 0) return [changeOf(pointer, 'cosmetic', 'the same types, written in another way', before, after)]
-  return [changeOf(pointer, 'narrowed', `takes no ${gone.join(', ')} any more`, before, after)]
+  // `number` includes `integer`, so adding `integer` to it changes nothing.
+  if (gone.length === 0) return [changeOf(pointer, 'cosmetic', 'same types, written differently', before, after)]
+  return [changeOf(pointer, 'narrowed', `no longer accepts ${gone.join(', ')}`, before, after)]
 }
 
-/** Listed values; no list means any value. */
+/** Compares the listed values. Without a list every value is valid. */
 const compareValues: Compare = (before, after, pointer, depth) => {
   if (!Array.isArray(before) || !Array.isArray(after)) return compareCondition(before, after, pointer, depth)
   const { added, gone } = setDifference(before, after)
-  if (added.length > 0) return [changeOf(pointer, 'widened', `takes ${added.map(short).join(', ')} now`, before, after)]
-  if (gone.length === 0) return [changeOf(pointer, 'cosmetic', 'the same values in another order', before, after)]
-  return [changeOf(pointer, 'narrowed', `takes ${gone.map(short).join(', ')} no more`, before, after)]
+  if (added.length > 0) return [changeOf(pointer, 'widened', `now also accepts ${added.map(short).join(', ')}`, before, after)]
+  if (gone.length === 0) return [changeOf(pointer, 'cosmetic', 'same values in another order', before, after)]
+  return [changeOf(pointer, 'narrowed', `no longer accepts ${gone.map(short).join(', ')}`, before, after)]
 }
 
 const compareRequired: Compare = (before, after, pointer) => {
   const { added, gone } = setDifference(asList(before), asList(after))
   const changes = [
-    ...gone.map((name) => changeOf(pointer, 'widened', `${short(name)} may be left out now`, name, undefined)),
-    ...added.map((name) => changeOf(pointer, 'narrowed', `${short(name)} must be given now`, undefined, name)),
+    ...gone.map((name) => changeOf(pointer, 'widened', `${short(name)} is now optional`, name, undefined)),
+    ...added.map((name) => changeOf(pointer, 'narrowed', `${short(name)} is now required`, undefined, name)),
   ]
-  return changes.length > 0 ? changes : [changeOf(pointer, 'cosmetic', 'the same names in another order', before, after)]
+  return changes.length > 0 ? changes : [changeOf(pointer, 'cosmetic', 'same names in another order', before, after)]
 }
 
-/** Schemas by name. A new name always counts as widening. */
+/** Compares schemas by name. A new name always counts as widening. */
 const compareNamed =
   (what: string): Compare =>
   (before, after, pointer, depth) => {
@@ -110,25 +110,25 @@ const compareNamed =
     if (!left || !right) return compareUnknown(before, after, pointer, depth)
     return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) => {
       if (!Object.hasOwn(left, name)) return [changeOf(at(pointer, name), 'widened', `new ${what}`, undefined, right[name])]
-      if (!Object.hasOwn(right, name)) return [changeOf(at(pointer, name), 'narrowed', `${what} is gone`, left[name], undefined)]
+      if (!Object.hasOwn(right, name)) return [changeOf(at(pointer, name), 'narrowed', `${what} removed`, left[name], undefined)]
       return compareSchemas(left[name], right[name], at(pointer, name), depth + 1)
     })
   }
 
 const compareSub: Compare = (before, after, pointer, depth) => compareSchemas(before, after, pointer, depth + 1)
 
-/** Alternatives, or with `allOf` conditions. Equal ones are paired first, the rest in order. */
+/** Compares alternatives, or the conditions of `allOf` if `isEach`. Equal entries are left out, the others paired in order. */
 const compareAlternatives =
   (isEach: boolean): Compare =>
   (before, after, pointer, depth) => {
     if (!Array.isArray(before) || !Array.isArray(after)) return compareCondition(before, after, pointer, depth)
     const { added, gone } = setDifference(before, after)
-    if (added.length === 0 && gone.length === 0) return [changeOf(pointer, 'cosmetic', 'the same in another order', before, after)]
+    if (added.length === 0 && gone.length === 0) return [changeOf(pointer, 'cosmetic', 'same entries in another order', before, after)]
     if (added.length === gone.length) return added.flatMap((each, i) => compareSchemas(gone[i], each, at(pointer, String(i)), depth + 1))
     const [classOfAdded, classOfGone] = isEach ? (['narrowed', 'widened'] as const) : (['widened', 'narrowed'] as const)
     return [
       ...added.map((each) => changeOf(pointer, classOfAdded, isEach ? 'new condition' : 'new alternative', undefined, each)),
-      ...gone.map((each) => changeOf(pointer, classOfGone, isEach ? 'a condition is gone' : 'an alternative is gone', each, undefined)),
+      ...gone.map((each) => changeOf(pointer, classOfGone, isEach ? 'condition removed' : 'alternative removed', each, undefined)),
     ]
   }
 
@@ -144,7 +144,7 @@ const KEYWORDS: Readonly<Record<string, Compare>> = {
   const: compareCondition,
   required: compareRequired,
   properties: compareNamed('property'),
-  patternProperties: compareNamed('pattern of properties'),
+  patternProperties: compareNamed('property pattern'),
   $defs: compareNamed('definition'),
   definitions: compareNamed('definition'),
   additionalProperties: compareSub,
@@ -184,7 +184,7 @@ const short = (value: unknown): string => canonicalJson(value)
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** `true` is the schema without conditions. */
+/** `true` means a schema without conditions. */
 const asObject = (value: unknown): Schema | undefined =>
   value === true ? {} : typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined
 

@@ -1,15 +1,15 @@
-/** Measures how similar two definitions are, to recognise renamed tools. */
+/** Measures how similar two definitions are, to recognise renamed ones. */
 
 import { canonicalJson } from '../../protocol/model/canonical-json.ts'
 import type { Primitive } from './pin.ts'
 
-/** From this similarity on, a definition counts as renamed. */
+/** A definition that is at least this similar to a removed one counts as renamed. */
 export const RENAMED_FROM = 0.8
 
-/** Further words of a definition are ignored. */
+/** The words after this number are ignored. */
 const MAX_WORDS = 4000
 
-/** Words that every definition has. */
+/** Words that occur in almost every definition, so they say nothing about similarity. */
 const EVERYWHERE = new Set([
   'inputschema',
   'outputschema',
@@ -23,7 +23,7 @@ const EVERYWHERE = new Set([
   'string',
 ])
 
-/** The words of a definition with their counts, without its name. */
+/** Counts the words of a definition, without its name. */
 export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> {
   const nameless =
     typeof definition === 'object' && definition !== null ? { ...definition, name: undefined, uriTemplate: undefined } : definition

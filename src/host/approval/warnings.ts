@@ -1,4 +1,4 @@
-/** Warnings for a person who approves a definition. They decide nothing. */
+/** Warnings for the person who approves a definition. They do not change any decision. */
 
 import { isObject } from '../../base/json.ts'
 import { skeleton } from '../../base/text/confusable.ts'
@@ -11,7 +11,7 @@ export interface OtherName {
   name: string
 }
 
-/** Longer texts are unlikely to be read to the end. */
+/** People rarely read longer texts to the end. */
 const LONG_TEXT = 4000
 
 /** Maximum number of texts examined. A warning says when there are more. */
@@ -27,13 +27,13 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
     const { texts, isWhole } = textsIn(primitive.definition)
     const prose = texts.join('\n')
     return [
-      ...(isWhole ? [] : ['It has more texts than were examined']),
+      ...(isWhole ? [] : [`Contains more than ${MAX_TEXTS} texts, or nests them too deeply; not all were checked`]),
       ...invisible([primitive.name, ...texts]),
       ...alike(primitive, skeletons),
       ...mentions(primitive, prose, names, servers),
       ...orders(prose),
       ...addresses(prose),
-      ...(prose.length > LONG_TEXT ? [`It has ${prose.length} characters of text, more than a person reads`] : []),
+      ...(prose.length > LONG_TEXT ? [`Contains ${prose.length} characters of text, too many to read carefully`] : []),
       ...secretParameters(primitive.definition),
     ]
   }
@@ -51,7 +51,7 @@ function groupBy(others: readonly OtherName[], keyOf: (other: OtherName) => stri
   return groups
 }
 
-/** Every text of a definition, also the names of members: a model reads them all. */
+/** All texts of a definition, including the names of members, because a model reads them too. */
 function textsIn(definition: unknown): { texts: string[]; isWhole: boolean } {
   const texts: string[] = []
   let isWhole = true
@@ -74,8 +74,8 @@ function invisible(texts: readonly string[]): string[] {
   const found = texts.filter(hasInvisible)
   const hidden = taggedText(found.join(''))
   return [
-    ...(found.length > 0 ? [`It has invisible characters: ${excerpt(found[0] as string)}`] : []),
-    ...(hidden === '' ? [] : [`It has a text that only a model can read: ${JSON.stringify(visibleText(hidden))}`]),
+    ...(found.length > 0 ? [`Contains invisible characters: ${excerpt(found[0] as string)}`] : []),
+    ...(hidden === '' ? [] : [`Contains invisible text that a model can read: ${JSON.stringify(visibleText(hidden))}`]),
   ]
 }
 
@@ -87,7 +87,7 @@ function excerpt(text: string): string {
   return `"${shown.slice(Math.max(0, at - 20), at + 40)}"`
 }
 
-/** Tag characters are invisible ASCII. */
+/** Tag characters are invisible copies of ASCII characters. */
 const taggedText = (text: string): string =>
   Array.from(text.matchAll(/[\u{e0020}-\u{e007e}]/gu), ([tag]) => String.fromCodePoint((tag.codePointAt(0) as number) - 0xe0000)).join('')
 
@@ -95,12 +95,12 @@ function alike({ kind, name }: Primitive, skeletons: Groups): string[] {
   if (kind === 'instructions' || kind === 'capabilities') return []
   return (skeletons.get(skeleton(name)) ?? []).map((other) =>
     other.name === name
-      ? `${other.server} offers something of the same name`
-      : `Its name looks like ${visibleText(other.name)} of ${other.server}`,
+      ? `Has the same name as one of server ${other.server}`
+      : `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`,
   )
 }
 
-/** Only names that do not occur by chance: long enough, and with several words or a punctuation mark. */
+/** A short or common word can occur by chance. Only longer names with several parts count. */
 const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
 
 /** A text about tools of another server can tell the model how to use them. */
@@ -109,8 +109,8 @@ function mentions({ name }: Primitive, prose: string, names: Groups, servers: Re
   return [...words].flatMap((word) => {
     const others = (names.get(word.toLowerCase()) ?? []).filter((other) => other.name !== name && isTelling(other.name))
     return [
-      ...others.map((other) => `It speaks of ${visibleText(other.name)}, which is of ${other.server}`),
-      ...(servers.has(word) && word.length >= 5 ? [`It speaks of the server ${word}`] : []),
+      ...others.map((other) => `Mentions ${visibleText(other.name)} of another server: ${other.server}`),
+      ...(servers.has(word) && word.length >= 5 ? [`Mentions another server: ${word}`] : []),
     ]
   })
 }
@@ -119,27 +119,24 @@ function mentions({ name }: Primitive, prose: string, names: Groups, servers: Re
 const ORDERS: readonly [pattern: RegExp, text: string][] = [
   [
     /\b(?:ignore|disregard|forget|override) (?:all |any |the |your )?(?:previous|prior|above|earlier|other|system)\b/i,
-    'tells a model to ignore what it was told',
+    'Tells the model to ignore other instructions',
   ],
   [
     /\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|show|showing|notify|notifying|reveal|ask|asking)\b/i,
-    'tells a model to keep something from you',
+    'Tells the model to hide something from you, or not to ask you',
   ],
-  [
-    /<\/?\s?(?:important|system|secret|instructions?|critical|hidden|admin)\s?>/i,
-    'has marks that are made to look like instructions of the system',
-  ],
+  [/<\/?\s?(?:important|system|secret|instructions?|critical|hidden|admin)\s?>/i, 'Contains tags that imitate system instructions'],
   [
     /\b(?:before|after|instead of) (?:using|calling|invoking|running) (?:this|any|other|another|the)\b/i,
-    'tells a model what to do around a call',
+    'Tells the model what to do before, after or instead of a call',
   ],
-  [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'gives a model orders'],
-  [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'speaks of files in which secrets are kept'],
+  [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'Gives the model orders'],
+  [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'Mentions files that usually hold secrets'],
 ]
 
 const orders = (prose: string): string[] => {
   const text = prose.replace(/[ \t\r\n]+/g, ' ')
-  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`)
+  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => words)
 }
 
 /** Identifiers of JSON Schema dialects look like URLs, but are never opened. */
@@ -153,7 +150,7 @@ function addresses(prose: string): string[] {
   if (all.length === 0) return []
   const more = all.length > SHOWN_ADDRESSES ? ` and ${all.length - SHOWN_ADDRESSES} more` : ''
   return [
-    `It names addresses: ${all
+    `Contains addresses: ${all
       .slice(0, SHOWN_ADDRESSES)
       .map((each) => visibleText(each))
       .join(', ')}${more}`,
@@ -162,11 +159,11 @@ function addresses(prose: string): string[] {
 
 const SECRET = /pass(?:word|wd|phrase)|secret|token(?!s$)|api[-_]?key|private[-_]?key|credential|cookie|^pin$|^otp$/i
 
-/** Arguments that ask for a secret. */
+/** Arguments whose names suggest a secret. */
 function secretParameters(definition: unknown): string[] {
   const schema = isObject(definition) ? definition.inputSchema : undefined
   const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
   const listed = isObject(definition) && Array.isArray(definition.arguments) ? definition.arguments : []
   const names = [...properties, ...listed.flatMap((each) => (isObject(each) && typeof each.name === 'string' ? [each.name] : []))]
-  return names.filter((name) => SECRET.test(name)).map((name) => `It asks for ${visibleText(name)}, which sounds like a secret`)
+  return names.filter((name) => SECRET.test(name)).map((name) => `Asks for ${visibleText(name)}, which may be a secret`)
 }

@@ -12,10 +12,13 @@ interface EntryOf<Kind extends string, Definition> {
   definition: Definition
 }
 
+/** A tool in the catalog of a host. */
 export type ToolEntry = EntryOf<'tool', Tool>
+/** A prompt in the catalog of a host. */
 export type PromptEntry = EntryOf<'prompt', Prompt>
-/** `exposed` is the URI, or `server+uri` if several servers have the same one. */
+/** A resource in the catalog of a host. `exposed` is the URI, or `server+uri` if several servers have the same one. */
 export type ResourceEntry = EntryOf<'resource', Resource>
+/** A resource template in the catalog of a host. */
 export type TemplateEntry = EntryOf<'template', ResourceTemplate>
 
 export type CatalogEntry = ToolEntry | PromptEntry | ResourceEntry | TemplateEntry

@@ -57,14 +57,14 @@ const ALLOWED_PLACES = 'so it cannot be part of the scheme, host or port: use it
 
 /**
  * The last check before connecting.
- * @throws McpError ERR_CONFIG, without the values, if the URL has another origin than the one that was decided about
+ * @throws McpError ERR_CONFIG, without the values, if the URL has a different origin than the approved one
  */
 export function checkAddress(filled: string, decided: string): void {
   if (hasUserInfo(filled) || hasUserInfo(decided)) {
     throw new McpError('ERR_CONFIG', 'The server URL must not contain user information (before an @). Use an authorization header instead')
   }
   if (!URL.canParse(filled) || !URL.canParse(decided) || new URL(filled).origin !== new URL(decided).origin) {
-    throw new McpError('ERR_CONFIG', 'The server URL, with all placeholders filled in, has another origin than the one that was approved')
+    throw new McpError('ERR_CONFIG', 'The server URL, with all placeholders filled in, has a different origin than the approved one')
   }
 }
 

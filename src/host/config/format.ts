@@ -7,7 +7,7 @@ import type { Members } from './read-members.ts'
 /** A server as read from one file. readDocument adds the other members of a ServerSpec. */
 export type ServerDraft = Omit<ServerSpec, 'id' | 'tier' | 'provenance'> & Partial<Pick<ServerSpec, 'tier' | 'provenance'>>
 
-/** What a format reader is given besides the document. */
+/** The input of a format reader besides the document. */
 export interface FormatContext {
   readonly file: string
   readonly folders: PlaceholderFolders

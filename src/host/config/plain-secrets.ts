@@ -171,13 +171,21 @@ function findSecretsInUrl(url: string): SecretRange[] {
   return found
 }
 
-/** The value of a plain secret, for a person who wants to see it before it is moved. */
+/**
+ * The value of a plain secret, for a person who wants to see it before it is moved.
+ *
+ * @example
+ * for (const secret of plainSecrets(spec)) console.log(secret.where, plainSecretValue(spec, secret))
+ */
 export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, { where, start, end }: PlainSecret): string =>
   (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
 
 /**
  * Copies a server for display, with movable secrets replaced by their length. Everything else stays visible: code that a program runs,
  * and all of a file that others may have written.
+ *
+ * @example
+ * console.log(JSON.stringify(withoutPlainSecrets(spec)))
  */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
   const texts = new Map(textsOf(spec.transport).map(({ where, text }) => [where, text]))

@@ -107,7 +107,7 @@ export function stdioTransport(where: string, { command, args = [], env = {}, cw
   for (const name of Object.keys(env)) {
     if (name === '' || /[=\0]/.test(name)) throw new Refused(within(where, 'env'), 'Invalid name of an environment variable')
   }
-  // The operating system stops at NUL, so the person would approve another command than the one that runs.
+  // The operating system stops at NUL, so a different command would run than the person approved.
   if (JSON.stringify(transport).includes('\\u0000')) throw new Refused(where, 'The entry contains a NUL character')
   return transport
 }

@@ -1,6 +1,7 @@
 /** The host's own list of servers: the only configuration file that is written, possibly by several processes. */
 
 import { join } from 'node:path'
+import type { FileFormat } from '../../files/file-format.ts'
 import type { LockLimits } from '../../files/lock-file.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -46,6 +47,8 @@ interface Document {
   mcpServers: Readonly<Record<string, unknown>>
 }
 
+const SERVERS_FORMAT: FileFormat = { version: 1, upgrades: [(document) => document] }
+
 /**
  * Opens the host's own list of servers, `servers.json` in this folder.
  *
@@ -53,10 +56,10 @@ interface Document {
  * const { servers } = await serverFile(hostFolder()).list()
  */
 export function serverFile(folder: string, options: Partial<ServerFileLimits> = {}): ServerFile {
-  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000, lockStaleMs: 10_000 }, options)
+  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000 }, options)
   const { maxServers, maxFileBytes } = limits
   const file = join(folder, 'servers.json')
-  const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, check, maxBytes: maxFileBytes, limits })
+  const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, format: SERVERS_FORMAT, check, maxBytes: maxFileBytes, limits })
 
   const readIn = (document: Document, problem: (where: string, text: string) => void = () => {}): Read =>
     readDocument(document, { file, isOurs: true }, { limits: { maxServers } }, problem)

@@ -33,7 +33,7 @@ const MAX_REASONS = 20
  * Decides an action. Never throws: an evaluation that fails forces a question, and denies in a headless run.
  *
  * @example
- * const { effect, reasons } = decide(compilePolicy(policy), action, grants)
+ * const { effect, reasons } = decide(await compilePolicy(policy), action, grants)
  */
 export function decide(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Decision {
   try {

@@ -76,7 +76,7 @@ export const LOOSENS_DEFAULT: Readonly<Record<PolicyLayer, boolean>> = { managed
 export const KEEP_DESTRUCTIVE: GrantScope = 'turn'
 export const KEEP_OPEN_OR_UNTRUSTED: GrantScope = 'session'
 
-/** So many identical calls in a row are a loop. */
+/** This number of identical calls in a row counts as a loop. */
 export const LOOP_AT = 3
 
 /** How long a grant lasts where no rule sets it. */

@@ -32,7 +32,7 @@ export function raises(action: Action, standing: readonly CompiledRule[]): Reaso
   const against = hintsAgainst(action, isForUntrusted)
   if (against !== undefined) reasons.push(guard('hints', 'ask', against))
   if (action.labels.includes(UNTRUSTED) && isConsequential(action)) {
-    reasons.push(guard('untrusted-context', 'ask', 'The conversation contains untrusted text, which may be what causes this'))
+    reasons.push(guard('untrusted-context', 'ask', 'The conversation contains untrusted text, which may have caused this action'))
   }
   return reasons
 }

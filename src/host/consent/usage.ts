@@ -1,5 +1,6 @@
 /** Counts recent actions in bounded memory, for limits and the loop guard. */
 
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ActionKind, Usage } from '../model/action.ts'
 import { digestOf } from '../model/digest.ts'
@@ -49,11 +50,12 @@ export class UsageCounter {
   readonly #tokens = new Map<string, Window>()
   readonly #tokensOverflow = newDay()
   #sweptAt = Number.NEGATIVE_INFINITY
-  readonly #rows = new Map<string, { call: string; count: number }>()
+  readonly #rows: BoundedMap<string, { call: string; count: number }>
 
   constructor({ now = Date.now, limits }: UsageOptions = {}) {
     this.#now = now
     this.#limits = withDefaults(DEFAULT_USAGE_LIMITS, limits)
+    this.#rows = new BoundedMap(this.#limits.maxRuns)
   }
 
   /** Call once per attempt, before deciding. Denied attempts count too, so that a loop of denials is detected. */
@@ -61,10 +63,7 @@ export class UsageCounter {
     const text = callText(call)
     const row = this.#rows.get(call.run)
     const count = row?.call === text ? row.count + 1 : 1
-    this.#rows.delete(call.run)
     this.#rows.set(call.run, { call: text, count })
-    const [oldest] = this.#rows.keys()
-    if (this.#rows.size > this.#limits.maxRuns && oldest !== undefined) this.#rows.delete(oldest)
     return this.usageOf(call)
   }
 

@@ -31,11 +31,12 @@ export interface AiSdkLimits {
   silenceMs: number
   /** Maximum length of one answer, including the arguments of calls. */
   maxAnswerChars: number
-  /** Maximum number of calls in one answer. */
-  maxCalls: number
 }
 
-export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000, maxAnswerChars: 4_000_000, maxCalls: 128 }
+export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000, maxAnswerChars: 4_000_000 }
+
+/** A model that makes more calls in one answer has lost track. */
+const MAX_CALLS = 128
 
 export interface AiSdkOptions {
   /** The name for people. Default: the provider and the name of the model. */
@@ -117,8 +118,8 @@ async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, si
           'ERR_MODEL',
           `The model ${model.modelId} answered with more than ${limits.maxAnswerChars} characters (maxAnswerChars)`,
         )
-      if (part.type === 'tool-call' && ++calls > limits.maxCalls)
-        throw new McpError('ERR_MODEL', `The model ${model.modelId} made more than ${limits.maxCalls} calls at once (maxCalls)`)
+      if (part.type === 'tool-call' && ++calls > MAX_CALLS)
+        throw new McpError('ERR_MODEL', `The model ${model.modelId} made more than ${MAX_CALLS} calls at once (maxCalls)`)
       if (part.type === 'end') end = part
       else yield part
     }

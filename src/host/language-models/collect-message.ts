@@ -22,7 +22,7 @@ export interface CollectedMessage {
 
 export interface CollectOptions {
   signal: AbortSignal
-  /** Maximum length of the message, whatever the model reports as tokens. */
+  /** Maximum length of the message. Does not depend on the tokens that the model reports. */
   maxAnswerChars: number
 }
 

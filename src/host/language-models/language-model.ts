@@ -7,10 +7,12 @@ import type { Tool } from '../../protocol/model/tools.ts'
 /** What servers may send in sampling, and files of the person. */
 export type ModelContent = SamplingContent | EmbeddedResource
 
+/** A message of a conversation with a model. */
 export interface ModelMessage extends Omit<SamplingMessage, 'content'> {
   content: ModelContent | ModelContent[]
 }
 
+/** A request to a model. */
 export interface ModelRequest {
   system?: string
   messages: readonly ModelMessage[]
@@ -21,6 +23,7 @@ export interface ModelRequest {
   stopSequences?: readonly string[]
 }
 
+/** A part of the answer of a model. */
 export type ModelPart =
   | { type: 'text'; text: string }
   /** `fault`: why the model's arguments are invalid. `args` is empty in that case. */
@@ -39,6 +42,7 @@ export interface ModelTraits {
   intelligence?: number
 }
 
+/** A language model. `anthropic`, `openaiCompatible` and `fromAiSdk` create one. */
 export interface Model {
   /** The name in results, such as `gpt-5`. */
   readonly id: string

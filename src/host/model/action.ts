@@ -4,6 +4,7 @@ import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { PrimitiveKind } from './offering.ts'
 import type { TrustTier } from './server-spec.ts'
 
+/** All kinds of actions that a host decides about. */
 export const ACTION_KINDS = [
   'server.launch',
   'server.connect',
@@ -34,11 +35,13 @@ export const ACTION_KINDS = [
   'config.import',
 ] as const
 
+/** The kind of an action. */
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
 /** From the most to the least permissive. Of several effects the last in this order applies. */
 export const EFFECTS = ['allow', 'ask', 'quarantine', 'deny'] as const
 
+/** What a rule or a decision says about an action. */
 export type Effect = (typeof EFFECTS)[number]
 
 /** Who wants the action: the person, the model, an app on a page, or a server with a request of its own. */
@@ -50,6 +53,7 @@ export type Initiator = 'user' | 'model' | 'app' | 'server'
  */
 export type PinState = 'pinned' | 'new' | 'changed' | 'unseen'
 
+/** An action with everything that a decision depends on. */
 export interface Action {
   kind: ActionKind
   principal: string
@@ -84,7 +88,7 @@ export interface Action {
 
 export interface ActionServer {
   id: string
-  /** See launch/fingerprint.ts. A grant is for one fingerprint. */
+  /** See server-command/fingerprint.ts. A grant is for one fingerprint. */
   fingerprint: string
   tier: TrustTier
   /** Whether the configuration contains the server. */
@@ -116,6 +120,7 @@ export interface Usage {
   tokensToday: number
 }
 
+/** The decision about an action. */
 export interface Decision {
   effect: Effect
   /** For people; the decisive reason first. */

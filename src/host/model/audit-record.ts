@@ -94,4 +94,5 @@ export type RecordBody =
   /** An unfinished line of a process that ended was moved to a file beside the segments. */
   | { kind: 'recovered'; bytes: number; digest: string; file: string }
 
+/** A record of the audit log. */
 export type AuditRecord = Sealed & RecordBody

@@ -5,11 +5,13 @@ import type { ArgumentRules } from './rule.ts'
 
 export const GRANT_SCOPES = ['once', 'turn', 'session', 'project', 'always'] as const
 
+/** How long a grant lasts. */
 export type GrantScope = (typeof GRANT_SCOPES)[number]
 
 /** The arguments that the grant covers: exact ones, those that match a pattern, or any. */
 export type ArgumentPredicate = { kind: 'exact'; digest: string } | { kind: 'pattern'; args: ArgumentRules } | { kind: 'any' }
 
+/** A remembered "allow". */
 export interface Grant {
   id: string
   action: ActionKind

@@ -2,6 +2,7 @@
 
 import { McpError } from '../../protocol/errors.ts'
 
+/** The state of a server. */
 export type Health =
   /** Not started. */
   | { state: 'idle' }

@@ -36,10 +36,22 @@ export interface Question {
   scopes: readonly GrantScope[]
   /** The arguments that a lasting grant can cover. */
   widths: readonly GrantWidth[]
+  /** What "Always allow" covers. Undefined: the question does not offer it. */
+  always?: AlwaysChoice
 }
 
+/** The grant that "Always allow" makes. It lasts until the person revokes it, or until `expiresAt`. */
+export interface AlwaysChoice {
+  scope: GrantScope
+  width: GrantWidth
+  /** Milliseconds of the wall clock. Undefined: until it is revoked. */
+  expiresAt?: number
+}
+
+/** Which arguments a grant covers: exactly these, those that match a pattern, or any. */
 export type GrantWidth = 'exact' | 'pattern' | 'any'
 
+/** The subject of a question: what the person decides about. */
 export type Subject =
   | {
       kind: 'launch'
@@ -49,6 +61,8 @@ export type Subject =
       envNames: readonly string[]
       /** The variables, without secrets. */
       env?: Readonly<Record<string, string>>
+      /** The version of the package that the command runs, such as `2026.8.31`. Undefined if it is not known. */
+      version?: string
       /** The real path of the program. Undefined if it was not found. */
       program?: string
       /** Real paths of the other programs and files in the command. The consent is for their current contents. */
@@ -134,6 +148,7 @@ export interface Finding {
   text: string
 }
 
+/** The answer of a person to a question. */
 export type Answer =
   | {
       kind: 'allow'

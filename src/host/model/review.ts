@@ -2,6 +2,7 @@
 
 import type { ApprovedItem } from './question.ts'
 
+/** The part of a server's offering that waits for approval. */
 export interface Review {
   server: string
   /** No part of the server was approved before. */

@@ -6,9 +6,9 @@ import type { GrantScope } from './grant.ts'
 import type { TrustTier } from './server-spec.ts'
 
 /**
- * Conditions on arguments by JSON pointer; all must hold. `*` as a segment means any member or element. A rule that
- * allows must hold for all of them, and there must be some; any other holds as soon as one fits, and with `*` one that
- * denies or quarantines also where there is none.
+ * Conditions on arguments by JSON pointer. All must hold. `*` as a segment means any member or element. An `allow` rule
+ * applies only if there are such values and all of them match. Any other rule applies if one value matches. A rule with
+ * `*` that denies or quarantines also applies if there are no such values.
  */
 export type ArgumentRules = Readonly<Record<string, ArgumentTest>>
 
@@ -52,6 +52,7 @@ export interface RuleMatch {
   asserted?: ToolAnnotations
 }
 
+/** A rule of a policy. docs/policy.md explains the members. */
 export interface Rule {
   id: string
   effect: Effect

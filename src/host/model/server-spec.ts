@@ -3,7 +3,7 @@
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 
-/** What the person said about a server. Nothing that the server says changes it. */
+/** The person's own settings for a server. The server cannot change them. */
 export type TrustTier = 'trusted' | 'untrusted'
 
 /** The file that an entry was read from, for people: "from Cursor, user scope". */
@@ -34,6 +34,7 @@ export interface InProcessTransport {
   service: Service
 }
 
+/** How a server is reached: a process, a URL, or an object in this process. */
 export type ServerTransport = StdioTransport | HttpTransport | InProcessTransport
 
 /** A value that the person is asked for: `${input:id}`. */
@@ -47,6 +48,7 @@ export interface InputSpec {
   options?: readonly string[]
 }
 
+/** The configuration of a server. */
 export interface ServerSpec {
   /** The name in the configuration, unique in a host. Rules and grants use it. */
   id: string

@@ -10,9 +10,9 @@ import { type CaseAction, completeAction } from './policy-case.ts'
 export type { CaseAction } from './policy-case.ts'
 
 /**
- * What the policy decides about an action, and why. Paths among the arguments are looked up on this machine, as a host would.
+ * Explains the decision of the policy about an action. Resolves paths in the arguments on this machine, like a host.
  *
- * @param grants what the person allowed before. Default: none.
+ * @param grants stored grants of the person. Default: none.
  * @example
  * const { decision, text } = await explainCase(policy, { kind: 'tool.call', server: 'mail', tool: 'send', args: { to: 'a@b.example' } })
  */

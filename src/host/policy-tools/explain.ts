@@ -8,6 +8,7 @@ import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { matchRule, type RuleVerdict } from '../policy/match-rule.ts'
 import { select } from '../policy/pointer.ts'
 
+/** A decision with the rules behind it. */
 export interface Explanation {
   decision: Decision
   rules: readonly ExplainedRule[]
@@ -25,7 +26,7 @@ export interface ExplainedRule {
 }
 
 /**
- * Explains what a policy decides about an action, and why each rule applies or not.
+ * Explains the decision of a policy about an action, and why each rule applies or not.
  *
  * @example
  * console.log(explain(policy, action, []).text)

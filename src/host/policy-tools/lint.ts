@@ -154,7 +154,7 @@ function checkArgumentTests(compiled: CompiledRule, { policy }: CompiledPolicy):
 function findUnanchored({ glob, re2 }: ArgumentTest): string | undefined {
   if (re2 !== undefined && !isAnchored(re2))
     return `the expression ${JSON.stringify(re2)} matches anywhere in a text: expected ^ and $ around it`
-  if (glob?.startsWith('**')) return `the pattern ${JSON.stringify(glob)} matches any text before it`
+  if (glob?.startsWith('**')) return `the pattern ${JSON.stringify(glob)} begins with **, so it accepts any beginning of the text`
   return undefined
 }
 

@@ -1,4 +1,4 @@
-/** Reads the cases of a policy test from YAML. Apart from policy-case.ts, which is used without the parser. */
+/** Reads the cases of a policy test from YAML. Separate from policy-case.ts, which needs no parser. */
 
 import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'

@@ -24,7 +24,7 @@ export interface CaseResult {
   explanation?: string
 }
 
-/** A folder with more files was probably not meant. */
+/** A folder with more files was probably given by mistake. */
 const MAX_FILES = 1_000
 
 /** Runs all cases in the files of a folder. @throws McpError ERR_CONFIG for an unusable folder or file */

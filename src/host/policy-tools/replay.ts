@@ -20,6 +20,7 @@ export interface DecisionRecord {
   grant?: string
 }
 
+/** A past decision, compared with the decision under another policy. */
 export type Replayed =
   | { kind: 'same' | 'changed'; seq: number; before: Effect; after: Effect; reasons: readonly string[] }
   /** The decision depends on arguments that are no longer known. */

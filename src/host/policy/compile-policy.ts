@@ -37,6 +37,7 @@ export interface CompiledRule {
   reason: Reason
 }
 
+/** A policy, ready for decisions. `compilePolicy` and `loadPolicy` create it. */
 export interface CompiledPolicy {
   policy: Policy
   rules: readonly CompiledRule[]

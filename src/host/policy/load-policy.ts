@@ -13,13 +13,18 @@ export interface LoadPolicyOptions {
   policy?: GivenPolicy
   /** Turns `ask` into `allow`; see `Policy.isBypassing`. */
   isBypassing?: boolean
-  /** What `${root:project}` means in a rule. Default: the working folder. */
+  /** The folder that `${root:project}` stands for in a rule. Default: the working folder. */
   project?: string
   /** Folders that rules may name as `${root:NAME}`, by their own names. */
   roots?: readonly string[]
 }
 
-/** @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found */
+/**
+ * Reads and compiles a policy: a file, or files or rules for each layer.
+ * @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found
+ * @example
+ * const policy = await loadPolicy({ policy: { user: 'policy.yaml' } })
+ */
 export async function loadPolicy(options: LoadPolicyOptions): Promise<CompiledPolicy> {
   const { policy = {}, isBypassing = false } = options
   const given =
@@ -46,7 +51,7 @@ async function layered(given: Layers, options: LoadPolicyOptions): Promise<Polic
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 
-/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+/** The folders that `${root:NAME}` stands for in a rule: the project, and each folder that servers may be offered by its own name. */
 async function rootsByName({ project = process.cwd(), roots = [] }: LoadPolicyOptions): Promise<Record<string, string>> {
   const byName: Record<string, string> = {}
   for (const folder of [...roots, project]) {

@@ -38,7 +38,7 @@ export const hasDotSegments = (text: string): boolean => /(?:^|[/\\])\.{1,2}(?:[
 
 function decode(text: string): string {
   if (!text.includes('%')) return text
-  // Run by run, so that one invalid escape does not keep the others from being decoded.
+  // Each run of escapes is decoded separately, so that an invalid escape does not affect the others.
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
       return decodeURIComponent(escapes)

@@ -34,7 +34,7 @@ interface GiveOptions {
 export class RootConsent {
   readonly #options: RootConsentOptions
   readonly #granted: RootRegistry
-  /** By server: the offer is made once, however often the server asks for its roots. */
+  /** By server. The person is asked once, even if the server requests its roots several times. */
   readonly #offers = new Map<string, Promise<void>>()
 
   constructor(options: RootConsentOptions) {

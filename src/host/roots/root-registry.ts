@@ -40,7 +40,7 @@ export class RootRegistry {
   readonly #limits: RootLimits
   readonly #clock: Clock
   readonly #servers = new Map<string, Map<string, GrantedRoot>>()
-  /** One watcher per path, whatever the number of servers. */
+  /** One watcher per path, shared by all servers. */
   readonly #watchers = new Map<string, FSWatcher | undefined>()
   #soon: Timer | undefined
   #poll: Timer | undefined
@@ -162,7 +162,7 @@ export class RootRegistry {
       })
       this.#watchers.set(path, watcher)
     } catch {
-      // Some systems cannot watch, or not that many folders. The poll has to do there.
+      // Some systems cannot watch folders, or only a few. There only the poll finds changes.
       this.#watchers.set(path, undefined)
     }
   }

@@ -17,8 +17,8 @@ export interface ValidRoot {
 }
 
 /**
- * Finds out what a file URI or an absolute path stands for, so that a person is asked about the real directory.
- * ERR_CONFIG says what is wrong with it.
+ * Resolves a file URI or an absolute path to its real directory, so that the question shows the real directory.
+ * Throws ERR_CONFIG with the reason if it is not usable.
  */
 export async function validRoot(given: string, name?: string): Promise<ValidRoot> {
   const path = pathOf(given)
@@ -42,12 +42,12 @@ export async function findRootFault(path: string): Promise<string | undefined> {
     await access(path, constants.R_OK | constants.X_OK)
     return undefined
   } catch {
-    return 'it may not be read'
+    return 'you have no permission to read it'
   }
 }
 
 function pathOf(given: string): string {
-  if (given.includes('\0')) throw bad(given, 'a path has no NUL in it')
+  if (given.includes('\0')) throw bad(given, 'a path must not contain a NUL character')
   if (isAbsolute(given)) {
     // The person must see the real path, so `.` and `..` are not allowed.
     if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it must not contain dot segments')

@@ -13,7 +13,7 @@ import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_B
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './request.ts'
 import { type Meter, promptTokens, type Sampled, sample } from './sample.ts'
 
-/** What is decided before the model gets the request. Nothing is shortened. */
+/** The request as the person decides about it, before the model gets it. Nothing is shortened. */
 export interface SamplingRequest {
   /** The name in the configuration. */
   server: string
@@ -24,7 +24,7 @@ export interface SamplingRequest {
   signal: AbortSignal
 }
 
-/** What is decided before the server gets the answer. The result is complete. */
+/** The answer as the person decides about it, before the server gets it. The result is complete. */
 export interface SamplingDelivery extends SamplingRequest {
   result: CreateMessageResult
 }
@@ -38,26 +38,35 @@ export interface SamplingGate {
   deliver(delivery: SamplingDelivery, perform: (result: CreateMessageResult) => Promise<CreateMessageResult>): Promise<CreateMessageResult>
 }
 
-export interface BrokerLimits extends RequestLimits {
-  /** Maximum tokens of one answer, whatever the server requests. */
+/** The options `limits.sampling` of a host. */
+export interface BrokerLimits {
+  /** Tokens of one answer, even if the server requests more. */
   maxTokens: number
-  /** Maximum characters of one answer, whatever the model reports as tokens. */
-  maxAnswerChars: number
-  /** Maximum concurrent requests of one server, and of all servers; more are refused. */
+  /** Requests of one server at the same time. Further requests are refused. */
   maxConcurrentPerServer: number
+  /** Requests of all servers at the same time. */
   maxConcurrent: number
-  /** How deep requests may be nested: a request made while another is answered, because of it. */
-  maxDepth: number
-  /** Maximum time for one answer of a model. */
-  maxAnswerMs: number
 }
 
 export const DEFAULT_BROKER_LIMITS: BrokerLimits = {
-  ...DEFAULT_REQUEST_LIMITS,
   maxTokens: 8192,
-  maxAnswerChars: 1_000_000,
   maxConcurrentPerServer: 4,
   maxConcurrent: 16,
+}
+
+/** Limits against a faulty model or server. Useful requests stay far below them, so they are not options. Tests make them small. */
+export interface FixedBrokerLimits extends RequestLimits {
+  /** Characters of one answer, for models that count tokens wrongly. */
+  maxAnswerChars: number
+  /** Depth of nested requests: a request that was made because of another one. One is enough for a tool that samples. */
+  maxDepth: number
+  /** How long the model may take to answer. */
+  maxAnswerMs: number
+}
+
+export const FIXED_BROKER_LIMITS: FixedBrokerLimits = {
+  ...DEFAULT_REQUEST_LIMITS,
+  maxAnswerChars: 1_000_000,
   maxDepth: 1,
   maxAnswerMs: 10 * 60_000,
 }
@@ -69,7 +78,7 @@ export interface BrokerOptions extends ChooseOptions {
   gate: SamplingGate
   /** Ids of the models a server may use. Default: all. */
   allowedModels?(server: string): readonly string[] | undefined
-  limits?: Partial<BrokerLimits>
+  limits?: Partial<BrokerLimits & FixedBrokerLimits>
   /** For all servers, or by server. */
   budget?: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   store?: BudgetStore
@@ -88,7 +97,7 @@ export interface Broker {
 
 export function createBroker(options: BrokerOptions): Broker {
   const { gate, budget: given, clock = systemClock } = options
-  const limits = withDefaults(DEFAULT_BROKER_LIMITS, options.limits)
+  const limits = withDefaults({ ...DEFAULT_BROKER_LIMITS, ...FIXED_BROKER_LIMITS }, options.limits)
   const limitsOf = (server: string): BudgetLimits =>
     withDefaults(DEFAULT_BUDGET_LIMITS, typeof given === 'function' ? given(server) : given)
   const budget = new Budget(options.store ?? memoryBudgetStore(), limitsOf, options.now ?? Date.now)
@@ -140,7 +149,7 @@ export function createBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** How many requests are being answered above the running code. */
+/** How many sampling requests the running code is nested in. */
 const depth = new AsyncLocalStorage<number>()
 
 const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)

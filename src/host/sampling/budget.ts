@@ -1,6 +1,7 @@
 /** Budgets of servers for sampling: requests per hour and tokens per day. */
 
 import { isObject } from '../../base/json.ts'
+import type { FileFormat } from '../../files/file-format.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 
@@ -123,9 +124,12 @@ export function memoryBudgetStore(): BudgetStore {
   }
 }
 
+/** Files without a version are an object of servers. */
+const BUDGETS_FORMAT: FileFormat = { version: 1, member: 'servers', upgrades: [(servers) => servers] }
+
 /** Keeps the usage in a file that several processes share. */
 export function fileBudgetStore(file: string): BudgetStore {
-  const document = sharedJson<Readonly<Record<string, Spent>>>(file, { empty: {}, check: checkDocument })
+  const document = sharedJson<Readonly<Record<string, Spent>>>(file, { empty: {}, format: BUDGETS_FORMAT, check: checkDocument })
   return {
     read: async (server) => {
       const servers = await document.read()

@@ -19,13 +19,16 @@ export interface VaultOptions {
   onWarning?: (message: string) => void
 }
 
+/** Secrets that configurations refer to as `${secret:NAME}`. `openVault` opens it. */
 export interface Vault {
   /**
    * Undefined if there is no such secret.
    * @throws McpError ERR_SECRET if its file was changed
    */
   get(name: string): Promise<string | undefined>
+  /** Stores a secret, and replaces the one with the same name. */
   set(name: string, value: string): Promise<void>
+  /** Deletes a secret, if it exists. */
   delete(name: string): Promise<void>
   /** All names, sorted. */
   list(): Promise<string[]>
@@ -58,8 +61,7 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     fileName: (name) => Buffer.from(name).toString('hex'),
     passphrase: options.passphrase,
     keychain: options.keychain,
-    // One entry is the check.
-    limits: { ...limits, maxEntries: limits.maxEntries + 1 },
+    limits,
     onWarning: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_SECRETS' })),
   })
   await sealed.withLock(CHECK, async () => {

@@ -17,7 +17,12 @@ export const changesWhatRuns = (name: string): boolean => CHANGE_WHAT_RUNS.test(
 const HARMLESS =
   /^(?:NODE_ENV|NODE_NO_WARNINGS|NODE_DEBUG|NODE_DISABLE_COLORS|PYTHONUNBUFFERED|PYTHONIOENCODING|PYTHONUTF8|PYTHONDONTWRITEBYTECODE)$/
 
-/** Warnings about the variables that a configuration sets. */
+/**
+ * Warnings about the variables that a configuration sets.
+ *
+ * @example
+ * variableWarnings({ NODE_OPTIONS: '--require ./x.js' }) // one warning
+ */
 export const variableWarnings = (env: Readonly<Record<string, string>>): string[] =>
   Object.keys(env)
     .filter(changesWhatRuns)

@@ -17,7 +17,7 @@ export const NODE_RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun)$/
 const NODE_FILES = ['package.json', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml', 'bunfig.toml']
 const PYTHON_FILES = ['pyproject.toml', 'uv.toml', 'uv.lock', 'poetry.lock', 'Pipfile', 'Pipfile.lock', '.python-version']
 
-/** Files that decide what a name means to these programs. They are also searched in parent folders. */
+/** Files from which these programs look up a name. They are also searched in parent folders. */
 const MANIFESTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [NODE_RUNNER, NODE_FILES],
   [/^(?:uv|uvx|poetry|pipenv|hatch|pdm|rye)$/, PYTHON_FILES],

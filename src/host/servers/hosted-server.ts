@@ -177,7 +177,7 @@ export class HostedServer implements ReviewedServer {
     this.#supervised.start()
   }
 
-  /** Tries to start the server now, whatever failed or was refused before. */
+  /** Tries to start the server now, also after failures or refusals. */
   async retry(): Promise<Health> {
     await this.#supervised.retry()
     return this.health

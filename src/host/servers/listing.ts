@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Offering } from '../model/offering.ts'
-import type { SupervisionLimits } from './limits.ts'
+import type { AllSupervisionLimits } from './limits.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 
@@ -35,7 +35,7 @@ export interface ServerListing {
 /** The pause before a list that could not be read is read again. Changes that the server announces are read sooner. */
 const RELIST_MS = 30_000
 
-type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
+type ReaderLimits = Pick<AllSupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
 
 export interface ReaderOptions {
   client: Client
@@ -65,9 +65,9 @@ const ITEMS_A_TURN = 200
 /** Warnings about single items of one list. The others are counted. */
 const MAX_COMPLAINTS = 10
 
-/** After so many times the last pause without a change, the pause is reset. */
+/** The pause is reset when a list has not changed for this many times the last pause. */
 const CALM_PAUSES = 10
-/** The same, for a pause that cannot grow any more. */
+/** The same, for a pause that has reached its maximum. */
 const CALM_LONGEST_PAUSES = 3
 
 /** How long the first read waits for the server to confirm the subscription to changes. */

@@ -4,14 +4,14 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { SupervisionLimits } from './limits.ts'
+import type { AllSupervisionLimits } from './limits.ts'
 
 /** Unanswered pings in a row after which the host reconnects. One may be late on a busy machine. */
 const MAX_MISSED_PINGS = 2
 
 export interface LivenessOptions {
   client: Client
-  limits: Pick<SupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs'>
+  limits: Pick<AllSupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs'>
   clock: Clock
   /** A server may do one thing at a time, so it is not pinged during a call. The call has its own timeout. */
   isBusy(): boolean

@@ -26,7 +26,7 @@ export interface ServerStartOptions {
   shown(): Question['server']
   /** Asks the person for an input of the configuration. Undefined if they give none. */
   input(id: string, signal: AbortSignal): Promise<string | undefined>
-  /** The fingerprint differs from the one of the last start. */
+  /** The fingerprint differs from that of the last start. */
   onOther(): void
 }
 
@@ -104,7 +104,7 @@ export class ServerStart {
   async #checkSame(agreed: Fingerprint, inputs: Inputs): Promise<Fingerprint> {
     const now = await this.#identify(inputs)
     if (now.fingerprint === agreed.fingerprint) return now
-    throw new McpError('ERR_QUARANTINED', `${this.#options.spec.id} is not what it was when you were asked about it; it is not started`)
+    throw new McpError('ERR_QUARANTINED', `${this.#options.spec.id} changed after you approved its start, so it was not started`)
   }
 
   /** Fills in the placeholders that decide where a URL leads, because the person and the policy decide about that. */

@@ -1,9 +1,9 @@
 /** Decides when to try a failed server again: with growing pauses, and with a long one after too many failures. */
 
-import type { SupervisionLimits } from './limits.ts'
+import type { FixedSupervisionLimits } from './limits.ts'
 
 type RecoveryLimits = Pick<
-  SupervisionLimits,
+  FixedSupervisionLimits,
   'firstRetryMs' | 'maxRetryMs' | 'stableMs' | 'breakerFailures' | 'breakerWindowMs' | 'breakerOpenMs'
 >
 

@@ -11,7 +11,7 @@ export interface ServerRequestOptions extends Pick<ActionRequest, 'edit' | 'sign
   /** Default: the server. */
   initiator?: Initiator
   isConfigured?: true | undefined
-  /** Whether the server asked for the action, whoever performs it. Default: true if the server is the initiator. */
+  /** Whether the server asked for the action, even if another part of the host performs it. Default: true if the server is the initiator. */
   isAskedByServer?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What the servers of a host need of its services. */
+/** The services of a host that its servers use. */
 
 import type { PinStore } from '../approval/pin-store.ts'
 import type { Gate } from '../consent/gate/gate.ts'

@@ -48,7 +48,7 @@ export class Subscriptions {
   forget(): void {
     for (const { uri, stop } of this.#all) {
       stop?.()
-      this.#onWarning(`Changes of ${uri} are no longer noticed: the server is another one than it was`)
+      this.#onWarning(`Changes of ${uri} are no longer noticed: the server has changed`)
     }
     this.#all.clear()
   }

@@ -16,7 +16,7 @@ import { downError, type Health, isUnderway } from '../model/health.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import { connectServer, type PermittedTransport } from './connect-server.ts'
-import { DEFAULT_SUPERVISION_LIMITS, type SupervisionLimits } from './limits.ts'
+import { type AllSupervisionLimits, DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from './limits.ts'
 import { OfferingReader, type ServerListing } from './listing.ts'
 import { Liveness } from './liveness.ts'
 import { LogGate } from './log-rate.ts'
@@ -33,7 +33,7 @@ export interface SupervisedOptions {
   auth?: Authorizer
   /** The name and version that the host gives to the server. */
   info?: Implementation
-  limits?: Partial<SupervisionLimits>
+  limits?: Partial<AllSupervisionLimits>
   clientLimits?: Partial<ClientLimits>
   clock?: Clock
   /** Removes secrets from the offering before it is stored or shown. */
@@ -83,7 +83,7 @@ interface Connected {
 export class SupervisedServer {
   readonly spec: ServerSpec
   readonly #options: SupervisedOptions
-  readonly #limits: SupervisionLimits
+  readonly #limits: AllSupervisionLimits
   readonly #clock: Clock
   readonly #recovery: Recovery
   readonly #subscriptions: Subscriptions
@@ -102,7 +102,7 @@ export class SupervisedServer {
   constructor(options: SupervisedOptions) {
     this.spec = options.spec
     this.#options = options
-    this.#limits = withDefaults(DEFAULT_SUPERVISION_LIMITS, options.limits)
+    this.#limits = withDefaults({ ...DEFAULT_SUPERVISION_LIMITS, ...FIXED_SUPERVISION_LIMITS }, options.limits)
     this.#clock = options.clock ?? systemClock
     this.#recovery = new Recovery(this.#limits)
     this.#subscriptions = new Subscriptions(this.#limits.maxSubscriptions, (message) => this.#warn(message))
@@ -133,7 +133,7 @@ export class SupervisedServer {
     if (this.#health.state === 'idle') void this.#begin()
   }
 
-  /** Tries to connect now, whatever failed or was refused before. Resolves with the outcome. */
+  /** Tries to connect now, also after failures or refusals. Resolves with the outcome. */
   async retry(): Promise<Health> {
     const { state } = this.#health
     if (state === 'disabled' || state === 'closed') return this.#health
@@ -181,18 +181,13 @@ export class SupervisedServer {
     this.#subscriptions.forget()
   }
 
-  /** Reads all lists again. */
-  async refresh(): Promise<void> {
-    await this.#connection?.reader.refresh()
-  }
-
   /** Tells the server that the roots of `answers.roots` changed. */
   announceRoots(): void {
     const { roots } = this.#options.answers ?? {}
     if (roots) this.#connection?.client.answer({ roots })
   }
 
-  /** Ends the connection and the process for good. */
+  /** Ends the connection and the process. They are not restarted. */
   async close(): Promise<void> {
     if (this.#health.state !== 'closed') {
       this.#ending.abort(new McpError('ERR_CLOSED', `The server ${this.#name} was closed`))

@@ -46,15 +46,13 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     wallNow,
     limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
   })
-  const ownConversation = new Conversation()
-  ownConversation.flow()
   return {
     ...storage,
     gate,
     usage,
     policy,
     redactor,
-    ownConversation,
+    ownConversation: new Conversation(),
     lastArguments: new LastArguments(),
     maxResultBytes: limits.maxResultBytes,
     hasRules: (kind) => (policy.current().byKind.get(kind) ?? []).length > 0,

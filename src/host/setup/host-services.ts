@@ -5,6 +5,7 @@ import type { ActionServices } from '../actions/action-services.ts'
 import type { ReviewQueue } from '../approval/review-queue.ts'
 import type { ReviewServices } from '../approval/reviewed-server.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { ToolSearch } from '../catalog/search.ts'
 import type { UsageCounter } from '../consent/usage.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Model } from '../language-models/language-model.ts'
@@ -25,7 +26,7 @@ export interface PolicyService {
   replace(policy: GivenPolicy): Promise<void>
 }
 
-/** What decisions need: storage, the gate and its counters. */
+/** The parts that decisions use: storage, the gate and its counters. */
 export interface ConsentServices extends HostStorage, ActionServices, ReviewServices, ServerServices, RootServices {
   /** Also the scope of actions that the person takes outside of a conversation. */
   ownConversation: Conversation
@@ -38,6 +39,7 @@ export interface ConsentServices extends HostStorage, ActionServices, ReviewServ
 export interface HostServices extends ConsentServices {
   fleet: Fleet<HostedServer>
   catalog: Catalog
+  search: ToolSearch
   reviews: ReviewQueue
   roots: RootConsent
   models: readonly Model[]

@@ -4,7 +4,6 @@ import { loadParser } from '../policy/load-parser.ts'
 
 type ReadConfig = typeof import('../config/read-config.ts').readConfig
 type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
-type ReadPolicy = typeof import('../policy/policy-file.ts').readPolicy
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
 /**
@@ -22,14 +21,6 @@ export const readConfig: ReadConfig = async (...args) => (await loadParser(() =>
  */
 export const readClientConfigs: ReadClientConfigs = async (...args) =>
   (await loadParser(() => import('../config/read-client-configs.ts'))).readClientConfigs(...args)
-
-/**
- * Reads one policy file per layer.
- * @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found
- * @example
- * const policy = compilePolicy(await readPolicy({ user: 'policy.yaml' }, { project: process.cwd() }))
- */
-export const readPolicy: ReadPolicy = async (...args) => (await loadParser(() => import('../policy/policy-file.ts'))).readPolicy(...args)
 
 /**
  * Compares a policy with the test cases (actions and their expected effects) in the YAML files of a folder.

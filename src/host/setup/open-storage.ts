@@ -3,12 +3,13 @@
 import { join, resolve } from 'node:path'
 import type { Keychain } from '../../auth/store/options.ts'
 import { privateFolder } from '../../files/private-file.ts'
+import { sharedJson } from '../../files/shared-json.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { type GrantStore, openGrants } from '../consent/grants/grant-store.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
 import type { AnchorSink } from '../storage/audit/anchor.ts'
-import { type AuditLogLimits, openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
+import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
 
 /**
  * Names of the files and folders in the folder of a host.
@@ -16,6 +17,7 @@ import { type AuditLogLimits, openAuditLog, type WritableAuditLog } from '../sto
  * const inbox = await openInbox({ folder: join(hostFolder(), STORAGE_PATHS.inbox) })
  */
 export const STORAGE_PATHS = {
+  format: 'format.json',
   grants: 'grants.json',
   pins: 'pins.json',
   budgets: 'budgets.json',
@@ -48,20 +50,35 @@ export interface StorageOptions {
   passphrase?: string | undefined
   keychain?: Keychain | false | undefined
   anchor?: AnchorSink | undefined
-  limits: { audit?: Partial<AuditLogLimits> }
   /** Removes secrets from text before it is written to the audit log. */
   scrub(text: string): string
   onWarning(text: string): void
 }
 
+/** The version of everything in the folder that has no version of its own: the audit log, the inbox, secrets and tokens. */
+const FOLDER_FORMAT = { version: 1, upgrades: [(data: unknown) => data] }
+
+/** @throws McpError ERR_STORE if a newer version of Portico wrote the folder */
+async function checkFormat(folder: string): Promise<void> {
+  const file = sharedJson<object>(join(folder, STORAGE_PATHS.format), {
+    empty: NOT_WRITTEN,
+    format: FOLDER_FORMAT,
+    check: (value) => value as object,
+  })
+  if ((await file.read()) === NOT_WRITTEN) await file.update(() => ({}))
+}
+
+const NOT_WRITTEN = {}
+
 export async function openStorage(options: StorageOptions): Promise<HostStorage> {
   const folder = hostFolder(options.folder)
-  const { passphrase, keychain, anchor, limits, scrub, onWarning } = options
+  const { passphrase, keychain, anchor, scrub, onWarning } = options
   await privateFolder(folder)
+  await checkFormat(folder)
   const [grants, pins, audit] = await Promise.all([
     openGrants({ file: join(folder, STORAGE_PATHS.grants) }),
     openPins({ file: join(folder, STORAGE_PATHS.pins) }),
-    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor, limits: limits.audit }),
+    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor }),
   ])
   let vault: Promise<Vault> | undefined
   return {

@@ -112,7 +112,7 @@ export class EventParser {
     }
   }
 
-  /** A block without data sets the id, but is no event. */
+  /** A block without data sets the id, but is not an event. */
   #dispatch(): void {
     const id = this.#id
     const name = this.#name

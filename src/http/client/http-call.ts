@@ -21,6 +21,8 @@ export type CallAbout = About & { id: Id }
 const EXPECTED = 'application/json or text/event-stream'
 /** How long a stream may stay open after the answer before its connection is closed. */
 const LINGER_MS = 1000
+/** Attempts in a row to reopen a broken stream. With the growing pauses they take about 10 s, then the server counts as lost. */
+const MAX_RECONNECTS = 5
 
 export class HttpCall implements ResponseHandler {
   readonly about: CallAbout
@@ -53,7 +55,7 @@ export class HttpCall implements ResponseHandler {
     this.#sending = sending
   }
 
-  /** The call has its answer. Closes whatever is still open. */
+  /** The call has its answer. Closes its open streams and requests. */
   settle(): void {
     this.#isSettled = true
     this.#events?.stop()
@@ -164,7 +166,7 @@ export class HttpCall implements ResponseHandler {
       connection,
       {
         headers: (id) => getHeaders(session.headers, id),
-        maxFruitless: connection.limits.maxReconnects,
+        maxFruitless: MAX_RECONNECTS,
         onEvent: (name, data) => {
           if (name === 'message') this.#link.receiveText(data)
         },

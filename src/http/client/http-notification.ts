@@ -19,6 +19,8 @@ export interface NotificationOptions {
 
 /** How many bytes of a 202 response are read and discarded, so that the connection can be used again. */
 const MAX_IGNORED_BYTES = 64 * 1024
+/** How long the server may take to accept the message. It has nothing to compute, so this only covers a slow network. */
+const ACCEPT_TIMEOUT_MS = 30_000
 
 export class HttpNotification implements ResponseHandler {
   readonly #connection: HttpConnection
@@ -33,7 +35,7 @@ export class HttpNotification implements ResponseHandler {
   constructor(connection: HttpConnection, request: HttpRequest, options: NotificationOptions) {
     this.#connection = connection
     this.#options = options
-    this.#sending = connection.send({ ...request, timeoutMs: connection.limits.noticeTimeoutMs, lane: 'notice' }, this)
+    this.#sending = connection.send({ ...request, timeoutMs: ACCEPT_TIMEOUT_MS, lane: 'notice' }, this)
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {

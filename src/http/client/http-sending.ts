@@ -60,7 +60,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   /** Sends the request as soon as the lane has room. */
   start(lane: Lane | undefined): void {
     if (!lane) return this.#attempt()
-    // The caller has to receive this object before it hears of the failure.
+    // The caller must have this object before its failure callback runs.
     if (!lane.hasRoom && lane.waiting >= this.#sender.limits.maxQueued) return queueMicrotask(() => this.#fail(this.#queueFault()))
     this.#place.enter(lane, () => this.#attempt())
   }
@@ -208,7 +208,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   #busyWait(retryAfter: string | undefined): number | undefined {
     const { maxRetryAfterMs } = this.#sender.limits
     const waitMs = retryAfterIn(retryAfter)
-    // A stream that is opened by GET has retries of its own.
+    // A stream that is opened by GET has its own retries.
     if (waitMs === undefined || waitMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
     if (this.#busyRetries >= MAX_BUSY_RETRIES) return undefined
     // Spread out, because many requests may have been refused at the same moment.

@@ -1,4 +1,4 @@
-/** The client's connection to a server over HTTP: each message is a POST of its own, and answers find their requests. */
+/** The client's connection to a server over HTTP: each message is one POST request, and each answer is matched to its request. */
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { answerBounds, read } from '../../jsonrpc/read.ts'
@@ -23,7 +23,7 @@ export interface HttpLinkOptions {
   onWarning(message: string): void
 }
 
-/** The members after `close` are for the calls of the link. */
+/** Only the calls of the link use the members after `close`. */
 export class HttpLink implements Link {
   readonly connection: HttpLinkOptions['connection']
   readonly session: RemoteSession

@@ -12,8 +12,6 @@ export interface HttpClientLimits {
   maxEventBytes: number
   /** Values of one message. An answer with more fails. */
   maxValues: number
-  /** Attempts in a row to reopen a broken stream before its request fails. */
-  maxReconnects: number
   /** Requests at the same time; more are queued. Notifications and responses of the client have 8 connections of their own. */
   maxConnections: number
   /** Open streams, in addition to the requests. A call that is answered with a stream counts here while there is room. */
@@ -24,8 +22,6 @@ export interface HttpClientLimits {
   maxRetryAfterMs: number
   /** How long connecting may take. */
   connectTimeoutMs: number
-  /** How long the server may take to accept a notification or a response. */
-  noticeTimeoutMs: number
 }
 
 /** The default of every limit. */
@@ -33,14 +29,12 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
   maxEventBytes: 4 * 1024 * 1024,
   maxValues: ANSWER_BOUNDS.maxValues,
-  maxReconnects: 5,
   // Together no more than what a session of our own server accepts at the same time.
   maxConnections: 48,
   maxStreams: 16,
   maxQueued: 10_000,
   maxRetryAfterMs: 30_000,
   connectTimeoutMs: 10_000,
-  noticeTimeoutMs: 30_000,
 }
 
 /** Names and values of headers. */
@@ -58,6 +52,6 @@ export interface HttpTargetOptions {
   tls?: ConnectionOptions
   /** Default: {@link DEFAULT_HTTP_CLIENT_LIMITS}. */
   limits?: Partial<HttpClientLimits>
-  /** Called with everything unusual that the client could handle. */
+  /** Receives warnings about unusual events that the client could handle. */
   onWarning?(message: string): void
 }

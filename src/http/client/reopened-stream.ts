@@ -123,7 +123,7 @@ export class ReopenedStream implements ResponseHandler, Sending {
     this.#options.onSettled?.()
     this.#fruitless = reader?.hasContent ? 0 : this.#fruitless + 1
     if (this.#fruitless <= this.#options.maxFruitless) return this.openLater()
-    const tried = `it could not be reopened in ${this.#options.maxFruitless} attempts (limits.maxReconnects)`
+    const tried = `it could not be reopened in ${this.#options.maxFruitless} attempts`
     this.#end(
       new McpError('ERR_CLOSED', `${this.#connection.server}: ${cause?.message ?? 'the stream ended'}; ${tried}`, { cause }),
       undefined,

@@ -66,7 +66,7 @@ export class HttpSender implements HttpConnection {
     return sending
   }
 
-  /** Whether so many responses of ours wait that reading must stop, so that the server cannot ask for more. */
+  /** Whether too many of our responses are waiting. Reading then stops, so that the server cannot ask for more. */
   get isBehind(): boolean {
     return this.lanes.notice.waiting >= MAX_WAITING_NOTICES
   }

@@ -98,7 +98,7 @@ export class RemoteSession {
     this.#options.onForgotten()
   }
 
-  /** Tells the server that the session is over. Any response will do. */
+  /** Tells the server that the session is over. The response does not matter. */
   async end(): Promise<void> {
     this.#held = undefined
     this.#stream?.abort()
@@ -119,6 +119,6 @@ export class RemoteSession {
   #onStreamOver(error: McpError, status: number | undefined): void {
     if (status === 404 && this.hasId && this.#stream?.wasOpen) return this.forget()
     if (status !== undefined && NO_STREAM.has(status) && !this.#stream?.wasOpen) return
-    this.#options.onWarning(`Messages of the server that belong to no call are no longer received: ${error.message}`)
+    this.#options.onWarning(`No longer receiving messages that the server sends outside of calls: ${error.message}`)
   }
 }

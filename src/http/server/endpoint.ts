@@ -11,6 +11,7 @@ import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import { expectsAnswer } from './expects-answer.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits, withFixedLimits } from './fixed-limits.ts'
 import { acceptsOf, corsHeaders, Guard, isJsonType, preflight } from './guard.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
@@ -18,14 +19,14 @@ import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
 import { FailedLogins } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
-import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions } from './options.ts'
+import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import { SessionRequests } from './session/session-requests.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** What a handler holds now, for metrics. */
+/** The current load of a handler, for metrics. */
 export interface HttpCounts {
   /** Requests in progress. */
   inFlight: number
@@ -45,7 +46,7 @@ export interface HttpCounts {
 }
 
 export class Endpoint {
-  readonly limits: HttpLimits
+  readonly limits: AllHttpLimits
   readonly #options: HttpOptions
   readonly #service: Service
   readonly #clock: Clock
@@ -65,8 +66,8 @@ export class Endpoint {
   #lastPath = ''
   #lastSegment = ''
 
-  constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
-    const limits: HttpLimits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
+  constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
+    const limits = withFixedLimits(withDefaults(DEFAULT_HTTP_LIMITS, options.limits), fixed)
     const supported = selectRevisions(service.versions)
     const now = (): number => clock.now()
     this.limits = limits
@@ -94,7 +95,7 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   get isReady(): boolean {
     return !this.#isDraining
   }

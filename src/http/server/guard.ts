@@ -117,7 +117,7 @@ interface MediaRange {
   isWanted: boolean
 }
 
-// Commas and semicolons inside quotes are no separators. An unclosed quote extends to the end.
+// Commas and semicolons inside quotes are not separators. An unclosed quote extends to the end.
 const LIST_ITEM = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^,"])+/g
 const PARAMETER = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^;"])+/g
 /** A weight of zero means not acceptable (RFC 9110, 12.4.2). */

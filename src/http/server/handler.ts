@@ -1,9 +1,11 @@
 /** A server as a request handler: for runtimes with web standards, and for Node. */
 
 import type { ServerResponse } from 'node:http'
+import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
+import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpOptions } from './options.ts'
 import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
@@ -14,9 +16,9 @@ export interface HttpHandler {
   fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
   /** Handles a request of Node's HTTP server or a framework on it. `body` is the body if the framework has already read it. */
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
-  /** False once it accepts no more work. */
+  /** False during and after the shutdown, when no new requests are accepted. */
   readonly isReady: boolean
-  /** What the handler holds now, for metrics. */
+  /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
   /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>
@@ -40,8 +42,13 @@ const DEFAULT_GRACE_MS = 10_000
  * ```
  */
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  return createHandler(service, options, FIXED_HTTP_LIMITS)
+}
+
+/** The same with other fixed limits, for tests. */
+export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): HttpHandler {
   if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
-  const endpoint = new Endpoint(service, options)
+  const endpoint = new Endpoint(service, options, systemClock, fixed)
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)

@@ -6,10 +6,10 @@ import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/seams/access.ts'
 import type { Channel, Service } from '../../protocol/seams/service.ts'
 import { expectsAnswer, idOf } from './expects-answer.ts'
+import type { AllHttpLimits } from './fixed-limits.ts'
 import type { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
-import type { HttpLimits } from './options.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { HttpPost } from './stateless.ts'
@@ -18,7 +18,7 @@ import { PlainStream } from './streams/plain-stream.ts'
 
 export interface LegacySseOptions {
   service: Service
-  limits: HttpLimits
+  limits: AllHttpLimits
   inFlight: InFlight
   open: OpenStreams
   now(): number

@@ -9,7 +9,8 @@ import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { pathOf } from './endpoint.ts'
-import { type HttpHandler, httpHandler } from './handler.ts'
+import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
+import { createHandler, type HttpHandler } from './handler.ts'
 import { addressKey } from './limits/address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { NodeExchange } from './runtime/node.ts'
@@ -64,15 +65,28 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
 const KEEP_ALIVE_MS = 65_000
 const MAX_HEADER_BYTES = 16 * 1024
 
+/**
+ * Serves a server at a port of this machine.
+ *
+ * @example
+ * ```ts
+ * const { url, close } = await listen(server, { port: 3000 })
+ * ```
+ */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
+  return listenWith(service, options, FIXED_HTTP_LIMITS)
+}
+
+/** The same with other fixed limits, for tests. */
+export async function listenWith(service: Service, options: ListenOptions, fixed: FixedHttpLimits): Promise<Listening> {
   // Behind a proxy every connection comes from the same address.
   const defaults = options.trustProxy ? { ...DEFAULTS, maxConnectionsPerAddress: false as const } : DEFAULTS
   const settings = withDefaults(defaults, options)
   checkPath(settings)
   checkPublicAddress(settings)
-  const handler = httpHandler(service, options)
+  const handler = createHandler(service, options, fixed)
   const { path } = settings
-  const limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
+  const limits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
   const { stallMs } = limits
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
@@ -111,8 +125,8 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
 }
 
 /**
- * The time limit that Node applies to a whole request: what the longest body may take at `minBodyRate`. It covers requests
- * whose body is never read. The others are checked while they are read.
+ * The time limit that Node applies to a whole request: the time for the largest body at `minBodyRate`. It covers requests
+ * whose body is never read. Other requests are checked while their body is read.
  */
 export function requestTimeoutOf({ maxBodyBytes, minBodyRate, bodyGraceMs }: BodyBounds): number {
   const ms = HEADERS_TIMEOUT_MS + 2 * bodyGraceMs + Math.ceil((maxBodyBytes / minBodyRate) * 1000)

@@ -9,7 +9,7 @@ import type { BodyBounds } from './runtime/request-reply.ts'
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 
 /** The limits of one HTTP handler. */
-export interface HttpLimits extends ReadBounds, BodyBounds {
+export interface HttpLimits extends ReadBounds, Omit<BodyBounds, 'bodyGraceMs'> {
   /** Refused credentials from one address. Beyond it the response is 429. */
   failedLogins: Rate | false
   /** Sessions of this process. */
@@ -34,8 +34,6 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   maxBodyBytesInHand: number
   /** The same for one authenticated caller, or for one address without authentication. */
   maxBodyBytesInHandPerAddress: number | false
-  /** Requests in progress of one caller whose client has disconnected. */
-  maxAbandoned: number
   /** Open streams of one session. */
   maxStreamsPerSession: number
   /** Open `subscriptions/listen` requests of one authenticated caller. */
@@ -44,8 +42,6 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   maxStreamsPerAddress: number | false
   /** Open streams of this process. */
   maxStreams: number
-  /** Unread bytes of one stream at which handlers are asked to wait. */
-  softBufferBytes: number
   /** Unread bytes of one stream at which the client is disconnected. */
   hardBufferBytes: number
   /** How long a client may read nothing before it is disconnected. */
@@ -54,17 +50,9 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   keepAliveMs: number
   /** How long a stream that belongs to no request stays open. */
   maxStreamAgeMs: number
-  /** How long a stream may outlive the credentials it was opened with. */
-  authGraceMs: number
-  /** How long an answer may take before it becomes a stream, which can be kept alive and resumed. */
-  streamAfterMs: number
-  /** Events of one stream kept for a client that resumes it. */
-  maxEvents: number
-  /** The memory of these events. */
+  /** Memory of the events of one stream that are kept for a client that resumes it. */
   maxEventBytes: number
-  /** Memory of the events kept for all streams of one session. */
-  maxKeptBytesPerSession: number
-  /** The same for this process. */
+  /** The same for all streams of this process. */
   maxKeptBytes: number
   /** How long events are kept after the stream ended or the client disconnected. */
   eventTtlMs: number
@@ -76,7 +64,6 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   ...DEFAULT_READ_BOUNDS,
   maxBodyBytes: 4 * 1024 * 1024,
-  bodyGraceMs: 10_000,
   minBodyRate: 1024,
   failedLogins: { perSecond: 10 / 60, burst: 10 },
   maxSessions: 10_000,
@@ -90,21 +77,15 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxInFlight: 2048,
   maxBodyBytesInHand: 64 * 1024 * 1024,
   maxBodyBytesInHandPerAddress: 16 * 1024 * 1024,
-  maxAbandoned: 64,
   maxStreamsPerSession: 8,
   maxListensPerPrincipal: 16,
   maxStreamsPerAddress: 1024,
   maxStreams: 8192,
-  softBufferBytes: 256 * 1024,
   hardBufferBytes: 1024 * 1024,
   stallMs: 15_000,
   keepAliveMs: 15_000,
   maxStreamAgeMs: 30 * 60_000,
-  authGraceMs: 60_000,
-  streamAfterMs: 5_000,
-  maxEvents: 1_000,
   maxEventBytes: 4 * 1024 * 1024,
-  maxKeptBytesPerSession: 8 * 1024 * 1024,
   maxKeptBytes: 64 * 1024 * 1024,
   eventTtlMs: 10 * 60_000,
   pingMs: 30_000,
@@ -141,6 +122,7 @@ export interface HttpOptions {
   responses?: 'auto' | 'json' | 'sse'
   /** Requires the headers that repeat parts of the message also where the revision does not. Default: false. */
   requireMcpHeaders?: boolean
+  /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void

@@ -34,6 +34,12 @@ export const busy = (status: 429 | 503, limit: string, max: number, what: string
   headers: { 'retry-after': status === 429 ? '1' : '5' },
 })
 
+/** The same for a fixed limit, which no option changes. */
+export const busyFixed = (status: 429 | 503, limit: string, max: number, what: string): Refusal => ({
+  ...busy(status, limit, max, what),
+  message: `Too many ${what}: at most ${max}`,
+})
+
 /** The server is shutting down: the client may try again with another instance. */
 export const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
 

@@ -7,11 +7,11 @@ import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { checkVersionHeader, route } from '../../revisions/route.ts'
+import type { AllHttpLimits } from './fixed-limits.ts'
 import type { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
 import { checkMirroredHeaders } from './mirrored-headers.ts'
-import type { HttpLimits } from './options.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './streams/event-stream.ts'
@@ -23,7 +23,7 @@ import type { SlowAnswers } from './streams/slow-answers.ts'
 export interface StatelessOptions {
   service: Service
   supported: readonly Revision[]
-  limits: HttpLimits
+  limits: AllHttpLimits
   inFlight: InFlight
   open: OpenStreams
   /** Whether the server sends streams at all. */

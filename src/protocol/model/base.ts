@@ -1,4 +1,4 @@
-/** Types that all features share. The model uses the types of the newest revision, whatever revision is on the wire. */
+/** Types that all features share. The model uses the types of the newest revision for every revision on the wire. */
 
 /** Metadata of a message or definition. A key is a name with an optional dotted prefix: `com.example/name`. */
 export type Meta = Record<string, unknown>
@@ -25,12 +25,17 @@ export interface Annotations {
 
 /** How a client or server describes itself. Not verified. */
 export interface Implementation {
+  /** The name for programs. */
   name: string
+  /** The version of the program, such as `1.0.0`. */
   version: string
   /** The name to show to people. */
   title?: string
+  /** What it does, in a sentence. */
   description?: string
+  /** The address of its web page. */
   websiteUrl?: string
+  /** Icons to show to people. */
   icons?: Icon[]
 }
 

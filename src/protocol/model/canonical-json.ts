@@ -25,7 +25,7 @@ const STRICT: CanonicalRules = {
  * no spaces. Members that are undefined are left out, as on the wire. A lone surrogate is escaped, where the RFC requires
  * an error: otherwise a server could send a definition that has no digest.
  *
- * @throws McpError ERR_INVALID_PARAMS for what is not a JSON value, ERR_LIMIT for a value that nests too deep
+ * @throws McpError ERR_INVALID_PARAMS if the value is not JSON, ERR_LIMIT if it nests too deep
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export const canonicalJson = (value: unknown): string => writeCanonical(value, STRICT)

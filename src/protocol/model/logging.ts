@@ -3,6 +3,7 @@
 import type { Meta } from './base.ts'
 import { methodRows } from './method.ts'
 
+/** The severities of log messages, from the lowest to the highest. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
 /** A severity, from `debug` to `emergency`. */

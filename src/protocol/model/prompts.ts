@@ -11,6 +11,7 @@ export interface PromptArgument {
   required?: boolean
 }
 
+/** A prompt in the list of a server. */
 export interface Prompt {
   name: string
   title?: string
@@ -20,6 +21,7 @@ export interface Prompt {
   _meta?: Meta
 }
 
+/** One message of a prompt. */
 export interface PromptMessage {
   role: Role
   content: ContentBlock
@@ -34,6 +36,7 @@ export interface GetPromptParams {
   arguments?: Record<string, string>
 }
 
+/** A prompt with its arguments filled in. */
 export interface GetPromptResult extends Result {
   description?: string
   messages: PromptMessage[]

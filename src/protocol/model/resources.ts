@@ -3,6 +3,7 @@
 import type { Annotations, Cacheable, Icon, Meta, Paged, Result } from './base.ts'
 import { methodRows } from './method.ts'
 
+/** A resource in the list of a server. */
 export interface Resource {
   uri: string
   name: string
@@ -16,6 +17,7 @@ export interface Resource {
   _meta?: Meta
 }
 
+/** A resource template in the list of a server. Its variables choose the resource. */
 export interface ResourceTemplate {
   /** RFC 6570. */
   uriTemplate: string
@@ -44,6 +46,7 @@ export interface BlobResourceContents {
   _meta?: Meta
 }
 
+/** The contents of a resource: text, or binary data in base64. */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
 export interface ListResourcesResult extends Result, Paged, Cacheable {
@@ -58,6 +61,7 @@ export interface ReadResourceParams {
   uri: string
 }
 
+/** The result of reading a resource. */
 export interface ReadResourceResult extends Result, Cacheable {
   contents: ResourceContents[]
 }

@@ -25,6 +25,7 @@ export interface ToolResultContent {
 
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
+/** One message of a conversation with a model. */
 export interface SamplingMessage {
   role: Role
   content: SamplingContent | SamplingContent[]
@@ -43,6 +44,7 @@ export interface ToolChoice {
   mode?: 'auto' | 'required' | 'none'
 }
 
+/** The request of a server for a message of the client's model. */
 export interface CreateMessageParams {
   messages: SamplingMessage[]
   maxTokens: number
@@ -57,6 +59,7 @@ export interface CreateMessageParams {
   toolChoice?: ToolChoice
 }
 
+/** The message of the model. */
 export interface CreateMessageResult extends Result {
   role: Role
   content: SamplingContent | SamplingContent[]

@@ -2,6 +2,7 @@
 
 import type { Meta, Paged, Result } from './base.ts'
 
+/** A request whose result is fetched later. */
 export interface Task {
   taskId: string
   status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
@@ -26,6 +27,7 @@ export interface TaskParams {
   _meta?: Meta
 }
 
+/** The answer to a request that became a task. */
 export interface CreateTaskResult extends Result {
   task: Task
 }

@@ -36,7 +36,7 @@ type FromProperties<P, R> = { [K in RequiredKeys<P, R>]: FromJsonSchema<P[K]> } 
   [K in Exclude<keyof P, RequiredKeys<P, R>>]?: FromJsonSchema<P[K]>
 }
 
-/** One problem with a value: its path, what was expected and what came. */
+/** One problem with a value: its path, the expected value and the actual value. */
 export interface Issue {
   path: (string | number)[]
   message: string

@@ -1,4 +1,4 @@
-/** What an authenticated caller may do. The credentials themselves never appear here. */
+/** The rights of an authenticated caller. The credentials never appear here. */
 
 import { McpError } from '../errors.ts'
 

@@ -26,6 +26,7 @@ export interface SentRequest {
   signal: AbortSignal
 }
 
+/** A request that the server refused with 401 or 403. */
 export interface Refusal {
   request: SentRequest
   status: number

@@ -3,7 +3,7 @@
 import type { Id, Incoming, Params } from '../../jsonrpc/message.ts'
 import type { MirroredParam } from '../model/param-headers.ts'
 
-/** What a link calls. */
+/** The callbacks of a link. */
 export interface LinkReceiver {
   onMessage(message: Incoming): void
   /** The answer to our request `id` is lost, but the connection stays open. */
@@ -12,7 +12,7 @@ export interface LinkReceiver {
   onHeld?(id: Id): void
   /** The credentials changed, so that cached lists may be outdated. */
   onPermitted?(): void
-  /** The server does not know the session any more. Open requests may still be answered, new ones are not. */
+  /** The server no longer knows the session. Open requests may still be answered, new ones are not. */
   onForgotten(): void
   /** The connection ended. Called once, without an error after `close`. */
   onClose(error: Error | undefined): void

@@ -56,7 +56,7 @@ export interface Answering {
   finish(): void
 }
 
-/** What transports need of a server. `createServer` returns one. */
+/** A server as transports use it. `createServer` returns one. */
 export interface Service {
   open(options: ChannelOptions): Channel
   /** Answers one stateless request. Never throws. */

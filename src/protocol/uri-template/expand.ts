@@ -3,6 +3,7 @@
 import { encode } from './encode.ts'
 import { type Expression, OPERATORS, type Part, type Variable } from './parse.ts'
 
+/** The value of a variable: text, a list, or a map. */
 export type TemplateValue =
   | string
   | number
@@ -10,6 +11,7 @@ export type TemplateValue =
   | readonly (string | number | boolean)[]
   | Readonly<Record<string, string | number | boolean>>
 
+/** Values by the name of their variable. A variable without a value is left out. */
 export type TemplateValues = Readonly<Record<string, TemplateValue | null | undefined>>
 
 export const expandParts = (parts: readonly Part[], values: TemplateValues): string =>

@@ -2,6 +2,7 @@
 
 import { type Expression, OPERATORS, type Variable } from './parse.ts'
 
+/** The value of a variable in a URI that matches a template: text, a list, or a map. */
 export type MatchedValue = string | string[] | Record<string, string>
 
 export type MatchedValues = Record<string, MatchedValue>

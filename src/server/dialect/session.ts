@@ -20,7 +20,7 @@ import type { Asker } from '../input/asker.ts'
 import { LiveAsker } from '../input/live.ts'
 import type { Question } from '../input/question.ts'
 import type { Quota } from '../quota.ts'
-import { changeNotice, covers, tooLong, tooMany } from '../subscriptions.ts'
+import { changeNotice, covers, maxSubscriptionChars, tooLong, tooMany } from '../subscriptions.ts'
 
 export interface SessionOptions {
   core: Core
@@ -158,8 +158,8 @@ export class Session implements Dialect {
     this.#subscriptions = subscriptions
     if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri)) throw tooMany(core.limits.maxSubscriptions)
     if (!subscriptions.has(uri)) {
-      const { maxSubscriptionBytes } = core.limits
-      if (this.#subscribedLength + uri.length > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
+      const max = maxSubscriptionChars(core.limits)
+      if (this.#subscribedLength + uri.length > max) throw tooLong(max)
       this.#subscribedLength += uri.length
     }
     subscriptions.set(uri, access)

@@ -14,7 +14,7 @@ export interface CompletionContext {
 export type Found = readonly string[] | Completion
 
 /**
- * Suggests values for an argument. A list is filtered by what was typed and ranked; a `Completion` is sent as it is.
+ * Suggests values for an argument. A list is filtered by the typed text and ranked. A `Completion` is sent unchanged.
  *
  * @example
  * server.prompt('weather', { input: z.object({ city: z.string() }), complete: { city: () => ['Oslo', 'Osaka', 'Rome'] } }, ({ city }) => city)

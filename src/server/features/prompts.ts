@@ -20,17 +20,21 @@ import type { Completers } from './completer.ts'
 
 /** The definition of a prompt. */
 export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
+  /** The name to show to people. */
   title?: string
+  /** Tells the person what the prompt does. */
   description?: string
   /** The schema of the arguments: an object of strings. Default: no arguments. */
   input?: In
   /** Suggests values for the arguments, by name. */
   complete?: Completers
+  /** Icons to show to people. */
   icons?: Icon[]
   /** The scopes that a caller needs to see and use the prompt, if the transport has authorization. */
   scopes?: readonly string[]
   /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
+  /** Metadata for clients, by prefixed name: `com.example/key`. */
   _meta?: Meta
 }
 

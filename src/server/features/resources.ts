@@ -18,13 +18,19 @@ import type { Completers } from './completer.ts'
 
 /** The definition of a resource or a template. */
 export interface ResourceDefinition {
+  /** The name of the resource in the list. */
   name: string
+  /** The name to show to people. */
   title?: string
+  /** Tells the model and the person what the resource contains. */
   description?: string
+  /** The type of the content, such as `application/json`. */
   mimeType?: string
   /** The size in bytes, if known. Not for templates. */
   size?: number
+  /** Hints: audience, priority, last change. */
   annotations?: Annotations
+  /** Icons to show to people. */
   icons?: Icon[]
   /** How long clients may cache the content. Default: not at all. */
   cache?: Cacheable
@@ -34,6 +40,7 @@ export interface ResourceDefinition {
   scopes?: readonly string[]
   /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
+  /** Metadata for clients, by prefixed name: `com.example/key`. */
   _meta?: Meta
 }
 

@@ -33,11 +33,13 @@ export interface ToolDefinition<
   output?: Out
   /** Hints: read-only, destructive, idempotent, open-world. */
   annotations?: ToolAnnotations
+  /** Icons to show to people. */
   icons?: Icon[]
   /** The scopes that a caller needs to see and use the tool, if the transport has authorization. */
   scopes?: readonly string[]
   /** The time limit of one call. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
+  /** Metadata for clients, by prefixed name: `com.example/key`. */
   _meta?: Meta
 }
 

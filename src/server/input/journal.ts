@@ -17,7 +17,7 @@ export interface Journal {
   steps: Record<string, unknown>
 }
 
-/** What a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
+/** The request that a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
 export interface JournalOwner {
   principal: string | undefined
   method: string
@@ -25,8 +25,10 @@ export interface JournalOwner {
   arguments: unknown
 }
 
+/** The state travels with every round of a call, so a large one slows down each of them. */
+const MAX_JOURNAL_CHARS = 64 * 1024
+
 export interface JournalBounds {
-  maxJournalBytes: number
   stateTtlMs: number
 }
 
@@ -34,10 +36,10 @@ export const newJournal = (callId: string): Journal => ({ callId, round: 0, aske
 
 export async function sealJournal(journal: Journal, owner: JournalOwner, keys: KeyRing, bounds: JournalBounds): Promise<string> {
   const text = JSON.stringify({ ...journal, expires: Date.now() + bounds.stateTtlMs })
-  if (text.length > bounds.maxJournalBytes) {
+  if (text.length > MAX_JOURNAL_CHARS) {
     throw new McpError(
       'ERR_LIMIT',
-      `The answers and steps of this call take ${text.length} bytes, more than ${bounds.maxJournalBytes} (limits.maxJournalBytes); use a task`,
+      `The answers and steps of this call take ${text.length} characters, more than ${MAX_JOURNAL_CHARS}; use a task`,
     )
   }
   return seal(text, await bindingOf(owner), keys)

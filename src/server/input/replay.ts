@@ -29,7 +29,7 @@ export interface ReplayOptions {
   onSuspend(outcome: Promise<Params>): void
 }
 
-/** Thrown into a handler that must wait for answers. Its `finally` blocks run. Whatever it throws or returns then is ignored. */
+/** Thrown into a handler that must wait for answers. Its `finally` blocks run. Its result or error is then ignored. */
 export class Suspended extends Error {
   override readonly name = 'Suspended'
 }

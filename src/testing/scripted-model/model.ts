@@ -17,7 +17,7 @@ export interface ScriptedOptions {
  * answers with the result.
  *
  * @example
- * const host = await createHost({ models: [scriptedModel()] })
+ * const host = await createHost({ model: scriptedModel() })
  */
 export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model {
   return {

@@ -32,7 +32,12 @@ export class Playback {
     return this.#requests.length
   }
 
-  /** The messages to send for one message of a client, in order. */
+  /**
+   * The messages to send for one message of a client, in order.
+   *
+   * @example
+   * const [answer] = playback.answersTo({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+   */
   answersTo(message: unknown): Record<string, unknown>[] {
     if (!isObject(message) || typeof message.method !== 'string' || !isId(message.id)) return []
     const request = this.#find(message.method, message.params)
@@ -97,7 +102,7 @@ function ownerOf(message: Record<string, unknown>, open: ReadonlyMap<string, Req
 
 const tokenIn = (params: unknown): unknown => (isObject(params) && isObject(params._meta) ? params._meta.progressToken : undefined)
 
-/** The handshake matches whatever the client's name and version are. */
+/** The handshake matches a client of any name and version. */
 const comparable = (method: string, params: unknown): string =>
   method === 'initialize' || method === 'server/discover' ? '' : comparableJson(withoutMeta(params) ?? {})
 

@@ -11,6 +11,7 @@ import type { Tool } from '../../protocol/model/tools.ts'
 import type { About, Link, Target } from '../../protocol/seams/link.ts'
 import { type TappedMessage, tapTarget } from './tap.ts'
 
+/** Options for `proxyStdio`. */
 export interface ProxyOptions {
   /** Where the client writes, such as `process.stdin`. */
   input: Readable
@@ -20,6 +21,7 @@ export interface ProxyOptions {
   signal: AbortSignal
   /** Called with every message of both sides. */
   onMessage(message: TappedMessage): void
+  /** Called for input that is not passed on, with the reason. */
   onWarning(text: string): void
 }
 

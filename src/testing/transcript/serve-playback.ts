@@ -5,6 +5,7 @@ import { LineReader } from '../../jsonrpc/lines.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
 import type { Playback } from './playback.ts'
 
+/** Options for `servePlayback`. */
 export interface ServePlaybackOptions {
   /** Where the client writes, such as `process.stdin`. */
   input: Readable

@@ -3,6 +3,7 @@
 import type { Incoming, SingleMessage } from '../../jsonrpc/message.ts'
 import type { Link, LinkReceiver, Target } from '../../protocol/seams/link.ts'
 
+/** A message that passed between client and server. */
 export interface TappedMessage {
   from: 'client' | 'server'
   /** The message as JSON. For invalid input: `{ malformed }` or `{ ignored }` with the reason. */

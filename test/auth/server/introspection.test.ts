@@ -144,7 +144,7 @@ describe('a token that only its issuer can read', () => {
       const bounds = { fetch, fetchTimeoutMs: 5_000 }
       const introspection = { ...CLIENT, endpoint: 'https://issuer.example/introspect' }
       const limits = DEFAULT_RESOURCE_SERVER_LIMITS
-      const issuer = new Issuer({ issuer: 'https://issuer.example', introspection }, limits, bounds, clock)
+      const issuer = new Issuer({ issuer: 'https://issuer.example', introspection }, bounds, clock)
       return { asked, clock, known: new Introspector(issuer, introspection, limits, bounds, clock, 2) }
     }
     const { asked, known } = introspector()

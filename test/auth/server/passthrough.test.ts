@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resourceServer, tokenExchange } from '../../../src/auth/server/index.ts'
+import { createExchange } from '../../../src/auth/server/on-behalf/token-exchange.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { portOf } from '../../support/http-requests.ts'
 import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
@@ -29,7 +30,7 @@ async function upstreamApi() {
   return { url: `http://127.0.0.1:${portOf(at)}`, seen }
 }
 
-async function acting(maxExchanged?: number) {
+async function acting(maxExchanged = 1000) {
   const issuer = await startIssuer()
   const clock = fakeClock()
   const upstream = await upstreamApi()
@@ -49,13 +50,7 @@ async function acting(maxExchanged?: number) {
     const said = answer.now(params)
     json(response, said, said.error ? 400 : 200)
   })
-  const tokenFor = tokenExchange({
-    issuer: issuer.url,
-    clientId: 'mcp',
-    clientSecret: 'mcp-secret',
-    clock,
-    ...(maxExchanged === undefined ? {} : { limits: { maxExchanged } }),
-  })
+  const tokenFor = createExchange({ issuer: issuer.url, clientId: 'mcp', clientSecret: 'mcp-secret', clock }, maxExchanged)
   const failures: unknown[] = []
   const server = testServer({ onError: (error) => failures.push(error) })
   server.tool('weather', {}, async (_args, ctx) => {

@@ -204,9 +204,11 @@ describe('bounds', () => {
   })
 
   test('the number of entries is bounded, and all may be replaced', async () => {
-    const { store } = storeIn(newFolder(), { limits: { maxEntries: 3 } })
+    const folder = newFolder()
+    const { store } = storeIn(folder)
+    for (let i = 0; i < 997; i++) writeFileSync(join(folder, `${i}.token`), '', { mode: 0o600 })
     for (const key of ['a', 'b', 'c', 'a', 'c']) await store.set(key, '1')
-    await expect(store.set('d', '1')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxEntries') })
+    await expect(store.set('d', '1')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: `${folder} has 1000 entries, the maximum` })
     await store.delete('b')
     await store.set('d', '1')
   })

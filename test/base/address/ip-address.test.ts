@@ -5,7 +5,7 @@ import { reachOf } from '../../../src/base/address/ip-address.ts'
 
 describe('an address', () => {
   test.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1'])(
-    '%s is public',
+    'the address %s is public',
     (address) => expect(reachOf(address)).toBe('public'),
   )
 
@@ -18,7 +18,7 @@ describe('an address', () => {
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     '::127.0.0.1',
-  ])('%s is this machine', (address) => expect(reachOf(address)).toBe('loopback'))
+  ])('the address %s is this machine', (address) => expect(reachOf(address)).toBe('loopback'))
 
   test.each([
     '0.0.0.0',
@@ -67,5 +67,5 @@ describe('an address', () => {
     '',
     'localhost',
     '8.8.8.8.8',
-  ])('%s is an address in a private network', (address) => expect(reachOf(address)).toBe('private'))
+  ])('the address %s is in a private network', (address) => expect(reachOf(address)).toBe('private'))
 })

@@ -41,7 +41,7 @@ describe('a URL that a person may be asked to open', () => {
     ['http://127.0.0.1:3000/', ['ip-address', 'not-encrypted']],
     ['http://127.1/', ['ip-address', 'not-encrypted']],
     ['http://[::1]:3000/', ['ip-address', 'not-encrypted']],
-  ])('%s comes with the warnings %j', (text, warnings) => {
+  ])('the URL %s has the warnings %j', (text, warnings) => {
     proves('T-ELIC-094')
     expect(personUrl(text)?.warnings).toEqual(warnings)
   })
@@ -89,7 +89,7 @@ describe('a URL that a person may not be asked to open', () => {
     expect(personUrl(text)).toBeUndefined()
   })
 
-  test('a person may not be asked to open a URL whose host cannot exist in DNS, however it is written', () => {
+  test('a person is never asked to open a URL whose host cannot exist in DNS, in any spelling', () => {
     expect(personUrl(`https://${'a.'.repeat(125)}com/`)?.host).toHaveLength(253)
     expect(personUrl(`https://${'a.'.repeat(125)}xcom/`)).toBeUndefined()
     expect(personUrl(`https://${'ü'.repeat(200_000)}.example/`)).toBeUndefined()
@@ -156,6 +156,6 @@ test.each<[string, boolean]>([
   ['127.0.0', false],
   ['1270.0.0.1', false],
   ['[::2]', false],
-])('%s is on this machine: %s', (host, expected) => {
+])('the host %s is on this machine: %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected)
 })

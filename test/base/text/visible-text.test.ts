@@ -58,7 +58,7 @@ describe('lines', () => {
     expect(visibleText('ok\r\n2026 ERROR')).toBe('ok\\r\\n2026 ERROR')
   })
 
-  test('line ends are kept in text of several lines, whatever the line ending', () => {
+  test('all kinds of line ends are kept in text of several lines', () => {
     expect(visibleText('a\n\tb\r\nc', { multiline: true })).toBe('a\n\tb\nc')
     expect(hasInvisible('a\n\tb\r\nc')).toBe(false)
   })
@@ -79,7 +79,7 @@ test.each([
   ['families of emoji', '👩‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍💻'],
   ['Arabic signs around a number', '\u0600\u0661'],
   ['punctuation and wide spaces', '“a” – b… c\u00a0d\u3000e'],
-])('%s stay as they are', (_name, text) => {
+])('%s stay unchanged', (_name, text) => {
   expect(visibleText(text)).toBe(text)
   expect(hasInvisible(text)).toBe(false)
 })

@@ -31,48 +31,48 @@ const said = (difference: PinDifference | undefined): string | undefined =>
 
 describe('a tool', () => {
   test.each<[string, object, string]>([
-    ['description', { description: 'Reads a file, and sends it on.' }, 'text: description: another text'],
+    ['description', { description: 'Reads a file, and sends it on.' }, 'text: description: text changed'],
     [
       'spaces of the description',
       { description: 'Reads a file\n  of the workspace. ' },
-      'cosmetic: description: other spaces or line ends',
+      'cosmetic: description: only spaces or line ends changed',
     ],
-    ['title', { title: 'Write a file' }, 'text: title: another text'],
-    ['capitals of the title', { title: 'Read A File' }, 'cosmetic: title: other capitals'],
-    ['icons', { icons: [{ src: 'https://example.com/a.png' }] }, 'cosmetic: icons: other icons'],
-    ['a page of its own', { _meta: { ui: { resourceUri: 'ui://x' } } }, 'widened: _meta: is new'],
-    ['a task', { execution: { taskSupport: 'required' } }, 'widened: execution: is new'],
+    ['title', { title: 'Write a file' }, 'text: title: text changed'],
+    ['capitals of the title', { title: 'Read A File' }, 'cosmetic: title: only upper and lower case changed'],
+    ['icons', { icons: [{ src: 'https://example.com/a.png' }] }, 'cosmetic: icons: icons changed'],
+    ['a page of its own', { _meta: { ui: { resourceUri: 'ui://x' } } }, 'widened: _meta: added'],
+    ['a task', { execution: { taskSupport: 'required' } }, 'widened: execution: added'],
     [
       'an output',
       { outputSchema: { type: 'object' } },
-      'narrowed: outputSchema.type: takes no null, boolean, array, string, number, integer any more',
+      'narrowed: outputSchema.type: no longer accepts null, boolean, array, string, number, integer',
     ],
     [
       'no hint that it only reads',
       { annotations: { ...TOOL.annotations, readOnlyHint: false } },
-      'downgraded: annotations.readOnlyHint: no longer claims that it changes nothing',
+      'downgraded: annotations.readOnlyHint: no longer claims to be read-only',
     ],
     [
       'a hint that it destroys',
       { annotations: { ...TOOL.annotations, destructiveHint: true } },
-      'downgraded: annotations.destructiveHint: no longer claims that it destroys nothing',
+      'downgraded: annotations.destructiveHint: no longer claims to be non-destructive',
     ],
     [
       'a hint that it goes out',
       { annotations: { ...TOOL.annotations, openWorldHint: undefined } },
-      'downgraded: annotations.openWorldHint: no longer claims that it stays within a closed world',
+      'downgraded: annotations.openWorldHint: no longer claims to be closed-world',
     ],
     [
       'a hint that it can be repeated',
       { annotations: { ...TOOL.annotations, idempotentHint: true } },
-      'text: annotations.idempotentHint: claims that a repetition does nothing more, which it did not',
+      'text: annotations.idempotentHint: now claims to be idempotent',
     ],
     [
       'a hint that says what its absence says',
       { annotations: { ...TOOL.annotations, idempotentHint: false } },
-      'cosmetic: annotations.idempotentHint: says the same as before',
+      'cosmetic: annotations.idempotentHint: same meaning as before',
     ],
-    ['no hints', { annotations: undefined }, 'downgraded: annotations.readOnlyHint: no longer claims that it changes nothing'],
+    ['no hints', { annotations: undefined }, 'downgraded: annotations.readOnlyHint: no longer claims to be read-only'],
   ])('a tool with another %s is different', (_name, change, expected) => {
     expect(said(between(TOOL, { ...TOOL, ...change }))).toBe(expected)
   })
@@ -84,11 +84,11 @@ describe('a tool', () => {
 
   test('a changed tool is shown with its old and its new text', () => {
     expect(between(TOOL, { ...TOOL, description: 'x' })?.changes).toEqual([
-      { pointer: 'description', class: 'text', text: 'another text', before: TOOL.description, after: 'x' },
+      { pointer: 'description', class: 'text', text: 'text changed', before: TOOL.description, after: 'x' },
     ])
   })
 
-  test('a tool that changed in several ways has the worst level of them, and names them all', () => {
+  test('a tool with several changes has the class of the worst, and all changes are listed', () => {
     const difference = between(TOOL, {
       ...TOOL,
       title: 'READ A FILE',
@@ -164,7 +164,7 @@ describe('a schema', () => {
     const before = { properties: { 'a b': { items: { enum: [1] } } } }
     const after = { properties: { 'a b': { items: { enum: [1, 2] } } } }
     expect(schemaChanges(before, after, 'inputSchema')).toMatchObject([
-      { pointer: 'inputSchema.properties."a b".items.enum', text: 'takes 2 now' },
+      { pointer: 'inputSchema.properties."a b".items.enum', text: 'now also accepts 2' },
     ])
   })
 
@@ -175,24 +175,24 @@ describe('a schema', () => {
   })
 })
 
-describe('other things', () => {
+describe('other definitions', () => {
   test.each<[string, PrimitiveKind, unknown, unknown, string]>([
-    ['instructions', 'instructions', 'Be kind.', 'Be unkind.', 'text: : another text'],
-    ['spaces of instructions', 'instructions', 'Be kind.', 'Be  kind.\n', 'cosmetic: : other spaces or line ends'],
-    ['a new capability', 'capabilities', { tools: {} }, { tools: {}, resources: {} }, 'widened: resources: is new'],
+    ['instructions', 'instructions', 'Be kind.', 'Be unkind.', 'text: : text changed'],
+    ['spaces of instructions', 'instructions', 'Be kind.', 'Be  kind.\n', 'cosmetic: : only spaces or line ends changed'],
+    ['a new capability', 'capabilities', { tools: {} }, { tools: {}, resources: {} }, 'widened: resources: added'],
     [
       'a capability that does more',
       'capabilities',
       { tools: { listChanged: false } },
       { tools: { listChanged: true } },
-      'widened: tools.listChanged: is another',
+      'widened: tools.listChanged: changed',
     ],
     [
       'a capability that does less',
       'capabilities',
       { tools: { listChanged: true } },
       { tools: { listChanged: false } },
-      'narrowed: tools.listChanged: is no more',
+      'narrowed: tools.listChanged: changed from true to false',
     ],
     [
       'a prompt with an argument more',
@@ -206,43 +206,43 @@ describe('other things', () => {
       'prompt',
       { name: 'p', arguments: [{ name: 'a' }] },
       { name: 'p' },
-      'narrowed: arguments.a: the argument is gone',
+      'narrowed: arguments.a: argument removed',
     ],
     [
       'an argument that may be left out',
       'prompt',
       { arguments: [{ name: 'a', required: true }] },
       { arguments: [{ name: 'a' }] },
-      'widened: arguments.a.required: may be left out',
+      'widened: arguments.a.required: now optional',
     ],
     [
       'another description of an argument',
       'prompt',
       { arguments: [{ name: 'a' }] },
       { arguments: [{ name: 'a', description: 'x' }] },
-      'text: arguments.a.description: new text',
+      'text: arguments.a.description: text added',
     ],
     [
       'arguments in another order',
       'prompt',
       { arguments: [{ name: 'a' }, { name: 'b' }] },
       { arguments: [{ name: 'b' }, { name: 'a' }] },
-      'cosmetic: arguments: the same arguments in another order',
+      'cosmetic: arguments: same arguments in another order',
     ],
-    ['a template of another type', 'template', { mimeType: 'text/plain' }, { mimeType: 'text/html' }, 'widened: mimeType: is another'],
+    ['a template of another type', 'template', { mimeType: 'text/plain' }, { mimeType: 'text/html' }, 'widened: mimeType: changed'],
     [
       'one thing written in two ways',
       'tool',
       { inputSchema: { items: true } },
       { inputSchema: { items: {} } },
-      'cosmetic: : the same, written in another way',
+      'cosmetic: : same meaning, written differently',
     ],
   ])('a change of other members: %s', (_name, kind, before, after, expected) => {
     expect(said(between(before, after, kind))).toBe(expected)
   })
 })
 
-describe('whatever is defined', () => {
+describe('properties of every definition', () => {
   const shuffled = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(shuffled)
@@ -279,7 +279,7 @@ describe('whatever is defined', () => {
     )
   })
 
-  test('a schema with one property more accepts more, whatever else changes', () => {
+  test('a schema with an additional property accepts more, whether or not anything else changes', () => {
     const properties = fc.dictionary(fc.string(), json)
     fc.assert(
       fc.property(definition, properties, fc.string(), json, definition, (before, known, name, schema, after) => {

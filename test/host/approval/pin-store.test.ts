@@ -143,7 +143,7 @@ describe('one byte', () => {
     expect(stateOfTool(pins, READ)).toBe('changed')
   })
 
-  test('one changed byte in the name of a tool makes it new, and the old one is gone', async () => {
+  test('one changed byte in the name of a tool makes it a new tool, and the old one is removed', async () => {
     const pins = await approved()
     const renamed = { ...READ, name: 'read_notf' }
     expect(stateOfTool(pins, renamed)).toBe('new')
@@ -228,7 +228,7 @@ describe('a new name', () => {
     expect(differences[0]?.changes).toContainEqual({
       pointer: 'name',
       class: 'renamed',
-      text: 'was read_note',
+      text: 'renamed from read_note',
       before: 'read_note',
       after: 'fetch_note',
     })
@@ -236,7 +236,7 @@ describe('a new name', () => {
     expect(stateOfTool(pins, laundered)).toBe('new')
   })
 
-  test('a new name that looks like the old one is a new name, whatever else is the same', async () => {
+  test('a name that looks like the old one is a rename, whether or not anything else changed', async () => {
     const pins = await approved()
     const { differences } = pins.compare(
       'notes',

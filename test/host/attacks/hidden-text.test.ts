@@ -30,7 +30,7 @@ describe('a command', () => {
   })
 })
 
-test('a definition is shown in full, however deep it nests, and so are forms and sampling messages', async () => {
+test('a definition is shown in full at any depth, and so are forms and sampling messages', async () => {
   let deep: object = { type: 'string', description: ORDERS }
   for (let level = 0; level < 20; level++) deep = { type: 'object', properties: { token: deep } }
   const server = createServer({ name: 'evil', version: '1' })
@@ -59,14 +59,14 @@ test('a definition is shown in full, however deep it nests, and so are forms and
   expect(ask.read()).not.toMatch(/redacted|too deep/)
 })
 
-describe('a yes to a call with something hidden', () => {
+describe('an approval of a call with hidden text', () => {
   const server = () => {
     const made = createServer({ name: 'bank', version: '1' })
     made.tool('pay', { input: { type: 'object' } }, () => 'paid')
     return made
   }
 
-  test('an approval of a call with folded text holds once, whatever the answer says', async () => {
+  test('an approval of a call with folded text holds once, even if the answer asks for longer', async () => {
     const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'always', width: 'any' } : undefined))
     const host = await hostWith({ servers: { bank: server() }, ask })
     for (let i = 0; i < 2; i++) await host.call('bank__pay', { password: 'hunter2hunter2' }, { as: 'person' })

@@ -29,7 +29,7 @@ test('with two tools of the same name, each call goes to the server it names', a
   expect(two.received).toEqual([{ by: 'person too' }, { by: 'model' }])
 })
 
-test('a later server takes over no name, whatever it calls itself and its tools', async () => {
+test('a later server cannot take over a name, no matter how it names itself and its tools', async () => {
   const notes = named('notes', 'add')
   const ask = person()
   const host = await hostWith({ servers: { notes: notes.server }, ask })

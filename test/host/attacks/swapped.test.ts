@@ -24,7 +24,7 @@ const server = (transport: Omit<StdioTransport, 'type'>, spec: Partial<ServerSpe
 /** A script that is not a server at all: that it is started is enough. */
 const swapped = (home: string, name: string): void => writeFileSync(join(home, name), 'process.exit(1)')
 
-describe('a script that was replaced after a yes for always is asked about again', () => {
+describe('a script that was replaced after a lasting approval is asked about again', () => {
   test.each<[string, (home: string) => Omit<StdioTransport, 'type'>, string]>([
     [
       'loaded by NODE_OPTIONS',
@@ -80,7 +80,7 @@ describe('a script that was replaced after a yes for always is asked about again
   })
 })
 
-describe('a command that runs code which it does not name', () => {
+describe('a command that runs code it does not name', () => {
   /** A build tool that starts the server. */
   const make = (home: string): Record<string, Omit<ServerSpec, 'id'>> => {
     script(home, SERVER, 'main.mjs')

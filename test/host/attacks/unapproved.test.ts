@@ -35,7 +35,7 @@ const poisoned = () => {
   return { server, did }
 }
 
-describe('what was not approved', () => {
+describe('definitions without an approval', () => {
   test('an unapproved definition or instruction is never given to a model', async () => {
     const { server, did } = poisoned()
     const model = spy([calling('weather__forecast', { city: 'Oslo' })])

@@ -8,8 +8,8 @@ import { surface, tool } from './support.ts'
 const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catalog({ isVisible: () => true, ...options })
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
-describe('the catalogue', () => {
-  test('the catalog is one list over all servers, in the same order whichever connected first', () => {
+describe('the catalog', () => {
+  test('the catalog is one list over all servers, in an order that does not depend on connecting', () => {
     proves('T-HOST-006')
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
@@ -31,7 +31,7 @@ describe('the catalogue', () => {
     expect(other.resources()).toEqual(catalog.resources())
   })
 
-  test('two servers with a tool of the same name: both are there, and each call has one owner', () => {
+  test('if two servers have a tool of the same name, both are listed and each call has one owner', () => {
     proves('R-TOOL-026', 'R-TOOL-027')
     const catalog = newCatalog()
     catalog.put('good', surface({ tools: ['send'] }))
@@ -47,7 +47,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'good__send')).toBeUndefined()
   })
 
-  test('servers whose ids look the same once they are made safe are told apart', () => {
+  test('servers whose ids become equal when made safe still get different names', () => {
     const catalog = newCatalog()
     catalog.put('my.server', surface({ tools: ['a'] }))
     catalog.put('my server', surface({ tools: ['a'] }))
@@ -56,7 +56,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'my_server__a')?.server).toBe('my.server')
   })
 
-  test('a name is never taken apart to find its server', () => {
+  test('a name is never split to find its server', () => {
     const catalog = newCatalog()
     catalog.put('a', surface({ tools: ['b__c'] }))
     catalog.put('a__b', surface({ tools: ['c'] }))
@@ -64,7 +64,7 @@ describe('the catalogue', () => {
     expect([entry?.server, entry?.definition.name]).toEqual(['a', 'b__c'])
   })
 
-  test('the catalogue holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
+  test('the catalog lists only visible definitions, and drops one as soon as it is hidden', () => {
     const approved = new Set(['a'])
     const catalog = newCatalog({ isVisible: (_server, _kind, name) => approved.has(name) })
     catalog.put('s', surface({ tools: ['a', 'b'], prompts: ['b'], resources: ['b://'], templates: ['b://{x}'] }))
@@ -84,7 +84,7 @@ describe('the catalogue', () => {
     expect(catalog.entryOf('tool', 's', 'a')).toBeUndefined()
   })
 
-  test('the catalogue tells of a change once for all that come together, and not of lists that say the same', async () => {
+  test('the catalog announces changes together, and no change if a list stays equal', async () => {
     const clock = fakeClock()
     const told: EntryKind[][] = []
     const catalog = newCatalog({ clock, onChange: (kinds) => told.push([...kinds].sort()) })
@@ -104,7 +104,7 @@ describe('the catalogue', () => {
     expect(told).toEqual([['prompt', 'tool'], ['tool'], ['prompt', 'tool']])
   })
 
-  test('the catalogue has so many entries at most', () => {
+  test('the number of entries in the catalog is limited', () => {
     const catalog = newCatalog({ limits: { maxEntries: 3 } })
     catalog.put('a', surface({ tools: ['1', '2'] }))
     catalog.put('b', surface({ tools: ['3'] }))
@@ -117,7 +117,7 @@ describe('the catalogue', () => {
     expect(catalog.tools()).toHaveLength(3)
   })
 
-  test('of 20 servers with 100 tools each follows 200 changes without a pause anybody would notice', () => {
+  test('the catalog follows 200 changes of 20 servers with 100 tools each without a noticeable pause', () => {
     const catalog = newCatalog()
     const tools = Array.from({ length: 100 }, (_, at) =>
       tool(`tool_${at}`, { description: 'x'.repeat(500), inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }),
@@ -133,7 +133,7 @@ describe('the catalogue', () => {
 })
 
 describe('a URI', () => {
-  test('a URI is what the server calls it, as long as no other calls something the same', () => {
+  test('a URI is the one that the server uses, if no other server uses the same', () => {
     const catalog = newCatalog()
     catalog.put('a', surface({ resources: ['file:///x', 'file:///only-a'] }))
     expect(catalog.ownerOfUri('file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
@@ -145,7 +145,7 @@ describe('a URI', () => {
     expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
   })
 
-  test('a URI that two servers claim goes to neither of them', () => {
+  test('a URI that two servers claim belongs to neither of them', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['mail://inbox'] }))
@@ -154,7 +154,7 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('mail://inbox')).toMatchObject({ kind: 'one', server: 'good' })
   })
 
-  test('a URI that looks like that of another server, told apart, is told apart itself', () => {
+  test('a URI that looks like the renamed URI of another server is renamed too', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['good+mail://inbox', 'mail://inbox'] }))
@@ -162,7 +162,7 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('rogue+good+mail://inbox')).toMatchObject({ kind: 'one', server: 'rogue', uri: 'good+mail://inbox' })
   })
 
-  test('a URI that is not listed belongs to the server whose template it fits', () => {
+  test('a URI that is not listed belongs to the server whose template matches it', () => {
     const catalog = newCatalog()
     catalog.put('notes', surface({ templates: ['notes://{id}', 'not a { template'] }))
     catalog.put('other', surface({ templates: ['other://{id}'] }))
@@ -170,7 +170,7 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('elsewhere://17')).toEqual({ kind: 'none' })
   })
 
-  test('a URI that fits templates of two servers goes to neither, and to one of them by its name', () => {
+  test('a URI that matches templates of two servers belongs to neither, and needs a server name', () => {
     const catalog = newCatalog()
     catalog.put('My Notes', surface({ templates: ['file:///{+path}'] }))
     catalog.put('b', surface({ templates: ['file:///{+path}'] }))

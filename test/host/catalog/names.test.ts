@@ -15,7 +15,7 @@ const namesOf = (servers: Readonly<Record<string, readonly string[]>>, order = O
 }
 
 describe('names', () => {
-  test('names are those of server and tool where nothing stands against it', () => {
+  test('a name consists of server and tool if there is no conflict', () => {
     const names = new Names(LIMITS)
     expect(names.assign('github', 'tool', ['create_issue', 'list-repos'])).toEqual(
       new Map([
@@ -26,7 +26,7 @@ describe('names', () => {
     expect(names.assign('My Server', 'tool', ['files.read']).get('files.read')).toBe('My_Server__files_read')
   })
 
-  test('of 64 characters stay, and longer ones are cut and told apart by a digest', () => {
+  test('names up to 64 characters stay, and longer ones are cut and made unique by a digest', () => {
     const names = new Names(LIMITS)
     const fits = 'x'.repeat(64 - 'a__'.length)
     const given = names.assign('a', 'tool', [fits, `${fits}1`, `${fits}2`])
@@ -36,7 +36,7 @@ describe('names', () => {
     expect(given.get(`${fits}1`)).not.toBe(given.get(`${fits}2`))
   })
 
-  test('no tool of one server gets a name in the space of another, whatever it is called', () => {
+  test('a tool of one server never gets a name that belongs to another server', () => {
     const given = namesOf({ a: ['b__c', 'b__c__d'], a__b: ['c', 'c__d'], a_b: ['c'] })
     expect(given.get('["a","b__c"]')).toBe('a__b__c')
     expect(given.get('["a_b","c"]')).toBe('a_b__c')
@@ -44,7 +44,7 @@ describe('names', () => {
     expect(new Set(given.values()).size).toBe(5)
   })
 
-  test('a collision after sanitising gives the second another name, and never takes that of the first', () => {
+  test('of two names that become equal, the second changes and the first stays', () => {
     const names = new Names(LIMITS)
     expect(names.assign('s', 'tool', ['read.file']).get('read.file')).toBe('s__read_file')
     const later = names.assign('s', 'tool', ['read_file', 'read.file', 'read file'])
@@ -61,7 +61,7 @@ describe('names', () => {
     expect(namesOf({ s: ['a.b', 'a_b'] }).get('["s","a_b"]')).toBe('s__a_b')
   })
 
-  test('a tool that is called like the digest of another gets a digest of its own', () => {
+  test('a tool whose name equals the digest name of another gets its own digest', () => {
     const names = new Names(LIMITS)
     const clashing = names.assign('s', 'tool', ['a_b', 'a.b']).get('a.b') as string
     const other = names.assign('s', 'tool', [clashing.slice('s__'.length)])
@@ -69,19 +69,19 @@ describe('names', () => {
     expect([...other.values()][0]).toMatch(/^s__/)
   })
 
-  test('of prompts and of tools are two spaces', () => {
+  test('a prompt and a tool may have the same name', () => {
     const names = new Names(LIMITS)
     expect(names.assign('s', 'tool', ['a']).get('a')).toBe('s__a')
     expect(names.assign('s', 'prompt', ['a']).get('a')).toBe('s__a')
   })
 
-  test('names are so many for a server at most; what comes after that has none', () => {
+  test('the number of names of one server is limited, and further tools get no name', () => {
     const names = new Names({ maxNamesPerServer: 2 })
     expect([...names.assign('s', 'tool', ['a', 'b', 'c']).values()]).toEqual(['s__a', 's__b', undefined])
     expect(names.assign('t', 'tool', ['c']).get('c')).toBe('t__c')
   })
 
-  test('whatever servers and tools are called: safe, short, one owner each, and the same in every order', () => {
+  test('for all servers and tools, names are safe, short, unique and independent of the order', () => {
     const name = fc.oneof(
       fc.string({ maxLength: 80 }),
       fc.string({ unit: fc.constantFrom('a', '_', '.', '-', 'é'), minLength: 1, maxLength: 70 }),

@@ -35,7 +35,7 @@ const found = (search: ToolSearch, query: string, limit?: number): string[] =>
   search.search(query, limit === undefined ? {} : { limit }).map(({ entry }) => entry.exposed)
 
 describe('searching tools', () => {
-  test('searching tools finds them by name, title, description and parameters, the best first', () => {
+  test('a search finds tools by name, title, description and parameters, the best first', () => {
     const search = new ToolSearch(newCatalog())
     expect(found(search, 'create issue')[0]).toBe('github__create_issue')
     expect(found(search, 'create issue')).toContain('weather__create_alert')
@@ -48,7 +48,7 @@ describe('searching tools', () => {
     expect(found(search, 'zebra crossing')).toEqual([])
   })
 
-  test('searching tools follows the catalogue', () => {
+  test('a search follows changes of the catalog', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     expect(found(search, 'umbrella')).toEqual([])
@@ -59,7 +59,7 @@ describe('searching tools', () => {
     expect(found(search, 'umbrella')).toEqual([])
   })
 
-  test('searching tools never finds what nobody has approved', () => {
+  test('a search never finds unapproved tools', () => {
     let isApproved = true
     const search = new ToolSearch(newCatalog((server) => server !== 'weather' || isApproved))
     expect(found(search, 'forecast')).toEqual(['weather__forecast'])
@@ -67,7 +67,7 @@ describe('searching tools', () => {
     expect(found(search, 'forecast')).toEqual([])
   })
 
-  test('searching tools gives so many results at most, and looks at so much of a query', () => {
+  test('the number of search results and the length of a query are limited', () => {
     const catalog = new Catalog({ isVisible: () => true })
     catalog.put('s', surface({ tools: Array.from({ length: 60 }, (_, at) => tool(`read_${at}`)) }))
     const search = new ToolSearch(catalog, { maxResults: 20, maxQueryLength: 10 })
@@ -80,8 +80,8 @@ describe('searching tools', () => {
   })
 })
 
-describe('what a model is offered', () => {
-  test('what a model is offered is every tool while they are few, and neither prompts nor resources', () => {
+describe('the tools that a model gets', () => {
+  test('a model gets every tool while they are few, and neither prompts nor resources', () => {
     proves('T-ARCH-035')
     const catalog = newCatalog()
     const offer = offerToModel(catalog)
@@ -102,7 +102,7 @@ describe('what a model is offered', () => {
     expect(offer.search.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool'])
   })
 
-  test('what a model is offered leads to the same call whether it is made directly or through the search', () => {
+  test('a call through the search is the same as a direct call', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     const direct = resolveModelCall(catalog, search, 'weather__forecast', { city: 'Bern' })
@@ -111,7 +111,7 @@ describe('what a model is offered', () => {
     expect(direct).toMatchObject({ kind: 'call', entry: { server: 'weather' }, args: { city: 'Bern' } })
   })
 
-  test('what a model is offered can be searched and described', () => {
+  test('tools can be searched and described', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     const answer = resolveModelCall(catalog, search, 'search_tools', { query: 'rain', limit: 1 })
@@ -123,7 +123,7 @@ describe('what a model is offered', () => {
     expect(JSON.parse((described as { text: string }).text)).toMatchObject({ inputSchema: { properties: { regexp: {} } } })
   })
 
-  test('what a model is offered does not reach what nobody has approved on any way', () => {
+  test('a model cannot reach unapproved tools in any way', () => {
     const catalog = newCatalog((server) => server !== 'weather')
     const search = new ToolSearch(catalog)
     expect(offerToModel(catalog, { maxTokens: 0, favorites: ['weather__forecast'] }).inline).toEqual([])
@@ -135,7 +135,7 @@ describe('what a model is offered', () => {
       expect(() => resolveModelCall(catalog, search, name, args)).toThrow(expect.objectContaining({ code: 'ERR_SERVER_UNKNOWN' }))
   })
 
-  test('what a model is offered says what was expected when it is called wrongly', () => {
+  test('a wrong call of a search tool is answered with the expected arguments', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     for (const [name, args] of [
@@ -151,7 +151,7 @@ describe('what a model is offered', () => {
   })
 })
 
-test('a tool is called by its title, else by the title in its annotations, else by its name', () => {
+test('a tool is shown with its title, or the title in its annotations, or its name', () => {
   proves('R-TOOL-001', 'R-TOOL-033')
   const catalog = new Catalog({ isVisible: () => true })
   catalog.put(

@@ -8,7 +8,7 @@ import { readEntry } from '../../../src/host/config/read-entry.ts'
 import { readMembers } from '../../../src/host/config/read-members.ts'
 import { resolveTransport } from '../../../src/host/server-command/resolve-placeholders.ts'
 
-describe('a URL that is read', () => {
+describe('the URL of a server', () => {
   test.each([
     'https://x.example/${secret:a}?key=${env:TOKEN}',
     'https://x.example?key=${secret:a}',
@@ -18,7 +18,7 @@ describe('a URL that is read', () => {
     'https://${input:tenant}.example.com/mcp?key=${secret:a}',
     'http://localhost:${env:PORT:-3000}/mcp',
     'https://x.example/a@b/${env:A}',
-  ])('a URL that is read may have its placeholders as in %s', (url) => {
+  ])('a URL may have placeholders as in %s', (url) => {
     expect(checkPlaceholders(url)).toBeUndefined()
   })
 
@@ -31,14 +31,14 @@ describe('a URL that is read', () => {
     ['https://x.example:${secret:a}/', '${secret:a} is a secret'],
     ['https:///x.example/${secret:a}', '${secret:a} is a secret'],
     ['https:\\\\x.example\\${secret:a}', '${secret:a} is a secret'],
-  ])('a URL that is read is refused as %s, with words about where placeholders may stand', (url, why) => {
+  ])('a URL like %s is refused, and the error says where placeholders are allowed', (url, why) => {
     const read = () => readEntry(readMembers({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
     expect(read).toThrow(why)
     expect(read).toThrow('use it in the path, the query or a header')
   })
 })
 
-test('what is not filled in before the decision cannot change where a URL leads', async () => {
+test('a placeholder that is filled in after the decision cannot change the target of a URL', async () => {
   const piece = fc.constantFrom(
     'https://',
     'http:',
@@ -74,7 +74,7 @@ test('what is not filled in before the decision cannot change where a URL leads'
   )
 })
 
-test('a value that completes a placeholder is not filled in a second time', () => {
+test('a value that completes a placeholder is not expanded again', () => {
   const { url, open } = resolveAddress('https://${env:A}{secret:x}.example/', () => '$')
   expect([url, open]).toEqual(['https://${secret:x}.example/', []])
 })
@@ -85,7 +85,7 @@ test.each([
   ['https://good.example:8443/', 'https://good.example/'],
   ['https://u:p@good.example/', 'https://good.example/'],
   ['no URL', 'https://good.example/'],
-])('the last check refuses %s where %s was decided about', (filled, decided) => {
+])('the last check refuses %s if %s was approved', (filled, decided) => {
   expect(() => checkAddress(filled, decided)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }))
   expect(() => checkAddress(decided, decided)).not.toThrow()
 })

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { describePlaceholders } from '../../../src/host/config/describe-placeholders.ts'
 
-test('what a process is given, and where, is said for each placeholder once', () => {
+test('each placeholder of a process is described once, with the place of its value', () => {
   const transport = {
     type: 'stdio',
     command: '${env:TOOLS}/server',
@@ -19,7 +19,7 @@ test('what a process is given, and where, is said for each placeholder once', ()
   ])
 })
 
-test('a variable that a configuration sends to an address is told by its name', () => {
+test('a variable that a configuration sends to an address is shown by its name', () => {
   const transport = { type: 'http', url: 'https://a.example/${secret:PATH}', headers: { 'X-Key': '${env:AWS_KEY}' } } as const
   expect(describePlaceholders(transport)).toEqual([
     'your secret PATH goes into the address',

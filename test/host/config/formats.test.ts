@@ -25,7 +25,7 @@ describe('Claude Desktop', () => {
     }
   }`
 
-  test('its servers are read, with trailing commas, and its other settings are none of ours', () => {
+  test('servers of Claude Desktop are read, with trailing commas, and other settings are ignored', () => {
     const { byId, problems } = read(FILE, text)
     expect(problems).toEqual([])
     expect(byId.filesystem).toEqual({
@@ -37,14 +37,14 @@ describe('Claude Desktop', () => {
     expect(byId.weather?.transport).toMatchObject({ env: { UNITS: 'metric', PORT: '3000' } })
   })
 
-  test('what looks like a placeholder is text, because it has none: a file cannot reach into the vault', () => {
+  test('text like a placeholder stays text, so a Claude Desktop file cannot read the vault', () => {
     const { servers } = read(FILE, '{ "mcpServers": { "a": { "command": "x", "args": ["${secret:github}", "${env:HOME}", "${HOME}"] } } }')
     expect(servers.flatMap(placeholdersIn)).toEqual([])
   })
 })
 
 describe('Claude Code', () => {
-  test('variables and their defaults are placeholders, and what runs before a start is not run', () => {
+  test('Claude Code variables and their defaults are placeholders, and its start hooks are not run', () => {
     const { byId, problems } = read(
       '/home/ada/shop/.mcp.json',
       `{ "mcpServers": {
@@ -66,7 +66,7 @@ describe('Claude Code', () => {
     expect(textsOf(problems)).toEqual(['mcpServers.old.headersHelper: Ignored: the program that creates headers is not run'])
   })
 
-  test('its state has the servers of the user, and of projects only those of this one', () => {
+  test('the state of Claude Code has servers of the user, and of projects only those of this one', () => {
     const { servers, problems } = read(
       '/home/ada/.claude.json',
       JSON.stringify({
@@ -130,14 +130,14 @@ describe('VS Code', () => {
     ])
   })
 
-  test('its settings and those of a development container are read for their servers only', () => {
+  test('only the servers are read from VS Code settings and development containers', () => {
     const settings = '{ "editor.tabSize": 2, "mcp": { "inputs": [], "servers": { "a": { "command": "a" } } } }'
     expect(read('/home/ada/.config/Code/User/settings.json', settings).servers.map(({ id }) => id)).toEqual(['a'])
     const container = '{ "image": "x", "customizations": { "vscode": { "mcp": { "servers": { "b": { "command": "b" } } } } } }'
     expect(read('/home/ada/shop/.devcontainer/devcontainer.json', container).servers.map(({ id }) => id)).toEqual(['b'])
   })
 
-  test('a folder that is meant and not known is no empty text', () => {
+  test('an unknown folder in a VS Code file is not replaced by an empty text', () => {
     const { servers, problems } = read('/x/.vscode/mcp.json', '{ "servers": { "a": { "command": "${workspaceFolder}/a" } } }', {})
     expect(servers).toEqual([])
     expect(textsOf(problems)[0]).toContain('${workspaceFolder}')
@@ -145,7 +145,7 @@ describe('VS Code', () => {
 })
 
 describe('clients with mcpServers', () => {
-  test('Cursor', () => {
+  test('the servers of Cursor are read', () => {
     const { byId, problems } = read(
       '/home/ada/.cursor/mcp.json',
       '{ "mcpServers": { "remote": { "url": "https://mcp.example.com", "headers": { "X-Key": "${env:KEY}" } }, "tool": { "command": "${userHome}/bin/tool", "autoApprove": ["*"] } } }',
@@ -155,7 +155,7 @@ describe('clients with mcpServers', () => {
     expect(textsOf(problems)).toEqual(['mcpServers.tool.autoApprove: Ignored: approvals of another client do not apply here'])
   })
 
-  test('Windsurf has serverUrl', () => {
+  test('the servers of Windsurf are read, with serverUrl', () => {
     const { byId, problems } = read(
       '/home/ada/.codeium/windsurf/mcp_config.json',
       '{ "mcpServers": { "docs": { "serverUrl": "https://docs.example.com/mcp", "disabled": true, "disabledTools": ["x"] } } }',
@@ -164,7 +164,7 @@ describe('clients with mcpServers', () => {
     expect(problems).toEqual([])
   })
 
-  test('Kiro', () => {
+  test('the servers of Kiro are read', () => {
     const { byId } = read(
       '/home/ada/.kiro/settings/mcp.json',
       '{ "mcpServers": { "aws": { "command": "uvx", "args": ["aws-docs@latest"], "env": { "LEVEL": "${LOG_LEVEL}" }, "disabled": false } } }',
@@ -172,7 +172,7 @@ describe('clients with mcpServers', () => {
     expect(byId.aws).toMatchObject({ isDisabled: false, transport: { env: { LEVEL: '${env:LOG_LEVEL}' } } })
   })
 
-  test('Gemini CLI has httpUrl, and variables without braces', () => {
+  test('the servers of Gemini CLI are read, with httpUrl and variables without braces', () => {
     const { byId, problems } = read(
       '/home/ada/.gemini/settings.json',
       '{ "theme": "dark", "mcpServers": { "x": { "httpUrl": "https://x.example.com/mcp", "headers": { "K": "$X_KEY" }, "trust": true, "includeTools": ["a"] } } }',
@@ -181,13 +181,13 @@ describe('clients with mcpServers', () => {
     expect(textsOf(problems)).toEqual(['mcpServers.x.trust: Ignored: approvals of another client do not apply here'])
   })
 
-  test('Antigravity and Amazon Q', () => {
+  test('the servers of Antigravity and Amazon Q are read', () => {
     const text = '{ "mcpServers": { "a": { "command": "a", "args": ["1"] } } }'
     expect(read('/home/ada/.gemini/antigravity/mcp_config.json', text).servers[0]?.provenance[0]?.client).toBe('Antigravity')
     expect(read('/home/ada/.aws/amazonq/mcp.json', text).servers[0]?.provenance[0]?.client).toBe('Amazon Q')
   })
 
-  test('Cline counts its time in seconds', () => {
+  test('the servers of Cline are read, with timeouts in seconds', () => {
     const { byId } = read(
       '/x/settings/cline_mcp_settings.json',
       '{ "mcpServers": { "a": { "command": "a", "timeout": 60, "alwaysAllow": [] } } }',
@@ -226,7 +226,7 @@ extensions:
   expect(problems).toEqual([])
 })
 
-test('Codex: tables in TOML, which name variables', () => {
+test('Codex: tables in TOML are read, with variables given by name', () => {
   const { byId, problems } = read(
     '/home/ada/.codex/config.toml',
     `model = "x"
@@ -256,7 +256,7 @@ enabled = false
   expect(problems).toEqual([])
 })
 
-test('Continue: a list in YAML, whose secrets are asked for', () => {
+test('Continue: a list in YAML is read, and its secrets are asked for', () => {
   const { byId } = read(
     '/home/ada/.continue/config.yaml',
     `name: mine
@@ -281,7 +281,7 @@ mcpServers:
   expect(byId.remote?.transport).toMatchObject({ headers: { Authorization: 'Bearer ${input:C_KEY}' } })
 })
 
-test('opencode: a command is a list with its arguments', () => {
+test('opencode: a command is read as a list with its arguments', () => {
   const { byId, problems } = read(
     '/home/ada/shop/opencode.json',
     `{ "$schema": "https://opencode.ai/config.json", "mcp": {
@@ -295,7 +295,7 @@ test('opencode: a command is a list with its arguments', () => {
   expect(textsOf(problems)).toEqual([expect.stringContaining('mcp.remote.headers.A: The text uses {file:…}')])
 })
 
-test('Zed: context_servers, in the older shape as well; what only an extension knows is said', () => {
+test('Zed: context_servers are read in both shapes, and servers of extensions are reported', () => {
   const { byId, problems } = read(
     '/home/ada/.config/zed/settings.json',
     `{ // Zed
@@ -310,7 +310,7 @@ test('Zed: context_servers, in the older shape as well; what only an extension k
   expect(textsOf(problems)).toEqual([expect.stringContaining('context_servers.ext: The entry has no command or URL')])
 })
 
-test('LibreChat: values of its users are asked for when it asks for them too', () => {
+test('LibreChat: values that it asks its users for are asked for here too', () => {
   const { byId, problems } = read(
     '/home/ada/shop/librechat.yaml',
     `version: 1.2.1
@@ -333,7 +333,7 @@ mcpServers:
   expect(textsOf(problems)).toEqual([expect.stringContaining('mcpServers.who.headers.X-User: The text uses a value of the LibreChat user')])
 })
 
-test('a server.json of the registry: packages and remotes, with what has to be filled in', () => {
+test('a server.json of the registry is read: packages, remotes and values to fill in', () => {
   const { servers, problems } = read(
     '/tmp/server.json',
     JSON.stringify({
@@ -399,7 +399,7 @@ test('a server.json of the registry: packages and remotes, with what has to be f
   expect(textsOf(problems)).toEqual([expect.stringContaining('packages[1].registryType')])
 })
 
-test('ours: what everybody has, and what only a host that asks can use', () => {
+test('our own format is read: the common members and those that only this host uses', () => {
   const { byId, problems } = read(
     '/home/ada/mcp.json',
     JSON.stringify({
@@ -438,7 +438,7 @@ test('ours: what everybody has, and what only a host that asks can use', () => {
   ])
 })
 
-describe('a file in our own shape that is not our own list', () => {
+describe('a file in our own format from another source', () => {
   const OURS = {
     tier: 'trusted',
     roots: ['/'],
@@ -448,7 +448,7 @@ describe('a file in our own shape that is not our own list', () => {
   }
 
   test.each(['/home/ada/shop/mcp.json', '/home/ada/shop/servers.json', '/home/ada/mcp.json', '/home/ada/shop/portico.yaml'])(
-    '%s is not believed about trust, folders, hints and where it comes from',
+    'trust, folders, hints and provenance of a file of another source are ignored: %s',
     (file) => {
       const entry = { command: 'x', args: ['x.js'], labels: ['private:mail'], timeoutMs: 5000, ...OURS }
       const { byId, problems } = read(file, JSON.stringify({ mcpServers: { a: entry } }))
@@ -468,7 +468,7 @@ describe('a file in our own shape that is not our own list', () => {
   )
 
   test.each([{ env: { KEY: '${secret:mail/token}' } }, { args: ['--key=${secret:mail/token}'] }, { cwd: '${secret:mail/token}' }])(
-    'names no secret of the vault: %j',
+    'a file of another source cannot name a secret of the vault: %j',
     (more) => {
       const { servers, problems } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', ...more } } }))
       expect(servers).toEqual([])
@@ -476,14 +476,14 @@ describe('a file in our own shape that is not our own list', () => {
     },
   )
 
-  test('a file in our own shape that is not our own list may use variables and inputs', () => {
+  test('a file of another source may use variables and inputs', () => {
     const args = ['${env:A:-b}', '${input:c}']
     const { byId } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', args } } }))
     expect(byId.a).toMatchObject({ transport: { args }, inputs: [{ id: 'c', isSecret: true }] })
   })
 })
 
-describe('a file at no known place', () => {
+describe('a file at an unknown place', () => {
   const CASES: [file: string, text: string, client: string][] = [
     ['a.json', '{ "mcpServers": { "a": { "command": "a" } } }', 'mcpServers'],
     ['b.json', '{ "servers": { "a": { "command": "a" } } }', 'VS Code'],
@@ -498,7 +498,7 @@ describe('a file at no known place', () => {
     ['k.json', '{ "server": { "name": "a", "remotes": [{ "type": "sse", "url": "https://a.example" }] } }', 'MCP Registry'],
     ['l.json', '{ "customizations": { "vscode": { "mcp": { "servers": { "a": { "command": "a" } } } } } }', 'VS Code (dev container)'],
   ]
-  test.each(CASES)('%s is known by its shape', (file, text, client) => {
+  test.each(CASES)('the format of %s is recognised by its shape', (file, text, client) => {
     const { servers } = read(`/somewhere/${file}`, text)
     expect(servers.map(({ id, provenance }) => [id, provenance[0]?.client])).toEqual([['a', client]])
   })

@@ -34,7 +34,7 @@ const contentsOf = (root: string): Record<string, string> =>
 const github = { command: 'npx', args: ['-y', 'server-github'], env: { GITHUB_TOKEN: CANARY } }
 
 describe('finding', () => {
-  test('every client is found where it is, with its scope', async () => {
+  test('the files of every client are found, with their scope', async () => {
     const one = { mcpServers: {} }
     const { places, root } = machine({
       'system/etc/claude-code/managed-mcp.json': one,
@@ -93,7 +93,7 @@ describe('finding', () => {
     expect(await findClientConfigs({ ...places, limits: { maxFiles: 3 } })).toHaveLength(3)
   })
 
-  test('the other systems have their own places', async () => {
+  test('other operating systems have their own places', async () => {
     const { root } = machine({
       'mac/Library/Application Support/Claude/claude_desktop_config.json': {},
       'win/AppData/Roaming/Claude/claude_desktop_config.json': {},
@@ -106,7 +106,7 @@ describe('finding', () => {
     expect(await on('win32', 'win')).toEqual(['Claude Desktop', 'VS Code', 'Goose'])
   })
 
-  test('a home without any, a project that is the home, and plugins that link to themselves are no trouble', async () => {
+  test('an empty home, a project that is the home, and plugins that link to themselves cause no error', async () => {
     expect(await findClientConfigs({ home: newFolder(), system: newFolder() })).toEqual([])
     const { root, places } = machine({ 'home/.cursor/mcp.json': { mcpServers: {} }, 'home/.claude/plugins/cache/a/.mcp.json': {} })
     symlinkSync(join(root, 'home'), join(root, 'home/.claude/plugins/cache/a/loop'))
@@ -127,7 +127,7 @@ describe('reading', () => {
     'shop/.vscode/mcp.json': { servers: { db: { command: '${workspaceFolder}/db', colour: 1 } } },
   })
 
-  test('the same server from two clients is one with two provenances, and two servers of one name are two', async () => {
+  test('one server from two clients has two provenances, and two servers of one name stay two', async () => {
     const { servers } = await readClientConfigs(places)
     const seen = servers.map(({ spec }) => [spec.id, spec.provenance.map(({ client, scope }) => `${client}, ${scope}`).join(' + ')])
     expect(seen).toEqual([
@@ -147,7 +147,7 @@ describe('reading', () => {
     ])
   })
 
-  test('the files are byte for byte what they were, and nothing new is beside them', async () => {
+  test('an import leaves the files unchanged and creates no new ones', async () => {
     const before = contentsOf(root)
     await readClientConfigs(places)
     expect(contentsOf(root)).toEqual(before)
@@ -165,7 +165,7 @@ describe('reading', () => {
     expect(JSON.stringify([problems, servers.map(({ plainSecrets }) => plainSecrets)])).not.toContain(CANARY)
   })
 
-  test('more servers than maxServers are left out, and that is said', async () => {
+  test('servers over maxServers are left out, and a problem reports it', async () => {
     const { servers, problems } = await readClientConfigs({ ...places, limits: { maxServers: 2 } })
     expect(servers).toHaveLength(2)
     expect(problems.some(({ text }) => text.includes('maxServers'))).toBe(true)

@@ -33,7 +33,7 @@ async function desk(answers: Record<string, { value: string; isKept?: boolean } 
 }
 
 describe('an input', () => {
-  test('an input is asked for once a start, and every start anew', async () => {
+  test('an input is asked for once per start, and again at every start', async () => {
     const { asked, start, vault } = await desk({ key: { value: 'k' }, region: { value: 'us' } })
     expect((await start(server('a'))).args).toEqual(['k', 'us', 'k'])
     await start(server('a'))
@@ -41,7 +41,7 @@ describe('an input', () => {
     expect(await vault.list()).toEqual([])
   })
 
-  test('an input that the person wants kept is in the vault, for that server and no other', async () => {
+  test('an input that the person stores is in the vault, for that server only', async () => {
     const { asked, start, vault } = await desk({ key: { value: 'k', isKept: true }, region: { value: 'us', isKept: true } })
     await start(server('a'))
     await start(server('a'))
@@ -51,7 +51,7 @@ describe('an input', () => {
     expect(asked.slice(2)).toEqual(['b: The key', 'b: region'])
   })
 
-  test('an input that nobody answers is its default, or an error', async () => {
+  test('an input without an answer is its default, or an error', async () => {
     const { start } = await desk({ key: { value: 'k' } })
     expect((await start(server('a'))).args).toEqual(['k', 'eu', 'k'])
     await expect((await desk({})).start(server('a'))).rejects.toMatchObject({
@@ -60,14 +60,14 @@ describe('an input', () => {
     })
   })
 
-  test('an input that is none of the choices is refused, without being repeated', async () => {
+  test('an input outside of the choices is refused, and the error does not repeat it', async () => {
     const { start, vault } = await desk({ key: { value: 'k' }, region: { value: 'canary-region', isKept: true } })
     const error = await start(server('a')).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'ERR_SECRET', message: expect.not.stringContaining('canary') })
     expect(await vault.list()).toEqual([])
   })
 
-  test('an input has a name in the vault that no other has, whatever it is called', async () => {
+  test('each input has a unique name in the vault, whatever its own name', async () => {
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
     const inputs = [
       ['a', 'b'],

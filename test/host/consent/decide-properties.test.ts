@@ -118,7 +118,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a rule of a lower layer relaxes nothing that a rule above has fixed', () => {
+  test('a rule of a lower layer cannot relax a fixed rule of a higher layer', () => {
     const strict = rules.map(({ mayRelax: _, ...rule }) => rule)
     fc.assert(
       fc.property(layered(strict), rules, actions, fc.constantFrom('project', 'session'), (layers, added, given, layer) => {
@@ -130,7 +130,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a project rule relaxes nothing unless a rule above allows it', () => {
+  test('a project rule relaxes nothing unless a higher rule allows it', () => {
     const strict = rules.map(({ mayRelax: _, ...rule }) => rule)
     fc.assert(
       fc.property(layered(strict), rules, actions, fc.boolean(), (layers, added, given, isBypassing) => {
@@ -152,7 +152,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('a rule that allows by hints never matters', () => {
+  test('an allow rule based on hints never changes a decision', () => {
     fc.assert(
       fc.property(policies, rules, hints, actions, (policy, rule, claimed, given) => {
         const believing = withRule(policy, 'user', { ...rule, effect: 'allow', match: { ...rule.match, claimed } })
@@ -194,7 +194,7 @@ describe('for all rules, actions and grants', () => {
     )
   })
 
-  test('no input makes a decision throw, or allow what it could not read', () => {
+  test('no input makes a decision throw, or allow an action that could not be evaluated', () => {
     const junk = fc.anything({ maxDepth: 3 })
     const keys = Object.keys(action()) as (keyof Action)[]
     fc.assert(

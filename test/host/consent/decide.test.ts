@@ -16,7 +16,7 @@ const startingWith = (id: string): unknown => expect.objectContaining({ 0: expec
 
 const relaxable = (effect: Effect): Rule => rule(effect, {}, { mayRelax: true })
 
-describe('layers and the lattice', () => {
+describe('layers and effects', () => {
   const table: [string, Layers, Effect][] = [
     ['no rule at all', {}, 'ask'],
     ['one that allows', { user: [rule('allow')] }, 'allow'],
@@ -50,7 +50,7 @@ describe('layers and the lattice', () => {
     expect(effectOf(layers, action({ claimed: { idempotentHint: true } }))).toBe(effect)
   })
 
-  test('without a rule the reason says which action no rule covers, and what follows', () => {
+  test('without a rule the reason names the action and the default effect', () => {
     const textOf = (kind: Action['kind']): string | undefined =>
       decide(policy({}), action({ kind, initiator: 'model' }), []).reasons.find(({ id }) => id === 'default')?.text
     expect(textOf('server.launch')).toBe('No rule covers starting a server, so you are asked.')
@@ -79,7 +79,7 @@ describe('layers and the lattice', () => {
   })
 })
 
-describe('what is matched', () => {
+describe('matching of rules', () => {
   const withUri = action({ kind: 'resource.read', primitive: { kind: 'resource', name: 'notes://a/b' } })
   const table: [Rule['match'], Action, boolean][] = [
     [{ action: 'tool.*' }, action(), true],
@@ -109,17 +109,17 @@ describe('what is matched', () => {
   })
 })
 
-describe('what holds whatever the rules say', () => {
+describe('decisions that do not depend on rules', () => {
   const everything: Layers = { managed: [rule('allow')] }
 
-  test('a server that is not configured is denied everything but its configuration', () => {
+  test('every action of an unconfigured server is denied, except its configuration', () => {
     for (const kind of ACTION_KINDS) {
       const given = action({ kind, server: { isKnown: false } })
       expect(effectOf(everything, given) === 'deny').toBe(kind !== 'config.import')
     }
   })
 
-  test.each(['new', 'changed', 'unseen'] as const)('a definition that is %s is quarantined, and its approval is not', (state) => {
+  test.each(['new', 'changed', 'unseen'] as const)('a definition that is %s is quarantined, but can be approved', (state) => {
     const primitive = { state }
     for (const kind of ['tool.call', 'prompt.get', 'resource.read', 'resource.subscribe', 'app.call', 'app.open'] as const) {
       expect(decide(policy(everything, { isBypassing: true }), action({ kind, primitive, initiator: 'user' }), []).effect).toBe(
@@ -227,7 +227,7 @@ describe('limits', () => {
     expect(decision.reasons[0]?.text).toContain(`(${name})`)
   })
 
-  test('of several limits the tightest holds, also that of a rule without an effect', () => {
+  test('the tightest of several limits holds, even from a rule without an effect', () => {
     const layers = {
       user: [rule('allow', {}, { limits: { rate: '30/m', resultBytes: 1_000 } })],
       project: [rule('allow', {}, { limits: { rate: '10/m', concurrent: 3 } })],
@@ -235,7 +235,7 @@ describe('limits', () => {
     expect(decide(policy(layers), action(), []).limits).toEqual({ perMinute: 10, concurrent: 3, resultBytes: 1_000 })
   })
 
-  test('a limit of a rule that was relaxed is relaxed with it', () => {
+  test('relaxing a rule also relaxes its limit', () => {
     const managed = [rule('ask', {}, { mayRelax: true, limits: { concurrent: 1 } })]
     expect(decide(policy({ managed, user: [rule('allow')] }), action(), []).limits).toEqual({})
   })
@@ -280,7 +280,7 @@ describe('bypass', () => {
   })
 })
 
-describe('what cannot be evaluated', () => {
+describe('conditions that cannot be evaluated', () => {
   const broken = { ...action(), usage: undefined } as unknown as Action
 
   test('a condition that cannot be evaluated forces a question, and denies without a person', () => {

@@ -45,7 +45,7 @@ describe('arguments', () => {
     expect(grantMatches(grant, action({ args: { a: 1, b: [1, 2], c: null } }))).toBe(false)
   })
 
-  test('a pattern must match all arguments, and may not leave one out', () => {
+  test('a pattern must match all arguments, and cannot omit one', () => {
     expect(matches({ '/n': { max: 5 } }, { n: 5 })).toBe(true)
     expect(matches({ '/n': { max: 5 } }, { n: 6 })).toBe(false)
     expect(matches({ '/n': { max: 5 } }, {})).toBe(false)

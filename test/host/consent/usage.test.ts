@@ -35,7 +35,7 @@ describe('calls', () => {
     expect(usage.usageOf(call()).lastDay).toBe(0)
   })
 
-  test('running calls are counted once each, however often they end', () => {
+  test('each running call is counted once, even if it ends several times', () => {
     const { usage } = counting()
     const [first, second] = [usage.begin(call()), usage.begin(call())]
     expect(usage.usageOf(call()).concurrent).toBe(2)
@@ -55,7 +55,7 @@ describe('calls', () => {
     expect(usage.usageOf(call({ run: 'run-2', args: {} })).lastMinute).toBe(1)
   })
 
-  test('a clock that is set back resets no count', () => {
+  test('setting the clock back does not reset a count', () => {
     const { usage, clock } = counting()
     usage.begin(call())
     clock.now -= 10 * DAY
@@ -65,7 +65,7 @@ describe('calls', () => {
   })
 })
 
-describe('the same in a row', () => {
+describe('repeated calls', () => {
   test('repeated calls are counted by tool and arguments, in any order of members', () => {
     const { usage } = counting()
     const twice = [call({ args: { a: 1, b: 2 } }), call({ args: { b: 2, a: 1 } })]
@@ -104,7 +104,7 @@ describe('tokens', () => {
   })
 })
 
-describe('past maxCounters', () => {
+describe('more counters than maxCounters', () => {
   test('new counters over maxCounters share one count, which is stricter', () => {
     const { usage } = counting({ maxCounters: 2 })
     for (const name of ['a', 'b', 'c', 'd']) usage.begin(call({ name }))

@@ -25,7 +25,7 @@ describe('a hint', () => {
     expect(chooseModel(models, hinted('claude'))?.id).toContain('claude')
   })
 
-  test('a hint that comes first and matches wins over those that follow', () => {
+  test('the first hint that matches wins', () => {
     proves('T-SAMP-032')
     expect(chooseModel(models, hinted('no-such-model', 'gpt', 'sonnet'))).toBe(dear)
     expect(chooseModel(models, hinted('sonnet', 'gpt'))).toBe(middle)
@@ -36,13 +36,13 @@ describe('a hint', () => {
     expect(chooseModel(models, { ...hinted('gpt'), costPriority: 1, speedPriority: 1 })).toBe(dear)
   })
 
-  test('a hint that matches several leaves the choice among them to the priorities', () => {
+  test('among several models that match a hint, the priorities decide', () => {
     proves('T-SAMP-034')
     expect(chooseModel(models, { ...hinted('claude'), costPriority: 1 })).toBe(cheap)
     expect(chooseModel(models, { ...hinted('claude'), intelligencePriority: 1 })).toBe(middle)
   })
 
-  test('of a family that is not here stands for what the operator says it does, or for what is most like it', () => {
+  test('a hint for a missing family selects the configured equivalent, or the most similar model', () => {
     proves('T-SAMP-035')
     const ours = [
       modelOf('qwen3-4b', { cost: 0, speed: 0.9, intelligence: 0.3 }),
@@ -53,18 +53,18 @@ describe('a hint', () => {
     expect(chooseModel(ours, hinted('gpt-5-mini'))?.id).toBe('qwen3-4b')
   })
 
-  test('a hint that means nothing to us leaves the choice to the priorities, and is no error', () => {
+  test('an unknown hint leaves the choice to the priorities, without an error', () => {
     expect(chooseModel(models, { ...hinted('zorg'), intelligencePriority: 1 })).toBe(dear)
     expect(chooseModel(models, { hints: [{}, { name: '' }, { name: 7 as never }], speedPriority: 1 })).toBe(cheap)
   })
 })
 
-test('without any preference the first of the configuration is chosen, and of none none', () => {
+test('without preferences the first model is chosen, and without models none', () => {
   expect(chooseModel(models)).toBe(cheap)
   expect(chooseModel([])).toBeUndefined()
 })
 
-describe('whatever the preferences', () => {
+describe('for all preferences', () => {
   const share = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100)
   const anyModels = fc
     .uniqueArray(fc.constantFrom('a-mini', 'a-pro', 'b-mini', 'b-pro', 'c', 'd-opus'), { minLength: 1 })
@@ -81,7 +81,7 @@ describe('whatever the preferences', () => {
     { requiredKeys: [] },
   )
 
-  test('one of the models is chosen, and the same one again', () => {
+  test('one of the models is chosen, and always the same one', () => {
     fc.assert(
       fc.property(anyModels, anyPreferences, (some, preferences) => {
         const chosen = chooseModel(some, preferences)
@@ -91,7 +91,7 @@ describe('whatever the preferences', () => {
     )
   })
 
-  test('it matches the first hint that any model matches', () => {
+  test('the chosen model matches the first hint that any model matches', () => {
     proves('T-SAMP-032')
     fc.assert(
       fc.property(anyModels, anyPreferences, (some, preferences) => {
@@ -101,7 +101,7 @@ describe('whatever the preferences', () => {
     )
   })
 
-  test('none that is better in everything was passed over among those that match', () => {
+  test('no other matching model is better in every respect', () => {
     proves('T-SAMP-034')
     fc.assert(
       fc.property(anyModels, share, share, share, (some, costPriority, speedPriority, intelligencePriority) => {
@@ -115,7 +115,7 @@ describe('whatever the preferences', () => {
     )
   })
 
-  test('the order of the configuration decides only between equals', () => {
+  test('the order of the configuration decides only between equal models', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), anyPreferences, (count, preferences) => {
         const same = Array.from({ length: count }, (_, at) => modelOf(`same-${at}`, { cost: 0.5 }))

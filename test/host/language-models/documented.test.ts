@@ -27,7 +27,7 @@ function complaints(programs: readonly string[]): Promise<string> {
   })
 }
 
-test('the examples with providers give options that exist', { timeout: 120_000 }, async () => {
+test('the provider options in the documented examples exist', { timeout: 120_000 }, async () => {
   const examples = [...readFileSync(`${root}/docs/models.md`, 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code)
   expect(examples.length).toBeGreaterThanOrEqual(3)
   const wrong = (examples[0] as string).replace('seesPictures:', 'seesPicture:')

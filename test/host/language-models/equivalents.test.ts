@@ -6,7 +6,7 @@ import { hosts, person, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
 
-test('a host answers a hint with the model that its owner says is as good', async () => {
+test('a hint selects the model that the operator configured as its equivalent', async () => {
   proves('T-SAMP-035')
   const server = createServer({ name: 'asker', version: '1', limits: { toolCalls: false } })
   server.tool('ask', {}, async (_, context) => {

@@ -21,7 +21,7 @@ async function asked(answer: Answer): Promise<{ question: Question | undefined; 
   return { question, parts }
 }
 
-test('the person is shown the whole request and who makes it, and what they write is the answer', async () => {
+test('the person sees the whole request and its sender, and writes the answer', async () => {
   const { question, parts } = await asked({ kind: 'allow', scope: 'once', edited: 'Hello!' })
   expect(question).toMatchObject({
     ...about,
@@ -36,13 +36,13 @@ test('the person is shown the whole request and who makes it, and what they writ
   ])
 })
 
-test('a whole message is an answer as well as a text', async () => {
+test('the person can answer with a message or a text', async () => {
   const content = { type: 'text', text: 'Hello!' }
   for (const edited of [content, { content }, { role: 'assistant', content: [content], model: 'me' }])
     expect((await asked({ kind: 'allow', scope: 'once', edited })).parts[0]).toEqual({ type: 'text', text: 'Hello!' })
 })
 
-test('who will not write says no, and who writes nothing has not answered', async () => {
+test('a person can deny the request, and an empty text is not an answer', async () => {
   await expect(asked({ kind: 'deny' })).rejects.toBeInstanceOf(Declined)
   await expect(asked({ kind: 'cancel' })).rejects.toBeInstanceOf(Declined)
   await expect(asked({ kind: 'allow', scope: 'once' })).rejects.toMatchObject({ code: 'ERR_MODEL' })

@@ -85,8 +85,8 @@ const failure = (model: Model, request?: ModelRequest, signal?: AbortSignal): Pr
     (error: McpError) => error,
   )
 
-describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version, open) => {
-  test('says its text in pieces, how it ended and what it used', async () => {
+describe.each(PROVIDERS)('a model of %s with interface %s', (name, _version, open) => {
+  test('a model streams its text in pieces, and reports its stop reason and usage', async () => {
     const { origin } = await provider({ kind: 'message', text: ['Hel', 'lo'], usage: { input: 21, output: 9 } })
     const model = await open(origin)
     expect(model).toMatchObject({ id: 'canned', label: expect.stringContaining('canned') })
@@ -97,7 +97,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     ])
   })
 
-  test('is told the system prompt, the bounds and the tools, and tells which it wants to call with what', async () => {
+  test('a model gets the system prompt, limits and tools, and returns its tool calls', async () => {
     const calls = [
       { id: 'a', name: 'lookup', json: ['{"wo', 'rd":"x"}'] },
       { id: 'b', name: 'lookup', json: ['{"word":"y"}'] },
@@ -125,14 +125,14 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     expect(body.tool_choice).toEqual(name === 'Anthropic' ? { type: 'any' } : 'required')
   })
 
-  test('is given pictures, its own calls and their results', async () => {
+  test('a model gets images, its own calls and their results', async () => {
     const { origin, received } = await provider({ kind: 'message', text: ['A cat.'] })
     await all(await open(origin), conversation)
     const sent = JSON.stringify(received[0]?.body)
     for (const said of ['What is this?', 'aGVsbG8=', 'image/png', 'One moment', 'found it', 'no word given']) expect(sent).toContain(said)
   })
 
-  test('is shown pictures that tools answered with as far as it takes them, and told of the rest', async () => {
+  test('a model gets the images in tool results that it supports, and a note about others', async () => {
     const { origin, received } = await provider(...Array.from({ length: 2 }, (): Reply => ({ kind: 'message', text: ['I see.'] })))
     const media = [
       { type: 'image' as const, data: 'cGljdHVyZQ==', mimeType: 'image/png' },
@@ -175,14 +175,14 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     }
   })
 
-  test('calls tools whose names no provider takes by names that it does', async () => {
+  test('tools with names that a provider refuses are called by other names', async () => {
     const { origin, received } = await provider({ kind: 'message', calls: [{ id: 'a', name: 'files_read_file_0', json: ['{}'] }] })
     const parts = await all(await open(origin), { ...hello, tools: [{ ...lookup, name: 'files.read/file' }] })
     expect(JSON.stringify(received[0]?.body)).toContain('files_read_file_0')
     expect(parts[0]).toMatchObject({ type: 'tool-call', name: 'files.read/file' })
   })
 
-  test('that writes arguments which are no JSON has made a call with a fault, not failed', async () => {
+  test('arguments that are not JSON are a faulty call, not a failure of the model', async () => {
     const { origin } = await provider({ kind: 'message', calls: [{ id: 'a', name: 'lookup', json: ['{"word": oops'] }] })
     const parts = await all(await open(origin), { ...hello, tools: [lookup] })
     expect(parts[0]).toEqual({ type: 'tool-call', id: 'a', name: 'lookup', args: {}, fault: 'The arguments are not JSON' })
@@ -191,7 +191,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   test.each([
     ['length', 'maxTokens'],
     ['refusal', 'refused'],
-  ] as const)('that ends by %s says %s', async (end, reason) => {
+  ] as const)('the stop reason %s becomes %s', async (end, reason) => {
     const { origin } = await provider({ kind: 'message', text: ['x'], end })
     expect((await all(await open(origin))).at(-1)).toMatchObject({ type: 'end', reason })
   })
@@ -202,7 +202,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     [429, 'refused the request because of too many requests (HTTP 429)'],
     [500, 'failed at its provider (HTTP 500)'],
     [400, 'did not accept the request (HTTP 400)'],
-  ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said', async (status, words) => {
+  ])('an HTTP status %i is ERR_MODEL, without the key and the text of the provider', async (status, words) => {
     proves('T-SAMP-044')
     const { origin } = await provider({ kind: 'status', status, message: `Account org-77: key ${KEY} is unwanted` })
     const error = await failure(await open(origin))
@@ -213,7 +213,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   })
 
   test.each(['reset', 'end', 'garbage', 'error'] as const)(
-    'whose stream is broken off by %s is ERR_MODEL after what it had said',
+    'a stream that is broken off by %s is ERR_MODEL after the text so far',
     async (how) => {
       const { origin } = await provider({ kind: 'broken', text: ['half an '], how })
       const said: ModelPart[] = []
@@ -227,14 +227,14 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     },
   )
 
-  test('that says nothing more is given up', async () => {
+  test('a model that stops sending is given up', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const error = await failure(await open(origin, { limits: { silenceMs: 100 } }))
     expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned sent nothing for 100 ms (silenceMs)' })
     await hungUp()
   })
 
-  test('stops when the signal does, and the provider is hung up on', async () => {
+  test('aborting the signal stops the model and closes the connection', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const controller = new AbortController()
     const model = await open(origin)
@@ -246,14 +246,14 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     await hungUp()
   })
 
-  test('whose reader goes away is hung up on', async () => {
+  test('leaving the stream closes the connection', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const model = await open(origin)
     for await (const _ of model.stream(hello, new AbortController().signal)) break
     await hungUp()
   })
 
-  test('that says too much is stopped at the bound', async () => {
+  test('a model that writes too much is stopped at the limit', async () => {
     const reply: Reply = { kind: 'message', text: ['12345', '67890'] }
     const { origin } = await provider(reply, reply)
     expect(await all(await open(origin, { limits: { maxAnswerChars: 10 } }))).toHaveLength(3)
@@ -264,28 +264,32 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   })
 
   test('that calls too many tools at once is stopped at the bound', async () => {
-    const calls = ['a', 'b'].map((id) => ({ id, name: 'lookup', json: ['{}'] }))
-    const { origin } = await provider({ kind: 'message', calls }, { kind: 'message', calls })
-    expect(await all(await open(origin, { limits: { maxCalls: 2 } }), { ...hello, tools: [lookup] })).toHaveLength(3)
-    expect(await failure(await open(origin, { limits: { maxCalls: 1 } }), { ...hello, tools: [lookup] })).toMatchObject({
-      message: expect.stringContaining('maxCalls'),
+    const reply = (calls: number): Reply => ({
+      kind: 'message',
+      calls: Array.from({ length: calls }, (_, i) => ({ id: `c${i}`, name: 'lookup', json: ['{}'] })),
+    })
+    const { origin } = await provider(reply(128), reply(129))
+    const model = await open(origin)
+    expect(await all(model, { ...hello, tools: [lookup] })).toHaveLength(129)
+    expect(await failure(model, { ...hello, tools: [lookup] })).toMatchObject({
+      message: expect.stringContaining('more than 128 calls'),
     })
   })
 
-  test('that nobody listens for is ERR_MODEL', async () => {
+  test('an unreachable provider is ERR_MODEL', async () => {
     const error = await failure(await open('http://127.0.0.1:1'))
     expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned could not be reached, or broke off' })
   })
 
-  test('is not sent a key in the clear beyond this machine', async () => {
+  test('a key is not sent unencrypted to another machine', async () => {
     await expect(open('http://models.example')).rejects.toMatchObject({ code: 'ERR_INSECURE' })
     await expect(open('ftp://models.example')).rejects.toMatchObject({ code: 'ERR_CONFIG' })
     await expect(open(`https://me:${KEY}@models.example`)).rejects.toMatchObject({ message: expect.not.stringContaining(KEY) })
   })
 })
 
-describe('whichever generation of the packages is installed', () => {
-  test('it implements the version that it is listed with', async () => {
+describe('every generation of the packages', () => {
+  test('the package implements the version in the list', async () => {
     const versionOf = ({ specificationVersion }: AiSdkModel): string => specificationVersion
     const settings = { name: 'x', baseURL: 'http://127.0.0.1:1/v1', apiKey: KEY, includeUsage: true } as const
     const openAis: OpenAiCompatiblePackage[] = [
@@ -302,7 +306,7 @@ describe('whichever generation of the packages is installed', () => {
     expect(anthropics.map((each) => versionOf(each.createAnthropic(settings)('m')))).toEqual(['v2', 'v3', 'v4'])
   })
 
-  test.each(['OpenAI-compatible', 'Anthropic'])('%s is sent the same conversation', async (wanted) => {
+  test.each(['OpenAI-compatible', 'Anthropic'])('the same conversation is sent to %s', async (wanted) => {
     const bodies: unknown[] = []
     for (const [name, , open] of PROVIDERS) {
       if (name !== wanted) continue
@@ -318,12 +322,12 @@ describe('whichever generation of the packages is installed', () => {
   })
 })
 
-test('a key is needed where it always is, and not for a model on this machine', async () => {
+test('a key is required, except for a model on this machine', async () => {
   await expect(anthropic({ model: 'x' })).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('apiKey') })
   expect((await openaiCompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', provider: 'ollama' })).label).toBe('ollama qwen3')
 })
 
-test('the address of a provider comes from the options alone, not from the environment', async () => {
+test('the address of a provider comes only from the options, not from the environment', async () => {
   vi.stubEnv('ANTHROPIC_BASE_URL', 'http://gateway.example/v1')
   onTestFinished(() => void vi.unstubAllEnvs())
   for (const load of [() => import('ai-sdk-v2-anthropic'), () => import('@ai-sdk/anthropic'), () => import('ai-sdk-v4-anthropic')]) {
@@ -337,7 +341,7 @@ test('the address of a provider comes from the options alone, not from the envir
   }
 })
 
-test('a package that is not installed is an error that says what to install', async () => {
+test('if a package is not installed, the error says what to install', async () => {
   const missing = 'portico-no-such-package'
   await expect(optionalPackage(missing, () => import(missing))).rejects.toMatchObject({
     code: 'ERR_MODEL',
@@ -369,7 +373,7 @@ describe('the interface of the AI SDK', () => {
     }
   }
 
-  test('the interface of the AI SDK is described by our types as the SDK describes it', () => {
+  test('our types describe the interface as the AI SDK does', () => {
     const takes = (_model: AiSdkModel): void => {}
     takes({} as LanguageModelV2)
     takes({} as LanguageModelV3)
@@ -381,7 +385,7 @@ describe('the interface of the AI SDK', () => {
       ? { type: 'finish', finishReason: reason, usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } }
       : { type: 'finish', finishReason: { unified: reason, raw }, usage: { inputTokens: { total: 3 }, outputTokens: { total: 4 } } }
 
-  test.each(['v2', 'v3', 'v4'])('of version %s has its own way to say why it ended and what was used', async (version) => {
+  test.each(['v2', 'v3', 'v4'])('the stop reason and usage of version %s are understood', async (version) => {
     const said = [
       { type: 'stream-start', warnings: [] },
       { type: 'text-delta', id: '1', delta: 'ok' },
@@ -400,7 +404,7 @@ describe('the interface of the AI SDK', () => {
     await expect(all(fromAiSdk(modelOf(version, finishOf(version, 'error'))))).rejects.toMatchObject({ code: 'ERR_MODEL' })
   })
 
-  test('the interface of the AI SDK whose counts are missing or make no sense is taken to have said none', async () => {
+  test('missing or impossible token counts are ignored', async () => {
     for (const usage of [undefined, null, {}, { inputTokens: 'many', outputTokens: -1 }, { inputTokens: { total: undefined } }])
       for (const version of ['v2', 'v3', 'v4'])
         expect(await all(fromAiSdk(modelOf(version, { ...finishOf(version), usage })))).toEqual([
@@ -415,7 +419,7 @@ describe('the interface of the AI SDK', () => {
     ['v4', { finishReason: { unified: 'interrupted', raw: undefined } }],
     ['v4', { finishReason: 'stop' }],
     ['v4', {}],
-  ])('of version %s that ends with %j has broken off, whatever it said before', async (version, end) => {
+  ])('a stream of version %s that ends with %j counts as broken off', async (version, end) => {
     const usage = finishOf(version).usage
     const broken = modelOf(version, finishOf(version), { type: 'text-delta', id: '1', delta: 'and' }, { type: 'finish', usage, ...end })
     await expect(all(fromAiSdk(broken))).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('broke off') })
@@ -427,7 +431,7 @@ describe('the interface of the AI SDK', () => {
     ['v2', 'media', 'media', 'AAAA', 'BBBB'],
     ['v3', 'image-data', 'file-data', 'AAAA', 'BBBB'],
     ['v4', 'file', 'file', tagged('AAAA'), tagged('BBBB')],
-  ])('of version %s has words of its own for pictures and sound', async (version, picture, sound, pictureData, soundData) => {
+  ])('images and sound are sent in the form of version %s', async (version, picture, sound, pictureData, soundData) => {
     const model = modelOf(version, finishOf(version))
     await all(fromAiSdk(model), {
       messages: [
@@ -473,19 +477,19 @@ describe('the interface of the AI SDK', () => {
     })
   })
 
-  test('the interface of the AI SDK leaves what the provider has run itself to the provider', async () => {
+  test('tools that the provider runs itself are left to the provider', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true }
     const model = modelOf('v3', call, { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: {} })
     expect(await all(fromAiSdk(model))).toEqual([{ type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }])
   })
 
-  test('of a version that is not known is refused', () => {
+  test('an unknown version of the interface is refused', () => {
     expect(() => fromAiSdk(modelOf('v9'))).toThrow(
       expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining('v2, v3, v4') }),
     )
   })
 
-  test('the interface of the AI SDK that does not listen to its signal is left behind', async () => {
+  test('a model that ignores its signal is abandoned', async () => {
     const deaf: AiSdkModel = { specificationVersion: 'v3', provider: 'p', modelId: 'deaf', doStream: () => new Promise(() => {}) }
     const controller = new AbortController()
     setTimeout(() => controller.abort(new Error('enough')), 10)

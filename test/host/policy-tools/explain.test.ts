@@ -20,7 +20,7 @@ const POLICY = policy({
   ],
 })
 
-test('every rule is there, with whether it holds and what it was that did not', () => {
+test('every rule is listed, with the conditions that failed', () => {
   const { rules, decision } = explain(POLICY, action(), [])
   expect(decision).toMatchObject({ effect: 'ask', isForced: true })
   expect(Object.fromEntries(rules.map(({ id, outcome, why }) => [id, [outcome, why]]))).toEqual({
@@ -34,7 +34,7 @@ test('every rule is there, with whether it holds and what it was that did not', 
   })
 })
 
-test('the text says what was decided, why, and within which limits', () => {
+test('the text contains the decision, its reasons and its limits', () => {
   const given = action({ args: { text: 7 } })
   const { text } = explain(POLICY, given, [grantFor(given)])
   expect(text.split('\n').slice(0, 4)).toEqual([
@@ -46,7 +46,7 @@ test('the text says what was decided, why, and within which limits', () => {
   expect(text).toContain('does not match mail (user, allow): server: expected "mail", got "notes"')
 })
 
-test('the rules that hold are the reasons of the decision', () => {
+test('the matching rules are the reasons of the decision', () => {
   const rules = fc.array(
     fc.record({ effect: fc.constantFrom(...EFFECTS), server: fc.constantFrom('notes', 'mail', '*'), mayRelax: fc.boolean() }),
     { maxLength: 6 },

@@ -64,11 +64,11 @@ describe('rules that never decide', () => {
     ['it is about servers that are not trusted', { user: [named('a', 'allow'), named('b', 'allow', { tier: 'untrusted' })] }, []],
     ['another initiator', { user: [named('a', 'deny', { initiator: 'model' }), named('b', 'ask', { initiator: ['model', 'user'] })] }, []],
     ['claims allow nothing', { user: [named('a', 'allow', { claimed: { readOnlyHint: true } })] }, ['error claimed-allow a']],
-  ])('%s', (_name, layers, expected) => {
+  ])('a rule that never decides is found: %s', (_name, layers, expected) => {
     expect(codes(layers)).toEqual(expected)
   })
 
-  test('rules that never decide can be left out, and nothing is decided otherwise', () => {
+  test('rules that never decide can be removed without changing any decision', () => {
     const match = fc.record(
       {
         server: fc.constantFrom('notes', '*', ['notes', 'mail'], 'n*'),
@@ -108,14 +108,14 @@ describe('rules that never decide', () => {
     )
   })
 
-  test('an allowance of a project that nothing above lets', () => {
+  test('an allow rule of a project without permission from a higher layer is found', () => {
     const project = [named('p', 'allow', { action: 'tool.call' })]
     expect(codes({ project })).toEqual(['error cannot-loosen p'])
     expect(codes({ user: [named('u', 'ask', { action: 'prompt.get' }, { mayRelax: true })], project })).toEqual(['error cannot-loosen p'])
     expect(codes({ user: [named('u', 'ask', { action: 'tool.*' }, { mayRelax: true })], project })).toEqual([])
   })
 
-  test('an allowance of what only a person can answer', () => {
+  test('an allow rule for an action that always needs a person is found', () => {
     expect(codes({ user: [named('e', 'allow', { action: 'elicit.*' })] })).toEqual(['error cannot-loosen e'])
   })
 })
@@ -132,11 +132,11 @@ describe('rules that protect less than they seem to', () => {
     },
   )
 
-  test.each(['^SELECT$', '^(?:a|b)$', '\\Aa\\z', '(?i)^a$', '^a$|^b$', '^[|]$', '^a\\\\$'])('the expression %j is', (re2) => {
+  test.each(['^SELECT$', '^(?:a|b)$', '\\Aa\\z', '(?i)^a$', '^a$|^b$', '^[|]$', '^a\\\\$'])('the expression %j is anchored', (re2) => {
     expect(argument('allow', { re2 })).toEqual([])
   })
 
-  test('a pattern that lets anything stand in front', () => {
+  test('a pattern that matches any prefix is found', () => {
     expect(argument('allow', { glob: '**.example.com' })).toMatchObject([{ code: 'unanchored' }])
     expect(argument('allow', { glob: 'https://*.example.com/**' })).toEqual([])
   })
@@ -148,16 +148,16 @@ describe('rules that protect less than they seem to', () => {
     [{ max: 5, glob: 'a' }],
     [{ eq: 6, max: 5 }],
     [{ eq: 6, within: '/a' }],
-  ])('%j contradicts itself', (test) => {
+  ])('the contradiction in %j is found', (test) => {
     expect(argument('deny', test)).toMatchObject([{ severity: 'error', code: 'contradiction' }])
   })
 
-  test('a root that is not granted is warned of', () => {
+  test('a rule for a root that is not granted causes a warning', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax of a policy
     expect(argument('allow', { within: '${root:repo}/src' })).toMatchObject([{ severity: 'warning', code: 'unknown-root' }])
   })
 
-  test('what a yes may be kept for, where no yes helps or it is used up at once', () => {
+  test('a grant scope without effect is found', () => {
     expect(codes({ user: [named('a', 'deny', {}, { grant: { scope: 'turn' } })] })).toEqual(['error useless-grant a'])
     expect(codes({ user: [named('a', 'ask', {}, { grant: { scope: 'once', ttl: '8h' } })] })).toEqual(['error useless-grant a'])
     expect(codes({ user: [named('a', 'ask', {}, { grant: { scope: 'turn', ttl: '8h' } })] })).toEqual([])
@@ -165,7 +165,7 @@ describe('rules that protect less than they seem to', () => {
 })
 
 describe('names', () => {
-  test('of servers and tools that are not there', () => {
+  test('names of missing servers and tools are found', () => {
     expect(codes({ user: [named('a', 'deny', { server: 'note' })] }, KNOWN)).toEqual(['error unknown-server a'])
     expect(codes({ user: [named('a', 'allow', { server: 'notes', tool: 'send' })] }, KNOWN)).toEqual(['error unknown-tool a'])
     expect(codes({ user: [named('a', 'deny', { tool: 'drop_*' })] }, KNOWN)).toEqual(['warning unknown-tool a'])
@@ -173,7 +173,7 @@ describe('names', () => {
     expect(codes({ user: [named('a', 'allow', { server: 'note' })] })).toEqual([])
   })
 
-  test('names are told with those that are', () => {
+  test('a warning about an unknown name lists the known names', () => {
     const [found] = lintPolicy(policy({ user: [named('a', 'deny', { server: 'note' })] }), KNOWN)
     expect(found).toMatchObject({ layer: 'user', text: 'No server matches "note"; known servers: notes, mail' })
   })

@@ -42,7 +42,7 @@ function folderWith(files: Record<string, string>): string {
   return folder
 }
 
-test('a folder of cases is run, and what is not as expected is explained', async () => {
+test('a folder of cases is run, and unexpected decisions are explained', async () => {
   const results = await testPolicy(POLICY, folderWith({ 'b.yaml': CASES, 'a.json': '{"cases": []}', 'notes.txt': 'x' }))
   expect(results.map(({ isAsExpected }) => isAsExpected)).toEqual([true, true, true, true, false])
   expect(results[4]).toMatchObject({ file: 'b.yaml', expected: 'deny because of reads', got: 'deny because of no-drop' })
@@ -54,11 +54,11 @@ test.each([
   ['cases:\n  - { name: a, action: { kind: tool.call, server: x, tols: y }, expect: ask }', /unknown property "tols"/],
   ['cases:\n  - { name: a, action: { kind: tool.call, server: x }, expect: maybe }', /expect: expected/],
   ['case: []', /unknown property "case"/],
-])('%j is refused', async (text, message) => {
+])('the invalid case %j is refused', async (text, message) => {
   await expect(testPolicy(POLICY, folderWith({ 'a.yaml': text }))).rejects.toThrow(message)
 })
 
-test('a folder without cases, or no folder, is not a passed test', async () => {
+test('a missing folder or one without cases is not a passed test', async () => {
   await expect(testPolicy(POLICY, newFolder())).rejects.toThrow(/expected files with cases/)
   await expect(testPolicy(POLICY, join(newFolder(), 'none'))).rejects.toMatchObject({ code: 'ERR_CONFIG' })
 })

@@ -20,15 +20,15 @@ const replay = (given: DecisionRecord, layers: Parameters<typeof policy>[0]): Re
 const SHORT = { '/text': { len: { max: 3 } } }
 
 describe('facts', () => {
-  test('facts have neither arguments nor the paths in them, and with the arguments make the action again', () => {
+  test('facts contain no arguments or paths, and give the action again together with the arguments', () => {
     const given = action({ args: { password: 'canary' }, realPaths: { '/password': 'canary' } })
     expect(JSON.stringify(factsOf(given))).not.toContain('canary')
     expect(actionFrom(factsOf(given), given.args)).toEqual({ ...given, realPaths: {} })
   })
 })
 
-describe('a decision of the past', () => {
-  test('a decision of the past is the same or another under other rules', () => {
+describe('a past decision', () => {
+  test('a past decision is the same or different under other rules', () => {
     expect(replay(record(action()), {})).toMatchObject({ kind: 'same', seq: 7, before: 'ask', after: 'ask' })
     expect(replay(record(action()), { user: [rule('deny', { tool: 'add' }, { reason: 'No more' })] })).toMatchObject({
       kind: 'changed',
@@ -37,7 +37,7 @@ describe('a decision of the past', () => {
     })
   })
 
-  test('a decision of the past whose arguments are not known is unknown where they matter, and only there', () => {
+  test('a past decision is unknown only if it depends on unknown arguments', () => {
     const short = rule('deny', {}, { args: SHORT })
     expect(replay(record(action()), { user: [short] })).toEqual({
       kind: 'unknown',
@@ -52,13 +52,13 @@ describe('a decision of the past', () => {
     expect(replay(record(action(), { args: { text: 'tea' } }), { user: [short] })).toMatchObject({ kind: 'changed', after: 'deny' })
   })
 
-  test('a decision of the past that a grant answered is answered by it again, unless the rules now forbid it', () => {
+  test('a grant answers a past decision again, unless the rules now forbid it', () => {
     const granted = record(action(), { effect: 'allow', grant: 'grant-1' })
     expect(replay(granted, {})).toMatchObject({ kind: 'same', after: 'allow' })
     expect(replay(granted, { user: [rule('deny')] })).toMatchObject({ kind: 'changed', after: 'deny' })
   })
 
-  test('a decision of the past that cannot be read is said to be', () => {
+  test('an unreadable past decision is reported', () => {
     for (const facts of [
       undefined,
       '[left out: 99999 bytes]',
@@ -69,7 +69,7 @@ describe('a decision of the past', () => {
     }
   })
 
-  test('a decision of the past is never said to be certain when arguments exist under which it is another', () => {
+  test('a past decision is never certain if other arguments could change it', () => {
     const rules = fc.record({
       effect: fc.constantFrom(...EFFECTS),
       layer: fc.constantFrom(...POLICY_LAYERS),

@@ -47,7 +47,7 @@ describe('operators', () => {
     [{ schema: { pattern: '^a+$' } }, 'aaa', true],
     [{ glob: 'a*', len: { max: 2 } }, 'ab', true],
     [{ glob: 'a*', len: { max: 2 } }, 'abc', false],
-  ])('%j of %j is %s', (operators, value, verdict) => {
+  ])('the test %j of %j is %s', (operators, value, verdict) => {
     expect(judge(operators, value)).toBe(verdict)
   })
 
@@ -74,7 +74,7 @@ describe('operators', () => {
     ['javascript://corp.example/%0aalert(1)', undefined],
     ['corp.example', undefined],
     ['//corp.example/x', undefined],
-  ])('hostIn of %j is %s', (url, verdict) => {
+  ])('the test hostIn of %j is %s', (url, verdict) => {
     expect(judge({ hostIn: ['corp.example', '*.docs.example', 'local.example:8080', 'usual.example:80', '[::1]:443'] }, url)).toBe(verdict)
   })
 
@@ -91,7 +91,7 @@ describe('operators', () => {
     ['http://example.com/', false],
     ['example.com', false],
     ['http://10.1.2.3\\@x/', undefined],
-  ])('cidr of %j is %s', (text, verdict) => {
+  ])('the test cidr of %j is %s', (text, verdict) => {
     expect(judge({ cidr: ['10.0.0.0/8', 'fd00::/8'] }, text)).toBe(verdict)
   })
 
@@ -108,7 +108,7 @@ describe('operators', () => {
     [{ within: OTHER_ROOT }, '/home/ada/repo/x', '/home/ada/repo/x', undefined],
     [{ within: [OTHER_ROOT, '/b'] }, '/b/x', '/b/x', true],
     [{ within: '/tmp' }, '/tmp/x', '/private/tmp/x', true],
-  ])('%j of %j, which is really %j, is %s', (operators, value, realPath, verdict) => {
+  ])('the test %j of %j with the real path %j is %s', (operators, value, realPath, verdict) => {
     expect(judge(operators, value, realPath)).toBe(verdict)
   })
 
@@ -123,11 +123,11 @@ describe('operators', () => {
     [{ '/v': { hostIn: ['a.*.example'] } }, /Expected a host/],
     [{ '/v': { cidr: ['10.0.0.0'] } }, /Expected an address range/],
     [{ '/v': { schema: { type: 'nothing' } } }, /type/],
-  ])('%j is refused', (rules, message) => {
+  ])('the invalid test %j is refused', (rules, message) => {
     expect(() => compileArguments(rules, folders)).toThrow(message)
   })
 
-  test('operators globs and expressions take time in proportion to the text', () => {
+  test('globs and regular expressions take linear time', () => {
     const [glob] = compileArguments({ '/v': { glob: '*a*a*a*a*a*a*a*b' } }, folders)
     if (!glob) throw new Error('nothing was compiled')
     const given = action({ args: { v: 'a'.repeat(20_000) } })
@@ -137,14 +137,14 @@ describe('operators', () => {
   })
 })
 
-describe('which values must fit', () => {
+describe('which values must match', () => {
   const effectOf = (effect: 'allow' | 'ask' | 'deny', args: ArgumentRules, given: Record<string, unknown>): string =>
     decide(policy({ user: [rule(effect, {}, { args })], managed: effect === 'allow' ? [] : [rule('allow')] }), action({ args: given }), [])
       .effect
 
   const pattern = { '/list/*/n': { max: 5 } }
 
-  test('all of them for a rule that allows, and there must be some', () => {
+  test('an allow rule needs at least one value, and all must match', () => {
     expect(effectOf('allow', pattern, { list: [{ n: 1 }, { n: 5 }] })).toBe('allow')
     expect(effectOf('allow', pattern, { list: [{ n: 1 }, { n: 6 }] })).toBe('ask')
     expect(effectOf('allow', pattern, { list: [{ n: 1 }, {}] })).toBe('ask')
@@ -152,7 +152,7 @@ describe('which values must fit', () => {
     expect(effectOf('allow', pattern, {})).toBe('ask')
   })
 
-  test('one of them for a rule that asks or forbids', () => {
+  test('a rule that asks or denies needs one matching value', () => {
     for (const effect of ['ask', 'deny'] as const) {
       expect(effectOf(effect, pattern, { list: [{ n: 6 }, { n: 5 }] })).toBe(effect)
       expect(effectOf(effect, pattern, { list: [{ n: 6 }] })).toBe('allow')
@@ -166,7 +166,7 @@ describe('which values must fit', () => {
     expect(effectOf('ask', pattern, {})).toBe('allow')
   })
 
-  test('names of prototypes and the length of a list are not there', () => {
+  test('members of prototypes and the length of a list are not found', () => {
     for (const pointer of ['/constructor', '/__proto__', '/list/length']) {
       expect(effectOf('allow', { [pointer]: { schema: {} } }, { list: [1] })).toBe('ask')
     }
@@ -174,7 +174,7 @@ describe('which values must fit', () => {
     expect(effectOf('allow', { '/a~1b/~0': { eq: 1 } }, { 'a/b': { '~': 1 } })).toBe('allow')
   })
 
-  test(`${MAX_SELECTED} values are judged; with one more, what could not be judged is asked about`, () => {
+  test(`${MAX_SELECTED} values are tested, and with more values the action is asked about`, () => {
     const list = (length: number): Record<string, unknown> => ({ list: Array.from({ length }, () => 1) })
     const args = { '/list/*': { eq: 2 } }
     expect(effectOf('deny', args, list(MAX_SELECTED))).toBe('allow')

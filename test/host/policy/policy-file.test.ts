@@ -30,7 +30,7 @@ rules:
 const ruleText = (rest: string): string => `rules:\n  - { id: x, ${rest} }`
 
 describe('a policy file', () => {
-  test('in YAML or JSON gives the rules as they are written', () => {
+  test('a policy file in YAML or JSON gives its rules', () => {
     const rules = parseRules(RULES, 'policy.yaml')
     expect(rules.map(({ id }) => id)).toEqual(['read-docs', 'ask-writes'])
     expect(parseRules(JSON.stringify({ rules }), 'policy.json')).toEqual(rules)
@@ -51,7 +51,7 @@ describe('a policy file', () => {
     ['effect: allow, match: {}, limits: { concurrent: 0 }', /rules\[0\]\.limits\.concurrent: expected/],
     ['effect: ask, match: {}, grant: { scope: forever }', /rules\[0\]\.grant\.scope: expected/],
     ['effect: ask, match: {}, grant: { ttl: 8 hours }', /rule "x": Expected a duration .* got "8 hours"/],
-  ])('{ %s } is refused with the rule, the place, what was expected and what is there', (rest, message) => {
+  ])('{ %s } is refused with the rule, the place, the expected and the actual value', (rest, message) => {
     expect(() => parseRules(ruleText(rest), 'policy.yaml')).toThrow(
       expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringMatching(message) }),
     )
@@ -66,16 +66,16 @@ describe('a policy file', () => {
       `rules:\n  - { id: x, effect: ask, match: {} }\n  - { id: x, effect: ask, match: {} }`,
       /rule "x", rules\[1\]\.id: expected a unique id/,
     ],
-  ])('%j is refused', (text, message) => {
+  ])('the policy file %j is refused', (text, message) => {
     expect(() => parseRules(text, 'policy.yaml')).toThrow(message)
   })
 
-  test('all mistakes of a file are told at once', () => {
+  test('all mistakes of a file are reported together', () => {
     const text = `rules:\n  - { id: a, effect: ask, match: { action: x } }\n  - { id: b, effect: ask, match: { action: y } }`
     expect(() => parseRules(text, 'policy.yaml')).toThrow(/rule "a".*rule "b"/)
   })
 
-  test('a policy file holds maxRules rules of patterns of maxPatternLength, and not one more', () => {
+  test('a policy file may have maxRules rules and patterns of maxPatternLength, and no more', () => {
     const rules = (count: number): string =>
       JSON.stringify({ rules: Array.from({ length: count }, (_, i) => ({ id: `r${i}`, effect: 'ask', match: {} })) })
     expect(parseRules(rules(2_000), 'p')).toHaveLength(2_000)
@@ -86,7 +86,7 @@ describe('a policy file', () => {
     expect(() => parseRules(named(1_025), 'p')).toThrow(/match\.tool: expected/)
   })
 
-  test('for each layer is read; one that is not there has no rules, and one that cannot be read is an error', async () => {
+  test('each layer is read; a missing file has no rules, and an unreadable file is an error', async () => {
     const folder = newFolder()
     const file = (name: string): string => join(folder, name)
     writeFileSync(file('user.yaml'), RULES)
@@ -101,7 +101,7 @@ describe('a policy file', () => {
   })
 })
 
-test('rules in TypeScript are the same rules', () => {
+test('rules in TypeScript equal rules in a file', () => {
   expect(deny('no-drop', { tool: 'drop_*' }, { reason: 'Not from here' })).toEqual({
     id: 'no-drop',
     effect: 'deny',
@@ -110,7 +110,7 @@ test('rules in TypeScript are the same rules', () => {
   })
 })
 
-test('folders of rules are compared by where they really are', async () => {
+test('folders in rules are compared by their real paths', async () => {
   const folder = realpathSync(newFolder())
   mkdirSync(join(folder, 'real'))
   symlinkSync(join(folder, 'real'), join(folder, 'link'))
@@ -121,7 +121,7 @@ test('folders of rules are compared by where they really are', async () => {
   expect(effectAt(join(folder, 'other'))).toBe('allow')
 })
 
-test('a policy that cannot be compiled says which rule of which layer it is', async () => {
+test('an error in a policy names the rule and the layer', async () => {
   await expect(compilePolicy({ layers: { project: [allow('bad', { action: 'nothing' })] }, roots: {} })).rejects.toThrow(
     /Rule "bad" of the project layer: match\.action/,
   )

@@ -15,7 +15,7 @@ const effectOf = (rules: Rule[], given: Action): Effect => decide(policy({ user:
 const strictly = (rules: Rule[], given: Action): Effect => decide(policy({ user: rules }), given, []).effect
 
 describe('names', () => {
-  test.each(['send', 'send/now', 'send_all', 'send/now/and/again'])('send* is about %s', (name) => {
+  test.each(['send', 'send/now', 'send_all', 'send/now/and/again'])('the pattern send* matches the name %s', (name) => {
     expect(effectOf([rule('deny', { tool: 'send*' })], action({ primitive: { name } }))).toBe('deny')
   })
 
@@ -24,11 +24,11 @@ describe('names', () => {
     ['a*z', 'a/z'],
     ['*', 'a/b'],
     ['**', 'a/b'],
-  ])('%s is about %s', (pattern, name) => {
+  ])('the pattern %s matches the name %s', (pattern, name) => {
     expect(effectOf([rule('deny', { tool: pattern })], action({ primitive: { name } }))).toBe('deny')
   })
 
-  test('a name without a star is that name only', () => {
+  test('a pattern without a star matches only that name', () => {
     expect(effectOf([rule('deny', { tool: 'send' })], action({ primitive: { name: 'send/now' } }))).toBe('allow')
   })
 })
@@ -54,17 +54,17 @@ describe('a resource that is read through a template', () => {
     ['file:///docs/%2e%2e/etc/passwd', 'ask'],
     ['file:///docs/..%2fetc/passwd', 'ask'],
     ['file:///etc/passwd', 'ask'],
-  ])('%s is allowed by a rule on its URI only if it stays there: %s', (uri, effect) => {
+  ])('a rule on the URI allows %s only if it stays there: %s', (uri, effect) => {
     expect(strictly([rule('allow', { action: 'resource.read', tool: 'file:///docs/**' })], read(uri))).toBe(effect)
   })
 
-  test('the stricter of two rules holds, one on the template and one on the URI', () => {
+  test('of two rules, on the template and on the URI, the stricter holds', () => {
     const rules = [rule('allow', { tool: 'file:///{+path}' }), rule('deny', { tool: 'file:///etc/*' })]
     expect(strictly(rules, read('file:///docs/a'))).toBe('allow')
     expect(strictly(rules, read('file:///etc/passwd'))).toBe('deny')
   })
 
-  test('a resource that is read through a template is explained with both names', () => {
+  test('the explanation of a read through a template shows both names', () => {
     const told = JSON.stringify(explain(policy({ user: [rule('deny', { tool: 'other' })] }), read('file:///etc/passwd'), []))
     expect(told).toContain('file:///etc/passwd')
     expect(told).toContain('file:///{+path}')
@@ -89,15 +89,15 @@ describe('a star in the URI of a rule', () => {
     ['allow', 'notes://**', 'notes://a/b', 'allow'],
     ['allow', '*', 'notes://a/b', 'allow'],
     ['deny', 'notes://*', 'notes://a/b', 'deny'],
-  ])('%s %s: %s is %s, because only what allows stops at a slash', (effect, tool, uri, expected) => {
+  ])('rule %s %s: %s is %s, because a star stops at a slash only in allow rules', (effect, tool, uri, expected) => {
     expect(strictly([rule(effect, { tool })], read(uri))).toBe(expected)
   })
 })
 
-describe('a resource that no list has', () => {
+describe('a resource that is not listed', () => {
   const read = (uri: string): Action => action({ kind: 'resource.read', args: { uri }, primitive: { kind: 'resource', name: uri } })
 
-  test('a resource that no list has is allowed and forbidden by where its URI leads', () => {
+  test('rules for an unlisted resource apply to the resolved URI', () => {
     expect(strictly([rule('allow', { tool: 'file:///docs/**' })], read('file:///docs/../etc/passwd'))).toBe('ask')
     expect(effectOf([rule('deny', { tool: 'file:///etc/**' })], read('file:///docs/../etc/passwd'))).toBe('deny')
   })
@@ -121,11 +121,11 @@ describe('paths', () => {
     'file:///repo/.env#x',
     'file:///repo/.env?x',
     '/repo\\.env',
-  ])('%s is an .env', (path) => {
+  ])('%s is an .env file', (path) => {
     expect(effectOf([deny], at(path))).toBe('deny')
   })
 
-  test.each(['/repo/env', '/repo/.envrc', '/repo/.env/x', 'a.env'])('%s is none', (path) => {
+  test.each(['/repo/env', '/repo/.envrc', '/repo/.env/x', 'a.env'])('%s is not an .env file', (path) => {
     expect(effectOf([deny], at(path))).toBe('allow')
   })
 
@@ -139,7 +139,7 @@ describe('paths', () => {
       .map(([joints, last]) => segments.map((segment, i) => `${joints[i]}${segment}`).join('') + last)
   }
 
-  test('a rule that forbids a path forbids every way to write it', () => {
+  test('a rule that forbids a path forbids every spelling of it', () => {
     fc.assert(
       fc.property(spelled('/repo/secret/key.pem'), (path) => {
         expect(effectOf([rule('deny', {}, { args: { '/path': { glob: '/repo/secret/*' } } })], at(path))).toBe('deny')
@@ -149,7 +149,7 @@ describe('paths', () => {
     )
   })
 
-  test('a rule that allows a folder allows no way out of it', () => {
+  test('a rule that allows a folder allows nothing outside of it', () => {
     const out = fc.constantFrom(
       '/repo/docs/../secret',
       '/repo/docs/a/../../secret',
@@ -167,7 +167,7 @@ describe('paths', () => {
   })
 })
 
-describe('lint finds rules that miss what they mean', () => {
+describe('lint finds rules that do not match what they should', () => {
   const codes = (effect: Rule['effect'], pointer: string, test: NonNullable<Rule['args']>[string]): string[] =>
     lintPolicy(policy({ user: [rule(effect, {}, { args: { [pointer]: test } })] })).map(({ severity, code }) => `${severity} ${code}`)
 
@@ -188,7 +188,7 @@ describe('lint finds rules that miss what they mean', () => {
     ['deny', '/environment', { eq: 'production' }, []],
     ['deny', '/environment', { glob: 'prod*' }, []],
     ['allow', '/path', { eq: '/etc/hosts' }, []],
-  ])('%s %s %j: %j', (effect, pointer, test, expected) => {
+  ])('lint of the rule %s %s %j finds %j', (effect, pointer, test, expected) => {
     expect(codes(effect, pointer, test)).toEqual(expected)
   })
 })

@@ -32,7 +32,7 @@ function directory(name = 'project'): string {
 const namesOf = (roots: readonly Root[]): (string | undefined)[] => roots.map(({ name }) => name)
 
 describe('the roots of a server', () => {
-  test('the roots of a server are none until they are granted, and are its own', async () => {
+  test('a server has no roots until they are granted, and each server has its own', async () => {
     proves('T-ROOT-018')
     const roots = newRoots()
     expect(roots.of('a')).toEqual([])
@@ -42,7 +42,7 @@ describe('the roots of a server', () => {
     expect(roots.of('b')).toEqual([])
   })
 
-  test('the roots of a server can be listed, added and taken back, and each change is told', async () => {
+  test('roots can be listed, added and removed, and each change is announced', async () => {
     proves('T-ROOT-024', 'T-ROOT-008', 'T-ROOT-013')
     const told: [string, (string | undefined)[]][] = []
     const roots = newRoots({ onChange: (server, now) => told.push([server, namesOf(now)]) })
@@ -69,7 +69,7 @@ describe('the roots of a server', () => {
     expect(told).toHaveLength(4)
   })
 
-  test('the roots of a server are so many at most', async () => {
+  test('the number of roots of a server is limited', async () => {
     const roots = newRoots({ limits: { maxRoots: 2 } })
     for (const name of ['1', '2']) roots.grant('a', await validRoot(directory(name)))
     const third = await validRoot(directory('3'))
@@ -81,7 +81,7 @@ describe('the roots of a server', () => {
   })
 })
 
-describe('a root that is watched', () => {
+describe('a watched root', () => {
   const gone: readonly (readonly [string, (path: string) => void])[] = [
     ['deleted', (path) => rmSync(path, { recursive: true })],
     ['moved', (path) => renameSync(path, `${path}-moved`)],
@@ -100,7 +100,7 @@ describe('a root that is watched', () => {
       },
     ],
   ]
-  test.each(gone)('and is %s is no longer told to the server, which is told so', async (_how, leave) => {
+  test.each(gone)('a watched root that is %s is removed, and the server is notified', async (_how, leave) => {
     proves('T-ROOT-019', 'T-ROOT-026')
     const told: Root[][] = []
     const warnings: string[] = []
@@ -141,7 +141,7 @@ describe('a root that is watched', () => {
     })
   })
 
-  test('a root that is watched that is gone and comes back is watched again', async () => {
+  test('a watched root that is deleted and restored is watched again', async () => {
     const roots = newRoots({ limits: { pollMs: 20 } })
     const path = directory()
     roots.grant('a', await validRoot(path))
@@ -155,7 +155,7 @@ describe('a root that is watched', () => {
 })
 
 describe('a server that was given roots', () => {
-  test('a server that was given roots hears of changes and gets what is granted at that moment', async () => {
+  test('a server with roots is notified of changes and gets the currently granted roots', async () => {
     proves('T-ROOT-019', 'T-ROOT-007', 'T-ROOT-002')
     const service = createServer({ name: 'here', version: '1', revisions: ['2025-11-25'] })
     service.tool('roots', {}, async (_args, ctx) => JSON.stringify(namesOf(await ctx.roots())))

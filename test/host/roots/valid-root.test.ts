@@ -13,7 +13,7 @@ const newFolder = temporaryFolders()
 const folder = (): string => realpathSync(newFolder())
 
 describe('a root', () => {
-  test('a root is a directory that is there, as a path or a file URI', async () => {
+  test('a root is an existing directory, given as a path or a file URI', async () => {
     proves('T-ROOT-025')
     const path = join(folder(), 'my work')
     mkdirSync(path)
@@ -24,7 +24,7 @@ describe('a root', () => {
     expect(await validRoot(path, 'Work')).toEqual({ ...root, name: 'Work' })
   })
 
-  test('a root is called by its real name, so that a person sees what is given away', async () => {
+  test('a root is shown by its real path, so that the person sees which directory it is', async () => {
     const where = folder()
     mkdirSync(join(where, 'real'))
     symlinkSync(join(where, 'real'), join(where, 'link'))
@@ -45,18 +45,18 @@ describe('a root', () => {
     ['/a\0b', 'NUL'],
     ['file:///a%00b', 'dot segments'],
     ['/nowhere/at/all', 'no such directory'],
-  ])('a root is not %j', async (given, reason) => {
+  ])('the text %j is not a root', async (given, reason) => {
     proves('T-ROOT-011', 'T-ROOT-017')
     await expect(validRoot(given)).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(reason) })
   })
 
-  test('a root is no file', async () => {
+  test('a file is not a root', async () => {
     const file = join(folder(), 'file')
     writeFileSync(file, '')
     await expect(validRoot(file)).rejects.toMatchObject({ message: expect.stringContaining('not a directory') })
   })
 
-  test('a root is one that can be read, or it is none', async () => {
+  test('a root must be readable', async () => {
     proves('T-ROOT-016')
     const where = folder()
     const closed = join(where, 'closed')
@@ -64,7 +64,7 @@ describe('a root', () => {
     expect(await findRootFault(closed)).toBeUndefined()
     chmodSync(where, 0o755)
     chmodSync(closed, 0o000)
-    expect(await asNobodySpecial(where, closed)).toBe('it may not be read')
+    expect(await asNobodySpecial(where, closed)).toBe('you have no permission to read it')
   })
 })
 

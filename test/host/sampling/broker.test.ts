@@ -22,9 +22,9 @@ async function sampled(options: BrokerOptions, params: CreateMessageParams, revi
   return { isError, text: first?.type === 'text' ? first.text : '', wire: connected.sent('client') }
 }
 
-describe('a request', () => {
+describe('a sampling request', () => {
   test.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])(
-    'of a server is shown whole, answered by the model and shown again, in %s',
+    'a sampling request is shown in full, answered by the model, and the answer is shown, in %s',
     async (revision) => {
       proves('T-SAMP-001', 'T-SAMP-004', 'T-SAMP-006')
       const gate = openGate()
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(gate.delivered[0]?.params.messages).toEqual(edited.messages)
   })
 
-  test('a request is answered with what the person made of the answer', async () => {
+  test('the server gets the answer as the person edited it', async () => {
     proves('T-SAMP-006')
     const gate = openGate({ deliver: (result) => ({ ...result, content: { type: 'text', text: 'less' } }) })
     const { text, wire } = await sampled({ models: [spyModel()], gate }, question())
@@ -79,7 +79,7 @@ describe('a request', () => {
       new McpError('ERR_DENIED', 'Rule no-sampling', { data: { reasons: ['no-sampling'], feedback: 'I do not like this server' } }),
     ],
     ['nobody being there', new McpError('ERR_CONSENT', 'Nobody is there')],
-  ])('rejected by %s never reaches the model, and the server is not told by whom', async (_who, no) => {
+  ])('a request rejected by %s never reaches the model, and the server does not learn by whom', async (_who, no) => {
     proves('T-SAMP-003', 'T-SAMP-039', 'T-SAMP-040', 'T-HOST-017')
     const model = spyModel()
     const failures: unknown[] = []
@@ -95,7 +95,7 @@ describe('a request', () => {
     expect(failures).toEqual([['notes', no]])
   })
 
-  test('a request whose answer is held back tells the server nothing of it', async () => {
+  test('a request whose answer is withheld reveals nothing of it to the server', async () => {
     proves('T-SAMP-006')
     const gate = openGate({
       deliver: () => {
@@ -107,14 +107,14 @@ describe('a request', () => {
     expect(JSON.stringify(wire)).not.toContain('hello')
   })
 
-  test('edited into something malformed is our failure, and so is an answer', async () => {
+  test('an invalid edit of a request or answer is an internal error', async () => {
     for (const edit of [{ create: () => ({ messages: [] }) }, { deliver: () => ({ role: 'user', content: 'x' }) }]) {
       const { wire } = await sampled({ models: [spyModel()], gate: openGate(edit) }, question())
       expect(wire.find(({ error }) => error)?.error).toEqual({ code: -32603, message: 'The sampling request failed' })
     }
   })
 
-  test('a request that breaks something here tells the server only that it failed', async () => {
+  test('an internal error tells the server only that the request failed', async () => {
     proves('T-SAMP-044')
     const gate = openGate({
       create: () => {
@@ -138,7 +138,7 @@ describe('a request', () => {
     expect(wire.find(({ error }) => error)?.error).toMatchObject({ code: -32603, message: expect.stringContaining('HTTP 429') })
   })
 
-  test('a request that the server gives up stops the model', async () => {
+  test('a request that the server cancels stops the model', async () => {
     const model = heldModel()
     const controller = new AbortController()
     const asked = ask(createBroker({ models: [model], gate: openGate() }), 'notes', question(), controller.signal)
@@ -155,7 +155,7 @@ describe('tools', () => {
   const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
   const end: ModelPart = { type: 'end', reason: 'toolUse', usage: { inputTokens: 1, outputTokens: 1 } }
 
-  test('tools are those that the server passed, and what the model wants of them goes back to the server', async () => {
+  test('the model gets the tools of the server, and its tool calls go back to the server', async () => {
     const model = spyModel([{ type: 'text', text: 'Let me see' }, { type: 'tool-call', id: 'a', name: 'lookup', args: { word: 'x' } }, end])
     const { text } = await sampled({ models: [model], gate: openGate() }, question('x', { tools, toolChoice: { mode: 'required' } }))
     expect(model.asked).toMatchObject([{ tools, toolChoice: { mode: 'required' } }])
@@ -181,8 +181,8 @@ describe('tools', () => {
   })
 })
 
-describe('what a server may have of others', () => {
-  test('no context is added, whatever it asks for, and the person sees that there is none', async () => {
+describe('context of other servers', () => {
+  test('no context is added if a server asks for it, and the person sees that there is none', async () => {
     proves('T-SAMP-016')
     for (const includeContext of ['thisServer', 'allServers'] as const) {
       const gate = openGate()
@@ -194,7 +194,7 @@ describe('what a server may have of others', () => {
     expect(createBroker({ models: [], gate: openGate() }).answerFor('notes').context).toBe(false)
   })
 
-  test('context that the policy gives it stands in the system prompt that the person sees', async () => {
+  test('context that the policy allows is in the system prompt that the person sees', async () => {
     proves('T-HOST-005', 'R-SAMP-027')
     proves('R-SAMP-027')
     const model = spyModel()
@@ -222,8 +222,8 @@ describe('what a server may have of others', () => {
   })
 })
 
-describe('bounds', () => {
-  test('of tokens: no more than the server asked for, and no more than the host allows', async () => {
+describe('limits', () => {
+  test('the number of tokens is limited by the server and by the host', async () => {
     proves('T-SAMP-019', 'R-SAMP-029')
     const model = spyModel()
     const broker = createBroker({ models: [model], gate: openGate(), limits: { maxTokens: 50 } })
@@ -231,7 +231,7 @@ describe('bounds', () => {
     expect(model.asked.map(({ maxTokens }) => maxTokens)).toEqual([49, 50, 50])
   })
 
-  test('of one server and of all at the same time', async () => {
+  test('parallel requests of one server and of all servers are limited', async () => {
     const model = heldModel()
     const broker = createBroker({ models: [model], gate: openGate(), limits: { maxConcurrentPerServer: 2, maxConcurrent: 3 } })
     const running = [ask(broker, 'a'), ask(broker, 'a')]
@@ -247,7 +247,7 @@ describe('bounds', () => {
     await again
   })
 
-  test('of depth: what is asked because of an answer is refused', async () => {
+  test('a sampling request caused by a sampling answer is refused', async () => {
     let inner: Promise<unknown> | undefined
     const nesting = {
       ...spyModel(),
@@ -262,7 +262,7 @@ describe('bounds', () => {
     await expect(inner).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxDepth') })
   })
 
-  test('of time', async () => {
+  test('the time of a request is limited', async () => {
     const clock = fakeClock()
     const model = heldModel()
     const asked = ask(createBroker({ models: [model], gate: openGate(), clock, limits: { maxAnswerMs: 1000 } }), 'notes')
@@ -274,7 +274,7 @@ describe('bounds', () => {
     expect(model.stopped()).toBe(1)
   })
 
-  test.each(['before', 'after'])('of time, and the server gives up %s it in the same moment: that is what it hears', async (when) => {
+  test.each(['before', 'after'])('a server that gives up %s the time limit in the same moment gets its own cancellation', async (when) => {
     const clock = fakeClock()
     const gone = new AbortController()
     const reason = new Error('the server gave up')
@@ -287,7 +287,7 @@ describe('bounds', () => {
     await failed
   })
 
-  test('of length, whatever a model says about its tokens', async () => {
+  test('the length of an answer is limited, even if the model reports few tokens', async () => {
     const parts: ModelPart[] = [
       { type: 'text', text: '12345' },
       { type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } },
@@ -297,14 +297,14 @@ describe('bounds', () => {
     await expect(ask(brokerOf(4), 'notes')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxAnswerChars') })
   })
 
-  test('a model that ends without an end has failed', async () => {
+  test('a model whose stream has no end part has failed', async () => {
     const broker = createBroker({ models: [spyModel([{ type: 'text', text: 'so' }])], gate: openGate() })
     await expect(ask(broker, 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('incomplete') })
   })
 })
 
 describe('the model', () => {
-  test('the model is one that the server may use, by its preferences', async () => {
+  test('the model is chosen by preferences among those that the server may use', async () => {
     proves('T-SAMP-024', 'T-SAMP-042')
     const models = [spyModel(undefined, 'small'), spyModel(undefined, 'large')]
     const broker = createBroker({
@@ -317,7 +317,7 @@ describe('the model', () => {
     expect((await ask(broker, 'poor', wish)).model).toBe('small')
   })
 
-  test('the model is the person when there is none, and an error when there is no person either', async () => {
+  test('without a model the person answers, and without a person it is an error', async () => {
     const person = { ...spyModel(undefined, 'person'), isPerson: true as const }
     const gate = openGate()
     expect((await ask(createBroker({ models: [], person: () => person, gate }), 'notes')).model).toBe('person')
@@ -328,7 +328,7 @@ describe('the model', () => {
     })
   })
 
-  test('the model may be the script', async () => {
+  test('the scripted model can answer sampling requests', async () => {
     const { text } = await sampled(
       { models: [scriptedModel()], gate: openGate() },
       question('Summarise:\nIt rained. It poured. We stayed. We slept.'),

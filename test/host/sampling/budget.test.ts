@@ -21,7 +21,7 @@ function timed(options: Partial<BrokerOptions> = {}) {
 }
 
 describe('the budget of a server', () => {
-  test('the budget of a server is 20 requests an hour; the next is refused until the first is an hour old', async () => {
+  test('a server has 20 requests an hour, and the next is refused until the first is an hour old', async () => {
     proves('T-SAMP-043')
     const { time, model, broker } = timed()
     for (let i = 0; i < 20; i++) await ask(broker, 'notes')
@@ -38,7 +38,7 @@ describe('the budget of a server', () => {
     await ask(broker, 'notes')
   })
 
-  test('the budget of a server is its own: another server still has all of its', async () => {
+  test('each server has its own budget', async () => {
     const { broker } = timed({ budget: (server) => ({ requestsPerHour: server === 'poor' ? 1 : 2 }) })
     await ask(broker, 'poor')
     await expect(ask(broker, 'poor')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
@@ -47,7 +47,7 @@ describe('the budget of a server', () => {
     await expect(ask(broker, 'rich')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
   })
 
-  test('the budget of a server is used up by requests that people refuse as well: each was a question', async () => {
+  test('denied requests use the budget too, because each was a question', async () => {
     const gate = openGate({
       create: () => {
         throw new Declined('')
@@ -62,7 +62,7 @@ describe('the budget of a server', () => {
     expect(await broker.budgetLeft('notes')).toMatchObject({ tokensLeft: 100_000 })
   })
 
-  test('the token budget of a server bounds the answer, and refuses the request when it is used up', async () => {
+  test('the token budget limits the answer, and refuses requests when it is used up', async () => {
     const { time, model, broker } = timed({ budget: { tokensPerDay: 60 } })
     await ask(broker, 'notes')
     expect(await broker.budgetLeft('notes')).toMatchObject({ tokensLeft: 45 })
@@ -80,7 +80,7 @@ describe('the budget of a server', () => {
     await ask(broker, 'notes')
   })
 
-  test('the budget of a server counts what a model used that broke off, or that does not count itself', async () => {
+  test('tokens of a model that broke off or does not report usage are counted', async () => {
     const silent: ModelPart = { type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }
     for (const parts of [[{ type: 'text', text: 'x'.repeat(400) }], [{ type: 'text', text: 'x'.repeat(400) }, silent]] as ModelPart[][]) {
       const { broker } = timed({ models: [spyModel(parts)] })
@@ -91,14 +91,14 @@ describe('the budget of a server', () => {
     }
   })
 
-  test('the budget of a server takes a picture for what a model takes it for, not for its bytes', async () => {
+  test('an image counts with its tokens, not with its bytes', async () => {
     const { broker } = timed()
     const image = { type: 'image' as const, data: 'A'.repeat(1_000_000), mimeType: 'image/png' }
     await ask(broker, 'notes', { ...question(), messages: [{ role: 'user', content: image }] })
   })
 })
 
-test('however many ask at once and whatever they use, no more is ever promised than there is', async () => {
+test('parallel requests never reserve more than the budget', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -147,7 +147,7 @@ test('however many ask at once and whatever they use, no more is ever promised t
 })
 
 describe('a budget in a file', () => {
-  test('a budget in a file is shared by all that use the file, and outlives them', async () => {
+  test('a budget in a file is shared by all processes and survives them', async () => {
     const file = join(folder(), 'budget.json')
     const brokers = [1, 2].map(() => timed({ store: fileBudgetStore(file), budget: { requestsPerHour: 4 } }).broker)
     await Promise.all(brokers.flatMap((broker) => [ask(broker, 'notes'), ask(broker, 'notes')]))
@@ -156,7 +156,7 @@ describe('a budget in a file', () => {
     await expect(ask(later.broker, 'notes')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
   })
 
-  test('a budget in a file that cannot be read lets nothing through, and the server is not told where it is', async () => {
+  test('an unreadable budget file refuses all requests, and the server does not learn its path', async () => {
     const file = join(folder(), 'budget.json')
     writeFileSync(file, '{"notes": "lots"}', { mode: 0o600 })
     const failures: unknown[] = []
@@ -166,7 +166,7 @@ describe('a budget in a file', () => {
     expect(model.asked).toEqual([])
   })
 
-  test('a budget in a file forgets servers that have not asked for days', async () => {
+  test('a budget in a file forgets servers without a request for days', async () => {
     const store = fileBudgetStore(join(folder(), 'budget.json'))
     const { time, broker } = timed({ store })
     await ask(broker, 'old')

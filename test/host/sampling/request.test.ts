@@ -10,7 +10,7 @@ const tool = { name: 'lookup', inputSchema: { type: 'object' } }
 const said = (...messages: unknown[]) => ({ messages, maxTokens: 1 })
 
 describe('a sampling request', () => {
-  test('with everything the protocol has is taken as it is', () => {
+  test('a sampling request with every member of the protocol is accepted unchanged', () => {
     proves('R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011')
     const params = {
       messages: [
@@ -88,7 +88,7 @@ describe('a sampling request', () => {
     ['messages', 1000, (count: number) => said(...Array.from({ length: count }, () => ({ role: 'user', content: text })))],
     ['tools', 128, (count: number) => ({ ...question(), tools: Array.from({ length: count }, (_, at) => ({ ...tool, name: `t${at}` })) })],
     ['stop sequences', 16, (count: number) => ({ ...question(), stopSequences: Array.from({ length: count }, String) })],
-  ] as const)('a sampling request may have so many and no more: %s, %i', (what, max, params) => {
+  ] as const)('the number of items in a sampling request is limited: %s, %i', (what, max, params) => {
     checkSamplingParams(params(max - 1))
     checkSamplingParams(params(max))
     expect(() => checkSamplingParams(params(max + 1))).toThrow(
@@ -96,14 +96,14 @@ describe('a sampling request', () => {
     )
   })
 
-  test('a sampling request may be so long and no longer', () => {
+  test('the length of a sampling request is limited', () => {
     const chars = JSON.stringify([question().messages, undefined, undefined]).length
     checkSamplingParams(question(), { ...DEFAULT_REQUEST_LIMITS, maxRequestChars: chars })
     expect(() => checkSamplingParams(question(), { ...DEFAULT_REQUEST_LIMITS, maxRequestChars: chars - 1 })).toThrow('maxRequestChars')
   })
 })
 
-test('an answer is a message of the assistant that names its model', () => {
+test('an answer must be an assistant message that names its model', () => {
   const answer = { role: 'assistant', content: text, model: 'm' }
   expect(checkSamplingResult(answer)).toBe(answer)
   for (const wrong of [

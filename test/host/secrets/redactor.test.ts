@@ -7,7 +7,7 @@ import { expectLinear } from '../../support/linear.ts'
 
 const SECRET = 'pä$$ w0rd/+"quoted"?&'
 
-describe('a value', () => {
+describe('a secret', () => {
   test.each<[how: string, text: string, left: RegExp]>([
     ['as it is', `a ${SECRET} b`, /^a \[redacted\] b$/],
     ['in JSON', JSON.stringify({ a: SECRET }), /^\{"a":"\[redacted\]"\}$/],
@@ -19,25 +19,25 @@ describe('a value', () => {
     ['in the credentials of Basic', `Basic ${Buffer.from(`ada:${SECRET}`).toString('base64')}`, /^Basic YWRhO.\[redacted\].?={0,2}$/],
     ['in base64 of something around it', Buffer.from(`xx${SECRET}yyy`).toString('base64'), /^.{2,3}\[redacted\].{4,7}$/],
     ['in hexadecimal digits', Buffer.from(SECRET).toString('hex'), /^\[redacted\]$/],
-  ])('a value is hidden %s', (_how, text, left) => {
+  ])('a secret is hidden %s', (_how, text, left) => {
     expect(redactor([SECRET, 'pa ss/word']).scrub(text)).toMatch(left)
   })
 
-  test('of several lines is hidden line by line, because that is how logs are read', () => {
+  test('a secret of several lines is hidden line by line, because logs are read by line', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END KEY-----\n'
     const { scrub } = redactor([key])
     expect(scrub('  MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n')).toBe('  [redacted]\n')
     expect(scrub(`a ${key} b`)).toBe('a [redacted] b')
   })
 
-  test('a value that is too short to be told from other text is not looked for', () => {
+  test('a value too short to distinguish from other text is not hidden', () => {
     expect(redactor(['abc']).scrub('abc abcd')).toBe('abc abcd')
     expect(redactor(['abcd']).scrub('abc abcd')).toBe('abc [redacted]')
     expect(redactor(['abcdef'], { minChars: 7 }).scrub('abcdef')).toBe('abcdef')
     expect(redactor().scrub('abc')).toBe('abc')
   })
 
-  test('a value may be added at any time, up to maxChars', () => {
+  test('secrets can be added at any time, up to maxChars', () => {
     const one = redactor([], { maxChars: 1000 })
     expect(one.scrub('hunter22')).toBe('hunter22')
     one.add('hunter22')
@@ -50,15 +50,15 @@ describe('a value', () => {
   })
 })
 
-describe('values', () => {
-  test('values that overlap, touch or hold one another are hidden whole', () => {
+describe('several secrets', () => {
+  test('secrets that overlap, touch or contain each other are hidden completely', () => {
     const { scrub } = redactor(['secret-one', 'one-secret-two', 'cret-', 'twofold!'])
     expect(scrub('a secret-one-secret-two b')).toBe('a [redacted] b')
     expect(scrub('a secret- b')).toBe('a se[redacted] b')
     expect(scrub('secret-onesecret-one')).toBe('[redacted]')
   })
 
-  test('values are found wherever a plain search would find them', () => {
+  test('secrets are found wherever a plain search finds them', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 4, maxLength: 7 })
     fc.assert(
       fc.property(fc.array(word, { maxLength: 5 }), fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 }), (words, text) => {
@@ -76,7 +76,7 @@ describe('values', () => {
     )
   })
 
-  test.each(['a', 'ab', 'hunter22'])('values are looked for in time in proportion to a text of %s again and again', (piece) => {
+  test.each(['a', 'ab', 'hunter22'])('searching a text that repeats %s takes linear time', (piece) => {
     const { scrub } = redactor(Array.from({ length: 50 }, (_, i) => `${'a'.repeat(100 + i)}b${'ab'.repeat(i)}`))
     expectLinear(20_000, (size) => {
       const text = piece.repeat(size)

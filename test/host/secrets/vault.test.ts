@@ -30,7 +30,7 @@ function keychain(): Keychain & { entries: Map<string, string> } {
 }
 
 describe('a vault', () => {
-  test('a vault keeps values by name until they are replaced or removed, and lists the names', async () => {
+  test('a vault stores values by name until they are replaced or removed, and lists the names', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     expect(await vault.list()).toEqual([])
@@ -45,7 +45,7 @@ describe('a vault', () => {
     expect(await Promise.all(['github/TOKEN', 'Empty', 'empty', 'gone'].map(again.get))).toEqual([CANARY, '', 'line\nline', undefined])
   })
 
-  test('a vault is for its owner only, and holds no value in the open', async () => {
+  test('only the owner can read a vault, and every value is encrypted', async () => {
     proves('T-HOST-012')
     const folder = join(newFolder(), 'secrets')
     const vault = await vaultIn(folder)
@@ -57,7 +57,7 @@ describe('a vault', () => {
     }
   })
 
-  test('with a file as its key says that it could be safer; with a keychain it has no such file', async () => {
+  test('a vault with a key file warns about it, and with a keychain it has no such file', async () => {
     const warnings: string[] = []
     const [plain, ringed] = [newFolder(), newFolder()]
     await vaultIn(plain, { onWarning: (message) => warnings.push(message) })
@@ -70,7 +70,8 @@ describe('a vault', () => {
   })
 
   test('a vault refuses names that cannot stand in a placeholder, and values and numbers beyond its limits', async () => {
-    const vault = await vaultIn(newFolder(), { limits: { maxEntries: 2, maxEntryBytes: 10 } })
+    const folder = newFolder()
+    const vault = await vaultIn(folder, { limits: { maxEntryBytes: 10 } })
     for (const name of ['', 'a b', '../x', 'a}', 'a:b', 'ä', 'x'.repeat(101), 'is this the key?']) {
       await expect(vault.set(name, 'x')).rejects.toMatchObject({ code: 'ERR_SECRET' })
       await expect(vault.get(name)).rejects.toMatchObject({ code: 'ERR_SECRET' })
@@ -81,13 +82,14 @@ describe('a vault', () => {
       message: expect.stringContaining('maxEntryBytes'),
     })
     await vault.set('b', 'x')
-    await expect(vault.set('c', 'x')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxEntries') })
+    for (let i = 0; i < 997; i++) writeFileSync(join(folder, `${Buffer.from(`n${i}`).toString('hex')}.secret`), '', { mode: 0o600 })
+    await expect(vault.set('c', 'x')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('entries, the maximum') })
     await vault.set('b', 'y')
   })
 })
 
-describe('when something is wrong', () => {
-  test('with any one bit of a value, that value is an error and the others are as they were', async () => {
+describe('damaged and foreign data', () => {
+  test('a value with one changed bit is an error, and other values stay readable', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     await vault.set('a', CANARY)
@@ -109,7 +111,7 @@ describe('when something is wrong', () => {
     expect(await vault.get('a')).toBe('anew')
   })
 
-  test('a value cannot be put in the place of another', async () => {
+  test('a value cannot be moved to the name of another', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     await vault.set('a', 'of a')
@@ -118,7 +120,7 @@ describe('when something is wrong', () => {
     await expect(vault.get('b')).rejects.toMatchObject({ code: 'ERR_SECRET' })
   })
 
-  test('another passphrase, or a keychain that has lost the key, is told at once and writes nothing', async () => {
+  test('a wrong passphrase or a lost keychain key is an error at once, and nothing is written', async () => {
     const folder = newFolder()
     await (await vaultIn(folder, { passphrase: 'correct horse' })).set('a', CANARY)
     const before = readdirSync(folder)
@@ -135,7 +137,7 @@ describe('when something is wrong', () => {
   })
 })
 
-test('processes that share a vault create one key, lose nothing, and never share a name for two values', async () => {
+test('processes that share a vault create one key, lose no value and never reuse a name', async () => {
   const folder = newFolder()
   const module = await bundled('src/host/secrets/vault.ts', newFolder())
   const program = fileURLToPath(new URL('fixtures/secret-keeper.mjs', import.meta.url))

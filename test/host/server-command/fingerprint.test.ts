@@ -24,7 +24,7 @@ function program(folder: string, name: string, text = '#!/bin/sh\necho hello\n')
 const between = (before: Fingerprint, after: Fingerprint): string[] => fingerprintChanges(before.parts, after.parts)
 
 describe('a program', () => {
-  test('a program is the same as long as nothing changes', async () => {
+  test('the fingerprint stays the same while nothing changes', async () => {
     const file = program(newFolder(), 'server')
     const [one, two] = [await fingerprintOf(command(file, 'a')), await fingerprintOf(command(file, 'a'))]
     expect(one).toEqual(two)
@@ -32,7 +32,7 @@ describe('a program', () => {
     expect(between(one, two)).toEqual([])
   })
 
-  test('with one byte changed in its file is another', async () => {
+  test('one changed byte in the file of a program changes the fingerprint', async () => {
     const file = program(newFolder(), 'server')
     const before = await fingerprintOf(command(file))
     writeFileSync(file, '#!/bin/sh\necho hellp\n')
@@ -41,7 +41,7 @@ describe('a program', () => {
     expect(between(before, after)).toEqual([`the file ${file} has changed since you approved it`])
   })
 
-  test('of the same name that comes earlier on the path is another', async () => {
+  test('a program of the same name earlier on the path changes the fingerprint', async () => {
     const [first, second] = [newFolder(), newFolder()]
     program(second, 'server')
     const path = `${first}:${second}`
@@ -51,7 +51,7 @@ describe('a program', () => {
     expect(between(before, after)).toContain(`program: ${join(second, 'server')} → ${join(first, 'server')}`)
   })
 
-  test('behind a link that was turned to another one is another', async () => {
+  test('a link that now points to another program changes the fingerprint', async () => {
     const folder = newFolder()
     program(folder, 'good')
     copyFileSync(join(folder, 'good'), join(folder, 'copy'))
@@ -61,7 +61,7 @@ describe('a program', () => {
     expect(between(one, two)).toContain(`program: ${join(folder, 'good')} → ${join(folder, 'copy')}`)
   })
 
-  test('a program that is not there, or is no program, is said to be missing', async () => {
+  test('a program that is missing or not executable is reported as missing', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'text'), '')
     mkdirSync(join(folder, 'folder'))
@@ -70,14 +70,14 @@ describe('a program', () => {
     }
   })
 
-  test('a program is looked for on the path that it will have', async () => {
+  test('a program is searched on the path that it will get', async () => {
     const folder = newFolder()
     program(folder, 'server')
     const { warnings } = await fingerprintOf({ ...command('server'), env: { PATH: folder } }, { path: '/nowhere' })
     expect(warnings).toEqual([])
   })
 
-  test.each(['', '.', 'bin'])('a program is looked for in the working folder where an entry of the path is %j', async (entry) => {
+  test.each(['', '.', 'bin'])('a program is searched in the working folder if an entry of the path is %j', async (entry) => {
     const [folder, elsewhere] = [newFolder(), newFolder()]
     mkdirSync(join(folder, 'bin'))
     program(resolve(folder, entry), 'server')
@@ -89,7 +89,7 @@ describe('a program', () => {
     })
   })
 
-  test('with the name of an interpreter, in the folder of the server, counts by its content', async () => {
+  test('a program in the server folder with the name of an interpreter counts by its content', async () => {
     const folder = newFolder()
     const file = program(folder, 'node')
     for (const transport of [
@@ -121,7 +121,7 @@ describe('a program', () => {
     expect(between(before, await look())).toContain(`program node: ${join(second, 'node')} → ${join(first, 'node')}`)
   })
 
-  test('larger than is read is another when its size is', async () => {
+  test('a program larger than the read limit changes the fingerprint if its size changes', async () => {
     const file = program(newFolder(), 'server', 'x'.repeat(11))
     const limits = { maxProgramBytes: 10 }
     const before = await fingerprintOf(command(file), { limits })
@@ -129,7 +129,7 @@ describe('a program', () => {
     expect(between(before, await fingerprintOf(command(file), { limits }))).toHaveLength(1)
   })
 
-  test('exactly as large as is read is read whole', async () => {
+  test('a program exactly as large as the read limit is read completely', async () => {
     const file = program(newFolder(), 'server', 'x'.repeat(10))
     const limits = { maxProgramBytes: 10 }
     const read = await fingerprintOf(command(file), { limits })
@@ -219,7 +219,7 @@ describe('a script', () => {
     ])
   })
 
-  test('a script counts by where a placeholder leads, also where what stands in for it is used', async () => {
+  test('a script counts by the target of a placeholder, also if its default is used', async () => {
     const folder = newFolder()
     for (const name of ['a.js', 'b.js']) writeFileSync(join(folder, name), 'one')
     const transport: StdioTransport = { ...command('node', `\${env:PORTICO_TEST_UNSET:-a.js}`, `\${input:script}`), cwd: folder }
@@ -231,7 +231,7 @@ describe('a script', () => {
     expect(between(before, await look())).toHaveLength(2)
   })
 
-  test('a script that its configuration calls data does not count', async () => {
+  test('a script that the configuration marks as data does not count', async () => {
     const folder = newFolder()
     for (const name of ['server.js', 'data.db']) writeFileSync(join(folder, name), 'one')
     const transport: StdioTransport = { ...command('node', 'server.js', '--db=data.db'), cwd: folder }
@@ -243,7 +243,7 @@ describe('a script', () => {
     expect(between(before, await fingerprintOf(transport, facts))).toHaveLength(1)
   })
 
-  test('a script is looked for in so many places and no more', async () => {
+  test('the number of places in which a script is searched is limited', async () => {
     const words = Array.from({ length: 30 }, (_, i) => `word${i}`)
     await expect(fingerprintOf(command('server', ...words), { limits: { maxLookups: 29 } })).rejects.toMatchObject({
       code: 'ERR_LIMIT',
@@ -252,7 +252,7 @@ describe('a script', () => {
     await expect(fingerprintOf(command('server', ...words), { limits: { maxLookups: 30 } })).resolves.toBeDefined()
   })
 
-  test('beyond the sum that is read counts by its size and times', async () => {
+  test('a script over the total read limit counts by its size and times', async () => {
     const folder = newFolder()
     for (const name of ['a', 'b']) writeFileSync(join(folder, name), '12345')
     const digests = async (maxTotalBytes: number): Promise<string[]> => {
@@ -263,14 +263,14 @@ describe('a script', () => {
     expect(await digests(9)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^size 5/)])
   })
 
-  test('a script is a plain file: a pipe that the command names is not waited for', async () => {
+  test('a pipe in the command is not a script, and is not waited for', async () => {
     const folder = newFolder()
     execFileSync('mkfifo', [join(folder, 'pipe')])
     const { parts } = await fingerprintOf({ ...command('node', 'pipe', '/dev/zero'), cwd: folder })
     expect(parts.filter(({ name }) => name.startsWith('content'))).toEqual([])
   })
 
-  test('of a folder is the one that it names', async () => {
+  test('the script of a folder is the file that its package names', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'package.json'), '{"main":"lib.js"}')
     writeFileSync(join(folder, 'lib.js'), 'one')
@@ -296,7 +296,7 @@ describe('a package', () => {
     ['nice', ['uvx', 'some-server==1.2.3'], undefined],
     ['npx', ['./some-server'], undefined],
     ['node', ['main.js', 'npx', 'some-server'], undefined],
-  ])('%s %j: a person is warned of %s', async (runner, args, spec) => {
+  ])('the person is warned: %s %j has %s', async (runner, args, spec) => {
     const folder = newFolder()
     program(folder, runner)
     const { warnings } = await fingerprintOf(command(runner, ...args), { path: folder, cwd: folder })
@@ -306,7 +306,7 @@ describe('a package', () => {
     )
   })
 
-  test('in a lock file counts by what was installed', async () => {
+  test('a package in a lock file counts by its installed content', async () => {
     const folder = newFolder()
     program(folder, 'npx')
     const lock = (integrity: string): void =>
@@ -324,7 +324,7 @@ describe('a package', () => {
   })
 })
 
-describe('what a command runs without its whole name counts by its content', () => {
+describe('files that a command runs without naming them completely', () => {
   /** The file that is replaced, the words of the command, and variables. */
   test.each<[string, string, string[], Record<string, string>?]>([
     ['my pre/x.cjs', 'node', ['s.js'], { NODE_OPTIONS: '--require="./my pre/x.cjs"' }],
@@ -363,7 +363,7 @@ describe('what a command runs without its whole name counts by its content', () 
     ['a b.sh', 'sh', ['-c', 'sh "a b.sh"']],
     ['sub/x.js', 'sh', ['-c', 'D=sub; node $D/x.js']],
     ['sub/x.js', 'sh', ['-c', 'for f in sub/*.js; do node $f; done']],
-  ])('%s, of %s %j %j', async (file, name, args, env = {}) => {
+  ])('the fingerprint covers %s, for %s %j %j', async (file, name, args, env = {}) => {
     const folder = join(newFolder(), 'home')
     for (const each of [dirname(file), 'sub', 'node_modules/srv']) mkdirSync(join(folder, each), { recursive: true })
     writeFileSync(join(folder, 's.js'), '')
@@ -385,7 +385,7 @@ describe('what a command runs without its whole name counts by its content', () 
     ['#!/usr/bin/env -S node --import ./pre.mjs', 'pre.mjs'],
     ['#!/usr/bin/env -S node --import=./pre.mjs', 'pre.mjs'],
     ['#!/usr/bin/env -S node --require hook', 'node_modules/hook/index.js'],
-  ])('the files in the first line of a script: %s', async (line, file) => {
+  ])('the fingerprint covers files in the first line of a script: %s', async (line, file) => {
     const folder = newFolder()
     mkdirSync(join(folder, 'node_modules/hook'), { recursive: true })
     program(folder, 'server', `${line}\n`)
@@ -399,7 +399,7 @@ describe('what a command runs without its whole name counts by its content', () 
     }
   })
 
-  test('a pattern with many stars takes every file, and no longer than any other', async () => {
+  test('a pattern with many stars matches every file, in the same time', async () => {
     const folder = newFolder()
     const file = join(folder, 'a'.repeat(200))
     writeFileSync(file, 'one')
@@ -407,14 +407,14 @@ describe('what a command runs without its whole name counts by its content', () 
     expect(launch?.files).toContain(file)
   })
 
-  test('a star that no shell sees is no pattern', async () => {
+  test('a star that no shell expands is not a pattern', async () => {
     const folder = newFolder()
     for (const name of ['s.js', 'data.db']) writeFileSync(join(folder, name), 'one')
     const { launch } = await fingerprintOf({ ...command('node', 's.js', '--origin=*'), cwd: folder })
     expect(launch?.files).toEqual([join(folder, 's.js')])
   })
 
-  test('the files that a file of arguments names', async () => {
+  test('the fingerprint covers files named in a file of arguments', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'args.txt'), '-cp "my lib/a.jar" Main')
     mkdirSync(join(folder, 'my lib'))
@@ -426,7 +426,7 @@ describe('what a command runs without its whole name counts by its content', () 
   })
 })
 
-describe('a command that runs code which it does not name', () => {
+describe('a command that runs code it does not name', () => {
   const warning = expect.stringContaining('runs code that it does not name')
 
   test.each<[string, string[]]>([
@@ -451,7 +451,7 @@ describe('a command that runs code which it does not name', () => {
     ['a-tool-that-nobody-knows', ['run', 'server']],
     ['a-tool-that-nobody-knows', ['--folder', 'x', 'exec', 'server']],
     ['a-tool-that-nobody-knows', ['--', 'make']],
-  ])('a command that runs code which it does not name is said to: %s %j', async (name, args) => {
+  ])('a command that runs code it does not name is recognised: %s %j', async (name, args) => {
     const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: newFolder() })
     expect(warnings).toContainEqual(warning)
     expect(launch?.runsUnnamed).toBe(true)
@@ -469,7 +469,7 @@ describe('a command that runs code which it does not name', () => {
     ['bun', ['run', 's.js']],
     ['npx', ['srv@1.0.0']],
     ['some-server', ['serve', 'run', 'make']],
-  ])('a command that runs code which it does not name is not: %s %j', async (name, args) => {
+  ])('a command that names all its code is recognised: %s %j', async (name, args) => {
     const folder = newFolder()
     for (const file of ['s.js', 'module.py', 'a.jar']) writeFileSync(join(folder, file), '')
     const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: folder })
@@ -478,20 +478,20 @@ describe('a command that runs code which it does not name', () => {
   })
 })
 
-describe('a place on the network', () => {
+describe('a server on the network', () => {
   const http = (url: string, headers: Record<string, string> = {}): HttpTransport => ({ type: 'http', url, headers })
 
-  test('a place on the network is the same however its address is written', async () => {
+  test('different spellings of an address have the same fingerprint', async () => {
     expect(await fingerprintOf(http('https://Example.com:443/a/../b#c'))).toEqual(await fingerprintOf(http('https://example.com/b')))
   })
 
-  test('a place on the network is another with another authorization server or resource', async () => {
+  test('another authorization server or resource changes the fingerprint', async () => {
     const at = (name: string): Promise<Fingerprint> => fingerprintOf(http(`https://\${env:${name}}/x`))
     const [one, two] = [await at('A'), await at('B')]
     expect(one.fingerprint).not.toBe(two.fingerprint)
   })
 
-  test('and a program keep secrets to themselves that somebody wrote into their configuration', async () => {
+  test('fingerprints of addresses and programs reveal no secret in the configuration', async () => {
     const canary = 'sk-canary1234567890abcdef'
     const ways = [
       http(`https://user:${canary}@example.com/?key=${canary}`, { 'X-Key': canary }),
@@ -501,13 +501,13 @@ describe('a place on the network', () => {
   })
 })
 
-describe('what changed is told', () => {
+describe('the description of a change', () => {
   const script = (folder: string, text = 'one'): string => {
     writeFileSync(join(folder, 'raw.mjs'), text)
     return join(folder, 'raw.mjs')
   }
 
-  test('as a change of the folder, and of the file that the command names there', async () => {
+  test('a changed folder is reported with the changed file in it', async () => {
     const [one, two, three] = [newFolder(), newFolder(), newFolder()]
     const [first, second] = [script(one), script(two)]
     const look = (cwd: string): Promise<Fingerprint> => fingerprintOf(command('node', 'raw.mjs'), { cwd })
@@ -523,7 +523,7 @@ describe('what changed is told', () => {
     ])
   })
 
-  test('without the interpreter, where only the folder decides whether its content counts', async () => {
+  test('the interpreter is not reported if only the folder decides about its content', async () => {
     const [one, home] = [newFolder(), newFolder()]
     mkdirSync(join(home, 'bin'))
     program(join(home, 'bin'), 'node')
@@ -536,7 +536,7 @@ describe('what changed is told', () => {
     expect(between(there, here)[0]).toBe(`the folder was ${one} and is ${home} now`)
   })
 
-  test('and the folder alone makes no other server of one whose files are named in full', async () => {
+  test('a changed folder alone keeps the fingerprint if all files are named in full', async () => {
     const [one, two] = [newFolder(), newFolder()]
     const transport = command('node', script(one))
     const [before, after] = [await fingerprintOf(transport, { cwd: one }), await fingerprintOf(transport, { cwd: two })]
@@ -544,7 +544,7 @@ describe('what changed is told', () => {
     expect(between(before, after)).toEqual([`the folder was ${one} and is ${two} now`])
   })
 
-  test('of a configured folder once, and with its placeholders as they are written', async () => {
+  test('a configured folder is reported once, with its placeholders as written', async () => {
     const one = newFolder()
     const [before, after] = [
       await fingerprintOf({ ...command('node'), cwd: one }),
@@ -553,7 +553,7 @@ describe('what changed is told', () => {
     expect(between(before, after)).toEqual([`the folder was ${one} and is \${env:HOME} now`])
   })
 
-  test('of a file that was taken away, and of one that came', async () => {
+  test('removed and added files are reported', async () => {
     const folder = newFolder()
     const look = (): Promise<Fingerprint> => fingerprintOf(command('node', './raw'), { cwd: folder })
     const without = await look()
@@ -564,7 +564,7 @@ describe('what changed is told', () => {
     expect(between(withIt, await look())).toEqual([`the file ${file} no longer exists`])
   })
 
-  test('of variables by their names', async () => {
+  test('changed variables are reported by name', async () => {
     const look = (env: Record<string, string>): Promise<Fingerprint> => fingerprintOf({ ...command('no-such-program'), env }, { cwd: '/' })
     const before = await look({ CITY: 'Rome', OLD: 'x' })
     expect(between(before, await look({ CITY: 'Paris', NEW: 'x' }))).toEqual([
@@ -574,7 +574,7 @@ describe('what changed is told', () => {
     ])
   })
 
-  test('without a masked value: one that is not kept whole is not shown at all', async () => {
+  test('a masked value is not shown', async () => {
     const canary = 'sk-canary1234567890abcdef'
     const folder = newFolder()
     const before = await fingerprintOf(command('x', `--token=${canary}`, 'a', canary), { cwd: folder })
@@ -583,7 +583,7 @@ describe('what changed is told', () => {
     expect(between(after, before)).toContain('argument 3 is new')
   })
 
-  test('and a record without a folder says nothing of it', async () => {
+  test('an old record without a folder reports no folder', async () => {
     const { parts } = await fingerprintOf(command('x'), { cwd: newFolder() })
     const old = parts.filter(({ name }) => name !== 'folder')
     expect(fingerprintChanges(old, parts)).toEqual([])
@@ -591,7 +591,7 @@ describe('what changed is told', () => {
   })
 })
 
-test('a server in this process is what it says it is: nobody else could put it there', async () => {
+test('a server in this process is identified by its name and version', async () => {
   const transport = { type: 'memory', service: createServer({ name: 'a', version: '1' }) } as const
   const [one, two] = [
     await fingerprintOf(transport, { info: { name: 'a', version: '1' } }),

@@ -13,8 +13,8 @@ const CANARY = 'canary-8f3kq0Zx7LwP2mN5'
 const processWay = (over: Partial<StdioTransport>): StdioTransport => ({ type: 'stdio', command: 'x', args: [], env: {}, ...over })
 const httpWay = (over: Partial<HttpTransport>): HttpTransport => ({ type: 'http', url: 'https://x.example', headers: {}, ...over })
 
-describe('a way', () => {
-  test('a way is resolved in every text of it, each placeholder asked for once', async () => {
+describe('a transport', () => {
+  test('placeholders are resolved in every text of a transport, and each is asked for once', async () => {
     const asked: string[] = []
     const transport = processWay({
       command: '${env:BIN}/server',
@@ -47,7 +47,7 @@ describe('a way', () => {
     expect(transport.env.KEY).toBe('${secret:key}')
   })
 
-  test('of HTTP is resolved in its URL and headers', async () => {
+  test('an HTTP transport is resolved in its URL and headers', async () => {
     const transport = httpWay({ url: 'https://${input:tenant}.example/mcp', headers: { Authorization: 'Bearer ${secret:t}' } })
     expect(await resolveTransport(transport, { secret: () => 'abc', input: () => 'acme' })).toEqual({
       type: 'http',
@@ -56,7 +56,7 @@ describe('a way', () => {
     })
   })
 
-  test('a way tells beforehand what it will be given and where', () => {
+  test('a transport lists its placeholders and their places before it is resolved', () => {
     const transport = processWay({ args: ['${secret:a}${env:B:-c}'], env: { D: '${input:e}' } })
     expect(placeholdersIn({ transport })).toEqual([
       { kind: 'secret', name: 'a', where: 'args[0]' },
@@ -65,13 +65,13 @@ describe('a way', () => {
     ])
   })
 
-  test('a way takes a variable from the environment of this process unless told otherwise', async () => {
+  test('a variable comes from the environment of this process by default', async () => {
     expect(await resolveTransport(processWay({ args: ['${env:PATH}'] }), {})).toMatchObject({ args: [process.env.PATH] })
   })
 })
 
 describe('a value', () => {
-  test('a value that holds placeholders is text, and is not looked into again', async () => {
+  test('a value that contains placeholders is not expanded again', async () => {
     const resolved = await resolveTransport(processWay({ args: ['${env:A}', '${input:b}', '${secret:c}'] }), {
       env: () => '${secret:stolen}',
       input: () => '${env:HOME} ${$}',
@@ -84,7 +84,7 @@ describe('a value', () => {
     ['${secret:gone}', 'is not in the vault'],
     ['${env:PORTICO_NO_SUCH_VARIABLE}', 'is not set in the environment'],
     ['${input:nobody}', 'was not entered'],
-  ])('a value that is missing is an error that names %s and where it is used', async (placeholder, why) => {
+  ])('a missing value is an error that names %s and its place', async (placeholder, why) => {
     await expect(resolveTransport(processWay({ env: { KEY: `a ${placeholder}` } }), { secret: () => undefined })).rejects.toMatchObject({
       code: 'ERR_SECRET',
       message: `${placeholder}, used in env.KEY, ${why}`,
@@ -96,7 +96,7 @@ describe('a value', () => {
     ['a NUL in an argument', processWay({ args: ['${secret:x}'] }), `${CANARY}\0`],
     ['a NUL in a variable', processWay({ env: { A: '${secret:x}' } }), `${CANARY}\0`],
     ['something that makes no URL', httpWay({ url: 'https://${secret:x}' }), `${CANARY} ^`],
-  ])('with %s is refused here, without being repeated', async (_what, transport, value) => {
+  ])('a value with %s is refused, and the error does not repeat it', async (_what, transport, value) => {
     const error = await resolveTransport(transport, { secret: () => value }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'ERR_SECRET', message: expect.stringContaining('${secret:x}') })
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain(CANARY)
@@ -104,7 +104,7 @@ describe('a value', () => {
 })
 
 describe('text', () => {
-  test('text that is escaped means itself, whatever it looks like', async () => {
+  test('escaped text is used literally', async () => {
     const piece = fc.oneof(
       fc.constantFrom('$', '{', '}', '${', '${$}', '${secret:a}', '${env:B:-c}', '${input:d}', ':', 'secret:'),
       fc.string({ maxLength: 4 }),
@@ -118,13 +118,10 @@ describe('text', () => {
     )
   })
 
-  test.each(['${secret:', '${env:a:-', '${', '$', '${$}', '${secret:a}'])(
-    'of %s again and again is read in time in proportion to it',
-    (piece) => {
-      expectLinear(2000, (size) => {
-        const text = piece.repeat(size)
-        return () => void partsOf(text)
-      })
-    },
-  )
+  test.each(['${secret:', '${env:a:-', '${', '$', '${$}', '${secret:a}'])('text that repeats %s is read in linear time', (piece) => {
+    expectLinear(2000, (size) => {
+      const text = piece.repeat(size)
+      return () => void partsOf(text)
+    })
+  })
 })

@@ -29,7 +29,7 @@ const memorySpec = (id: string): ServerSpec => {
 }
 
 describe('a fleet of servers', () => {
-  test('a fleet of servers manages a client for each and ends them all', async () => {
+  test('a fleet has one client per server, and ends them all', async () => {
     proves('T-HOST-001')
     const file = join(folder(), 'starts')
     const fleet = newFleet()
@@ -44,7 +44,7 @@ describe('a fleet of servers', () => {
     await expect(fleet.configure([])).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('a fleet of servers is not held up by a server that hangs or one that is not there', async () => {
+  test('a server that hangs or is missing does not delay the fleet', async () => {
     proves('T-ARCH-015')
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ hangs: true }), 'hangs'), specOf(missingWay, 'missing'), memorySpec('good')])
@@ -76,7 +76,7 @@ describe('a fleet of servers', () => {
     expect(() => fleet.get('gone')).toThrow(expect.objectContaining({ code: 'ERR_SERVER_UNKNOWN' }))
   })
 
-  test('a fleet of servers never has two processes of one server, however fast the configuration changes', async () => {
+  test('a fleet never has two processes of one server, even if the configuration changes fast', async () => {
     const starts = join(folder(), 'starts')
     const fleet = newFleet()
     await Promise.all(['a', 'b', 'c', 'd'].map((word) => fleet.configure([specOf(processWay({ starts, word }), 'one')])))
@@ -85,7 +85,7 @@ describe('a fleet of servers', () => {
     expect(linesOf(starts).map(Number).filter(isAlive)).toHaveLength(1)
   })
 
-  test('of servers that are killed again and again never mixes them up, and has each of them back once', { timeout: 30_000 }, async () => {
+  test('servers that are killed repeatedly are never mixed up, and each returns once', { timeout: 30_000 }, async () => {
     const starts = join(folder(), 'starts')
     const words = ['a', 'b', 'c', 'd']
     const fleet = newFleet({
@@ -122,7 +122,7 @@ describe('a fleet of servers', () => {
     expect(pids.filter(isAlive)).toHaveLength(4)
   })
 
-  test('a fleet of servers has so many servers at most, and none twice', async () => {
+  test('the number of servers is limited, and no server is added twice', async () => {
     const fleet = newFleet({ limits: { maxServers: 2 } })
     await expect(fleet.configure([memorySpec('a'), memorySpec('b'), memorySpec('c')])).rejects.toMatchObject({
       code: 'ERR_LIMIT',

@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 describe('servers of one host', () => {
-  test('see nothing of each other: no byte of one is ever sent to another', async () => {
+  test('servers see nothing of each other: no byte of one is sent to another', async () => {
     proves('T-ARCH-008', 'T-ARCH-018')
     const records = folder()
     const heard: string[] = []
@@ -55,7 +55,7 @@ describe('servers of one host', () => {
       await second.use((client) => client.read('second://banana'))
       await third.use((client) => client.read('remote://cherry'))
       await call(first, 'grow')
-      await Promise.all(fleet.all().map((server) => server.refresh()))
+      await Promise.all(fleet.all().map((server) => server.use((client) => client.tools().all())))
     }
     // Each has a client of its own.
     const clients = await Promise.all(fleet.all().map((server) => server.use(async (client) => client)))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/client/client.ts'
-import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
 import { OfferingReader, type ServerListing } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
@@ -31,7 +31,7 @@ function lateReader() {
   }
   const reader = new OfferingReader({
     client: client as unknown as Client,
-    limits: DEFAULT_SUPERVISION_LIMITS,
+    limits: { ...DEFAULT_SUPERVISION_LIMITS, ...FIXED_SUPERVISION_LIMITS },
     clock,
     known: undefined,
     onListing: (listing) => listings.push(listing),
@@ -40,7 +40,7 @@ function lateReader() {
   return { clock, tools, listings, reader, reads: () => reads, confirm: () => confirm() }
 }
 
-describe('a server that is slow to confirm that it will tell of changes', () => {
+describe('a server that acknowledges change notifications slowly', () => {
   test('a server slow to acknowledge change notifications is listed before and after it does', async () => {
     const { clock, tools, listings, reader, confirm } = lateReader()
     const started = reader.start()
@@ -66,7 +66,7 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
     expect(reads()).toBe(1)
   })
 
-  test('a server that is slow to confirm that it will tell of changes is read once when it confirms in time', async () => {
+  test('a server that acknowledges change notifications in time is listed once', async () => {
     const { clock, reader, reads, confirm } = lateReader()
     const started = reader.start()
     confirm()
@@ -76,8 +76,8 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
   })
 })
 
-describe('the surface of a server', () => {
-  test('the surface of a server is read again when the server says that it changed', async () => {
+describe('the offering of a server', () => {
+  test('an offering is read again when the server announces a change', async () => {
     const server = supervise(processWay({ word: 'new' }))
     await server.retry()
     expect(names(server.listing?.offering.tools)).not.toContain('grown-new')
@@ -85,7 +85,7 @@ describe('the surface of a server', () => {
     await until(() => names(server.listing?.offering.tools).includes('grown-new'))
   })
 
-  test('the surface of a server is read once for changes that come together, and only the list that changed', async () => {
+  test('several changes together cause one read, and only of the changed list', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     const asked: string[] = []
@@ -108,7 +108,7 @@ describe('the surface of a server', () => {
     expect(asked).toEqual(['tools/list'])
   })
 
-  test('an offering is read less and less often while it keeps changing, and soon again after that', async () => {
+  test('an offering that keeps changing is read less often, until it is stable again', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -143,7 +143,7 @@ describe('the surface of a server', () => {
     await until(() => reads === 1)
   })
 
-  test('the surface of a server is read at the pace that is set', async () => {
+  test('an offering is read at the configured pace', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -179,7 +179,7 @@ describe('the surface of a server', () => {
     expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
-  test('an offering stays as last known where a list fails, with a warning, and is read again later', async () => {
+  test('the last offering stays if a list fails, with a warning and a later retry', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     service.prompt('p', {}, () => 'x')
@@ -204,7 +204,7 @@ describe('the surface of a server', () => {
     expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1', 't2'])
   })
 
-  test('the surface of a server survives a reconnection to a server whose lists fail now', async () => {
+  test('an offering survives a reconnection after which the lists fail', async () => {
     const service = manyTools(2)
     let isBroken = false
     service.use((invocation, next) => {
@@ -225,7 +225,7 @@ describe('the surface of a server', () => {
     [9, false],
     [10, false],
     [11, true],
-  ])('with %i things, of 10 that are allowed, is refused: %s', async (count, isRefused) => {
+  ])('an offering with %i items, of 10 that are allowed, is refused: %s', async (count, isRefused) => {
     const server = supervise(memoryWay(manyTools(count)), { limits: { maxOfferingItems: 10 } })
     await server.retry()
     expect(server.listing?.isStale).toBe(isRefused)
@@ -234,7 +234,7 @@ describe('the surface of a server', () => {
     expect(server.health.state).toBe('ready')
   })
 
-  test('the surface of a server is bounded over all lists together, by number and by bytes', async () => {
+  test('number and bytes of an offering are limited over all lists', async () => {
     const service = manyTools(6)
     for (let at = 0; at < 6; at++) service.prompt(`p${at}`, {}, () => 'x')
     const byNumber = supervise(memoryWay(service), { limits: { maxOfferingItems: 11 } })
@@ -257,7 +257,7 @@ describe('the surface of a server', () => {
     }
   })
 
-  test('the surface of a server does not wait for a server that never confirms that it will tell of changes', async () => {
+  test('listing does not wait for a server that never acknowledges change notifications', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     const silent = new Proxy(service, {
@@ -287,7 +287,7 @@ describe('the surface of a server', () => {
     expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
   })
 
-  test('the surface of a server holds the first of two tools of one name', async () => {
+  test('of two tools with the same name the first is kept', async () => {
     const service = manyTools(1)
     service.use(async (invocation, next) => {
       const result = await next()

@@ -1,10 +1,10 @@
 /** When a server that failed is tried again. */
 
 import { expect, test } from 'vitest'
-import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { FIXED_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
 import { Recovery } from '../../../src/host/servers/recovery.ts'
 
-const limits = { ...DEFAULT_SUPERVISION_LIMITS, breakerFailures: 3, breakerWindowMs: 60_000, breakerOpenMs: 90_000, stableMs: 1_000_000 }
+const limits = { ...FIXED_SUPERVISION_LIMITS, breakerFailures: 3, breakerWindowMs: 60_000, breakerOpenMs: 90_000, stableMs: 1_000_000 }
 
 /** What is said after failures at these times. */
 const after = (...times: number[]): string[] => {
@@ -12,20 +12,20 @@ const after = (...times: number[]): string[] => {
   return times.map((at) => recovery.onFailure(at).state)
 }
 
-test('so many failures within the window open the circuit', () => {
+test('too many failures within the window open the circuit', () => {
   expect(after(0, 30_000, 59_999)).toEqual(['waiting', 'waiting', 'open-circuit'])
 })
 
-test('failures that are further apart than the window do not, however many there are', () => {
+test('failures further apart than the window never open the circuit', () => {
   expect(after(0, 30_000, 60_000)).toEqual(['waiting', 'waiting', 'waiting'])
   expect(new Set(after(...Array.from({ length: 50 }, (_, at) => at * 30_000)))).toEqual(new Set(['waiting']))
 })
 
-test('the window moves: what failed long ago does not count together with what failed now', () => {
+test('the window moves: old failures do not count together with new ones', () => {
   expect(after(0, 61_000, 62_000, 63_000)).toEqual(['waiting', 'waiting', 'waiting', 'open-circuit'])
 })
 
-test('after the pause one failure is enough, until a connection was stable', () => {
+test('after the pause one failure opens the circuit again, until a connection was stable', () => {
   const recovery = new Recovery({ ...limits, stableMs: 1_000 })
   for (const at of [0, 1, 2]) recovery.onFailure(at)
   expect(recovery.onFailure(200_000)).toEqual({ state: 'open-circuit', retryAt: 290_000 })

@@ -93,14 +93,14 @@ describe('starting a server', () => {
   })
 
   test.each(['ERR_CONSENT', 'ERR_SECRET', 'ERR_AUTH', 'ERR_CONFIG'] as const)(
-    'starting a server ends with %s in a refusal, not in attempts without end',
+    'a start that ends with %s is a refusal, and is not retried',
     async (code) => {
       const server = supervise(missingWay, { permit: () => Promise.reject(new McpError(code, 'not now')) })
       expect(await server.retry()).toMatchObject({ state: 'refused', error: { code } })
     },
   )
 
-  test('starting a server happens once, however many want it at the same time', async () => {
+  test('a server is started once, even if many callers want it at the same time', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }))
     const [first, second] = await Promise.all([call(server, 'pid'), call(server, 'pid'), server.retry(), server.retry()])
@@ -108,7 +108,7 @@ describe('starting a server', () => {
     expect(linesOf(starts)).toEqual([first])
   })
 
-  test('starting a server does not happen to one that is disabled', async () => {
+  test('a disabled server is not started', async () => {
     const server = supervise(processWay(), { spec: { ...specOf(processWay()), isDisabled: true } })
     server.start()
     expect(await server.retry()).toEqual({ state: 'disabled' })
@@ -143,7 +143,7 @@ describe('a server that fails', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('a server that fails is down at the start and is connected later, as soon as it is there', async () => {
+  test('a server that is down at the start is connected as soon as it is available', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts, failures: 2 }), { limits: { firstRetryMs: 10 } })
     server.start()
@@ -153,7 +153,7 @@ describe('a server that fails', () => {
     expect(await call(server, 'echo', { text: 'at last' })).toBe('word at last')
   })
 
-  test('a failing server is restarted after growing pauses, up to a bound, and calls say how long', async () => {
+  test('a failing server is restarted after growing pauses up to a limit, and calls report the pause', async () => {
     const clock = fakeClock()
     const pauses: number[] = []
     const server = supervise(missingWay, {
@@ -176,7 +176,7 @@ describe('a server that fails', () => {
     }
   })
 
-  test('too often is left alone for a while, then tried once, and left alone again when that fails', async () => {
+  test('a server that fails too often is paused, tried once, and paused again if that fails', async () => {
     const clock = fakeClock()
     let attempts = 0
     const server = supervise(missingWay, {
@@ -206,7 +206,7 @@ describe('a server that fails', () => {
     expect(attempts).toBe(5)
   })
 
-  test('right after every connection is as bad as one that does not start', async () => {
+  test('a failure right after connecting counts like a failed start', async () => {
     const clock = fakeClock()
     const server = supervise(memoryWay(newServer()), { clock, limits: { breakerFailures: 4 } })
     server.start()
@@ -222,7 +222,7 @@ describe('a server that fails', () => {
     expect(server.health.state).toBe('open-circuit')
   })
 
-  test('after a long good time is tried again soon', async () => {
+  test('a server that fails after a long stable time is retried soon', async () => {
     const clock = fakeClock()
     const server = supervise(memoryWay(newServer()), { clock, limits: { breakerFailures: 2, pingIntervalMs: 0 } })
     for (let deaths = 0; deaths < 4; deaths++) {
@@ -237,7 +237,7 @@ describe('a server that fails', () => {
 })
 
 describe('a server over HTTP', () => {
-  test('a server over HTTP that is not there yet is connected later, and reconnected after an outage', async () => {
+  test('an HTTP server that is not available is connected later, and reconnected after an outage', async () => {
     const first = await listen(newServer(), { handleSignals: false })
     const { port, url } = first
     await first.close()
@@ -259,7 +259,7 @@ describe('a server over HTTP', () => {
     await third.close()
   })
 
-  test('a server over HTTP that answers one request badly and the next one well is still connected', async () => {
+  test('an HTTP server that fails one request and answers the next stays connected', async () => {
     const listening = await listen(newServer(), { handleSignals: false })
     const seen: Health[] = []
     const server = supervise(httpWay(listening.url), { onHealth: (health) => seen.push(health) })
@@ -274,7 +274,7 @@ describe('a server over HTTP', () => {
 })
 
 describe('a server that does not answer', () => {
-  test('when it is greeted holds up calls for a little only, and its process ends with it', async () => {
+  test('a server that does not answer the handshake delays calls only briefly, and is ended', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts, hangs: true }), { limits: { waitMs: 100 } })
     await expect(call(server, 'pid')).rejects.toMatchObject({ code: 'ERR_SERVER_DOWN', data: { retryAfterMs: 100 } })
@@ -287,12 +287,12 @@ describe('a server that does not answer', () => {
     expect(linesOf(starts)).toHaveLength(1)
   })
 
-  test('a call that is given up does not wait for it', async () => {
+  test('a cancelled call does not wait for a server that does not answer', async () => {
     const server = supervise(processWay({ hangs: true }))
     await expect(server.use(async () => {}, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
-  test('to pings shows it at the first one, and is connected anew after the second', async () => {
+  test('a server that misses a ping shows it, and is reconnected after the second miss', async () => {
     const clock = fakeClock()
     const { service, mute } = muteable(newServer())
     const server = supervise(memoryWay(service), { clock })
@@ -307,7 +307,7 @@ describe('a server that does not answer', () => {
     expect(server.health).toEqual({ state: 'ready', missedPings: 0 })
   })
 
-  test('once and then does is as good as before', async () => {
+  test('a server that misses one ping and answers the next is ready again', async () => {
     const clock = fakeClock()
     const { service, mute } = muteable(newServer())
     const server = supervise(memoryWay(service), { clock })
@@ -319,7 +319,7 @@ describe('a server that does not answer', () => {
     expect(server.health).toEqual({ state: 'ready', missedPings: 0 })
   })
 
-  test('because it works on a call is not pinged', async () => {
+  test('a server that works on a call is not pinged', async () => {
     const clock = fakeClock()
     const { service, mute } = muteable(newServer())
     const server = supervise(memoryWay(service), { clock })
@@ -340,7 +340,7 @@ describe('a server that does not answer', () => {
 })
 
 describe('a listener that fails', () => {
-  test('a listener that fails stops nothing', async () => {
+  test('an error in a listener stops nothing', async () => {
     const warnings: string[] = []
     const fail = (): never => {
       throw new Error('in the listener')
@@ -354,7 +354,7 @@ describe('a listener that fails', () => {
 })
 
 describe('closing a server', () => {
-  test('closing a server leaves no process, however often it was started', async () => {
+  test('closing a server leaves no process, even after many starts', async () => {
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }), { limits: { firstRetryMs: 10 } })
     await call(server, 'pid')
@@ -368,7 +368,7 @@ describe('closing a server', () => {
     expect(await server.retry()).toEqual({ state: 'closed' })
   })
 
-  test('closing a server does not wait for a person who is still asked whether it may start', async () => {
+  test('closing a server does not wait for an open question about its start', async () => {
     let signal: AbortSignal | undefined
     const server = supervise(processWay(), {
       permit: (given) => {
@@ -382,7 +382,7 @@ describe('closing a server', () => {
   })
 })
 
-describe('what a server writes for people', () => {
+describe('log output of a server', () => {
   test('log output of a server is passed on within the rate, and the rest is counted', async () => {
     const lines: unknown[] = []
     const warnings: string[] = []
@@ -404,7 +404,7 @@ describe('what a server writes for people', () => {
   })
 })
 
-describe('a resource that is watched', () => {
+describe('a watched resource', () => {
   test('a watched resource is watched on the next connection too, and reported as changed', async () => {
     const service = createServer({ name: 'here', version: '1' })
     service.resource('a://b', { name: 'b' }, () => 'x')
@@ -424,7 +424,7 @@ describe('a resource that is watched', () => {
     expect(told).toEqual(['a://b', 'a://b', 'a://b'])
   })
 
-  test('a resource that is watched is one of so many at most', async () => {
+  test('the number of watched resources is limited', async () => {
     const server = supervise(memoryWay(newServer()), { limits: { maxSubscriptions: 1 } })
     await server.subscribe('a://b', () => {})
     await expect(server.subscribe('a://c', () => {})).rejects.toMatchObject({

@@ -19,7 +19,7 @@ describe('a lane', () => {
     expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b', 'c', 'd'], 0, false])
   })
 
-  test('a lane gives a place back once, however often it is left', () => {
+  test('a lane frees a place once, even if it is left several times', () => {
     const lane = new Lane(1)
     const log: string[] = []
     const a = entered(lane, log, 'a')
@@ -43,7 +43,7 @@ describe('a lane', () => {
     expect([log, onShorter.mock.calls.length]).toEqual([['a', 'c'], 2])
   })
 
-  test('a lane stays within its bound when an admitted request takes another place at once', () => {
+  test('a lane stays within its limit if an admitted request takes another place at once', () => {
     const lane = new Lane(1)
     const log: string[] = []
     const a = entered(lane, log, 'a')

@@ -78,7 +78,7 @@ describe('calls beyond maxConnections', () => {
     expect(server.posts('tools/call').map(({ message }) => message.params.arguments.n)).toEqual([1, 3])
   })
 
-  test('calls over maxQueued are refused at once with an error that names both bounds', async () => {
+  test('calls over maxQueued are refused at once with an error that names both limits', async () => {
     const server = await statelessServer({ 'tools/call': () => {} })
     const { client } = await open(server, { http: { limits: { maxConnections: 1, maxQueued: 2 } } })
     await client.tools().all()

@@ -102,7 +102,7 @@ describe('every message', () => {
     expect(modern.received.map(({ headers }) => headers['mcp-method'])).toEqual(['server/discover', 'tools/list', 'tools/call'])
   })
 
-  test('every message repeats the name of what it is about, and only then', async () => {
+  test('every message that has a target repeats its name in a header, and no other does', async () => {
     proves('T-HDR-006', 'T-HDR-007', 'R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
     for (const [server, options] of [
       [await sessionServer(), { revisions: [SESSION] }],
@@ -144,7 +144,7 @@ describe('every message', () => {
 })
 
 describe('an answer', () => {
-  test('an answer may come as JSON or as a stream, whatever came before', async () => {
+  test('each answer may be JSON or a stream, independent of earlier answers', async () => {
     proves('T-HTTP-018')
     let count = 0
     const server = await sessionServer({
@@ -160,7 +160,7 @@ describe('an answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('an answer finds its header names whatever their case', async () => {
+  test('header names of an answer are found in any letter case', async () => {
     proves('T-HDR-008')
     const server = await sessionServer({
       initialize: (_, { response }) => {

@@ -207,7 +207,7 @@ describe('what a server may send', () => {
     ['an event without end', `data: ${'x'.repeat(1000)}\n`, ''],
     ['a comment without end', 'x'.repeat(65_536), ': '],
     ['an id without end', 'x'.repeat(65_536), 'id: '],
-  ])('an answer over its bound is cut off, with its connection: %s', async (_, piece, before) => {
+  ])('an answer over its limit is cut off, with its connection: %s', async (_, piece, before) => {
     const rssBefore = process.memoryUsage().rss
     let isGone = false
     const { outcome } = await outcomeOf(flood(piece, before, () => (isGone = true)))

@@ -155,7 +155,7 @@ describe('a session that the server has forgotten', () => {
     forget()
     expect(await client.call('echo', { text: 'again' })).toMatchObject(SAID)
     expect(sessions()).toBe(2)
-    expect(warnings).toEqual([expect.stringContaining('does not know the session any more')])
+    expect(warnings).toEqual([expect.stringContaining('no longer knows the session')])
     const handshakes = server.posts('initialize')
     for (const { headers } of handshakes) expect(headers).not.toHaveProperty('mcp-session-id')
     const last = server.posts('tools/call').at(-1)

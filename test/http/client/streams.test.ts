@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../../src/base/clock.ts'
 import { proves } from '../../support/proves.ts'
 import {
   type Events,
@@ -102,7 +103,7 @@ describe('the stream of a call', () => {
       },
       'tools/call': (_, answer) => answer.events().raw('retry: 5\nid: p0\ndata:\n\n').end(),
     })
-    const { client } = await openSession(server, { http: { limits: { maxReconnects: 2 } } })
+    const { client } = await openSession(server)
     expect(await client.call('echo', {})).toMatchObject(SAID)
     expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([
       'p0',
@@ -161,12 +162,16 @@ describe('the stream of a call', () => {
     expect(resumes(gone.received)).toHaveLength(1)
 
     const down = await sessionServer(refusing(503))
-    const second = await openSession(down, { http: { limits: { maxReconnects: 2 } } })
+    const second = await openSession(down)
+    // The pauses between the attempts are not tested here.
+    const after = systemClock.after.bind(systemClock)
+    vi.spyOn(systemClock, 'after').mockImplementation((ms, run) => after(ms < 10_000 ? 1 : ms, run))
+    onTestFinished(() => void vi.restoreAllMocks())
     expect(await failureOf(second.client.call('echo', {}))).toMatchObject({
       code: 'ERR_CLOSED',
-      message: expect.stringMatching(/HTTP 503 .*in 2 attempts \(limits.maxReconnects\)/),
+      message: expect.stringMatching(/HTTP 503 .*in 5 attempts$/),
     })
-    expect(resumes(down.received)).toHaveLength(3)
+    expect(resumes(down.received)).toHaveLength(6)
   })
 
   test('a stateless call stream is not resumed', async () => {

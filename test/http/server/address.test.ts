@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { httpHandler } from '../../../src/http/index.ts'
+import { FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { addressKey, forwardedAddress } from '../../../src/http/server/limits/address.ts'
 import { UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
@@ -23,12 +24,12 @@ describe('what counts as one address', () => {
     ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
     ['', ''],
-  ])('%j counts as %j', (address, key) => {
+  ])('the address %j counts as %j', (address, key) => {
     expect(addressKey(address)).toBe(key)
   })
 
   test('all addresses of one IPv6 network share one count, two networks do not', () => {
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, fakeClock(), () => {}))
+    const holders = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, fakeClock(), () => {}))
     const one = holders.of(undefined, '2001:db8::1')
     expect(holders.of(undefined, '2001:db8::2')).toBe(one)
     expect(holders.of(undefined, '2001:db8:0:1::1')).not.toBe(one)
@@ -38,7 +39,7 @@ describe('what counts as one address', () => {
 
   test('callers that hold nothing are forgotten at the next tick, others are not', async () => {
     const clock = fakeClock()
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, clock, () => {}))
     const holding = holders.of(undefined, '192.0.2.1')
     holding.inFlight++
     for (let i = 0; i < 1000; i++) holders.of(undefined, `10.0.${i >> 8}.${i & 255}`)
@@ -73,7 +74,7 @@ describe('trustProxy', () => {
     expect(forwardedAddress(header, proxies, 'SOCKET')).toBe(address)
   })
 
-  test.each([-1, 1.5, Number.NaN, 'yes'])('%j is refused', (trustProxy) => {
+  test.each([-1, 1.5, Number.NaN, 'yes'])('the address %j is refused', (trustProxy) => {
     const server = createServer({ name: 'x', version: '1' })
     expect(() => httpHandler(server, { trustProxy: trustProxy as never })).toThrow(
       'trustProxy must be true, false or the number of proxies',
@@ -103,7 +104,7 @@ describe('trustProxy', () => {
     expect(await seenBy(2)).toEqual(['203.0.113.9', '203.0.113.9'])
   })
 
-  test('a runtime without client addresses has no bounds by address', async () => {
+  test('a runtime without client addresses has no limits by address', async () => {
     const server = testServer()
     const handler = httpHandler(server, { limits: { maxSessionsPerAddress: 1, maxInFlightPerAddress: 1, maxStreamsPerAddress: 1 } })
     const statuses = await Promise.all(

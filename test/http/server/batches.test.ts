@@ -66,7 +66,7 @@ describe('batches in 2025-03-26', () => {
 })
 
 describe('batches elsewhere', () => {
-  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('batches are answered 400 in %s, whatever is in them', async (revision) => {
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('batches with any content are answered 400 in %s', async (revision) => {
     proves('R-BASE-003')
     const { url } = await serve(testServer())
     const session = await openSession(url, revision)

@@ -107,8 +107,8 @@ describe('a process that is asked to end', () => {
     expect(performance.now() - signalledAt).toBeLessThan(5000)
   })
 
-  test('a process that ends completes answers that have become streams', async () => {
-    const { child, url, exited } = await start({ STREAM_AFTER_MS: '100' })
+  test('a process that ends completes answers that are streams', async () => {
+    const { child, url, exited } = await start({ RESPONSES: 'sse' })
     const session = await openSession(url, '2025-11-25')
     const streams = await Promise.all([
       ...Array.from({ length: 10 }, (_, id) => session.askStream({ ...callTool('work', { ms: 700 }), id })),

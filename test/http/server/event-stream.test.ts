@@ -1,12 +1,13 @@
 import { describe, expect, test, vi } from 'vitest'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { EventStream, type EventStreamOwner, readEventId } from '../../../src/http/server/streams/event-stream.ts'
 import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
-function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits?: Partial<HttpLimits> } = {}) {
-  const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
+function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits?: Partial<AllHttpLimits> } = {}) {
+  const all = { ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, ...limits }
   const { clock } = countingClock()
   let kept = 0
   const owner = {

@@ -24,7 +24,7 @@ test('repeating the same credentials is not a new attempt, but trying before the
   expect(await logins.count('192.0.2.1', 'b')).toBeUndefined()
 })
 
-test('nothing is counted without a bound', async () => {
+test('nothing is counted without a limit', async () => {
   const logins = new FailedLogins(false, () => 0)
   for (let i = 0; i < 5; i++) expect(await logins.count('192.0.2.1', String(i))).toBeUndefined()
 })

@@ -1,15 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpOptions, httpHandler } from '../../../src/http/index.ts'
+import { createHandler } from '../../../src/http/server/handler.ts'
 import type { Server } from '../../../src/server/index.ts'
-import { callTool, collectGarbage, initializeMessage, modern, testServer, until, WATCHED } from '../../support/http-service.ts'
+import {
+  callTool,
+  collectGarbage,
+  fixedLimits,
+  initializeMessage,
+  modern,
+  type TestHttpOptions,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const URL_HERE = 'http://localhost/mcp'
 
-function handling(server: Server, options: HttpOptions = {}) {
+function handling(server: Server, options: TestHttpOptions = {}) {
   const onRefused = vi.fn()
-  const handler = httpHandler(server, { onRefused, ...options })
+  const handler = createHandler(server, { onRefused, ...options }, fixedLimits(options.limits))
   onTestFinished(() => handler.close())
   const send = (asked: Parameters<typeof modern>[0], init: RequestInit = {}, url = URL_HERE): Promise<Response> => {
     const { headers, body } = modern(asked)
@@ -152,7 +163,7 @@ describe('the fetch handler', () => {
       }),
     }) as RequestInit
 
-  test('the fetch handler bounds the length and the slowness of bodies', async () => {
+  test('the fetch handler limits the length and the slowness of bodies', async () => {
     const { send: sendLarge } = handling(testServer(), { limits: { maxBodyBytes: 1000 } })
     const { send } = handling(testServer(), { limits: { bodyGraceMs: 80, minBodyRate: 100_000 } })
     const large = await sendLarge(

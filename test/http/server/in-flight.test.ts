@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { Endpoint } from '../../../src/http/server/endpoint.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
 import { CallerUsage, UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
 import { InFlight } from '../../../src/http/server/limits/in-flight.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { answerStateless } from '../../../src/http/server/stateless.ts'
 import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import type { RequestMessage } from '../../../src/jsonrpc/message.ts'
@@ -15,7 +16,7 @@ import { countingClock, TestReply } from './test-sink.ts'
 
 const holdOf = (inFlight: InFlight, usage: CallerUsage): BodyMemory => new BodyMemory(inFlight, usage)
 
-const limitsOf = (limits: Partial<HttpLimits>): HttpLimits => ({ ...DEFAULT_HTTP_LIMITS, ...limits })
+const limitsOf = (limits: Partial<AllHttpLimits>): AllHttpLimits => ({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, ...limits })
 const watched = (promise: Promise<unknown>): { isOver: boolean } => {
   const state = { isOver: false }
   void promise.then(() => {
@@ -31,7 +32,7 @@ describe('requests in hand', () => {
     ['principal', 'maxInFlight', 503],
     ['address', 'maxInFlight', 503],
     ['unknown', 'maxInFlight', 503],
-  ] as const)('of a usage by %s are bounded by %s, and given back', (kind, limit, status) => {
+  ] as const)('running requests of a usage by %s are limited by %s, and released', (kind, limit, status) => {
     const inFlight = new InFlight(limitsOf({ [limit]: 2 }))
     const usage = new CallerUsage(kind)
     expect([inFlight.enter(usage, holdOf(inFlight, usage)), inFlight.enter(usage, holdOf(inFlight, usage))]).toEqual([undefined, undefined])
@@ -41,7 +42,7 @@ describe('requests in hand', () => {
     expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
   })
 
-  test('running requests of unknown callers have only the bound of the process', () => {
+  test('running requests of unknown callers have only the limit of the process', () => {
     const inFlight = new InFlight(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
     const usage = new CallerUsage('unknown')
     for (let i = 0; i < 3; i++) expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
@@ -121,7 +122,7 @@ describe('a caller', () => {
 
   test.each(Object.entries(held))('a caller that holds only %s is counted as long as it does', async (_what, hold) => {
     const { clock, timers } = countingClock()
-    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const usages = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, clock, () => {}))
     const usage = usages.of(undefined, '192.0.2.1')
     hold(usage)
     expect(usage.isIdle).toBe(false)
@@ -131,7 +132,7 @@ describe('a caller', () => {
 
   test('a caller that holds nothing is forgotten at the next tick, and the timer stops', async () => {
     const { clock, timers } = countingClock()
-    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const usages = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, clock, () => {}))
     const [address, principal] = [usages.of(undefined, '192.0.2.1'), usages.of('me', '192.0.2.1')]
     expect([usages.size, usages.of(undefined, '192.0.2.1') === address, usages.of('me', undefined) === principal]).toEqual([2, true, true])
     principal.inFlight = 1
@@ -147,7 +148,7 @@ describe('a caller', () => {
   })
 
   test('callers without an address count as one, while they hold something', () => {
-    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const usages = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, countingClock().clock, () => {}))
     const usage = usages.of(undefined, undefined)
     expect([usage.kind, usages.size]).toEqual(['unknown', 0])
     usage.inFlight++
@@ -155,7 +156,7 @@ describe('a caller', () => {
   })
 
   test('the caller that holds most is found', () => {
-    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const usages = new UsageByCaller(new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }, countingClock().clock, () => {}))
     const few = usages.of('few', undefined)
     const many = usages.of(undefined, '192.0.2.1')
     few.keptBytes = 1
@@ -294,4 +295,13 @@ test('sessions end when unused, and the timer ends with the last of them', async
     { inFlight: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, callers: 0, keptBytes: 0, bodyBytes: 0 },
     0,
   ])
+})
+
+test('a writer has to wait before its reader is disconnected, also with a small hardBufferBytes', () => {
+  expect(new Endpoint(testServer(), { limits: { hardBufferBytes: 4096 } }).limits.softBufferBytes).toBe(1024)
+})
+
+test('a program cannot change the fixed limits of a handler', () => {
+  const limits = { maxAbandoned: 1, streamAfterMs: 1, maxInFlight: 5 }
+  expect(new Endpoint(testServer(), { limits }).limits).toMatchObject({ ...FIXED_HTTP_LIMITS, maxInFlight: 5 })
 })

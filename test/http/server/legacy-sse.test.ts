@@ -6,6 +6,7 @@ import {
   byHeader,
   callTool,
   gate,
+  holdingServer,
   initializeMessage,
   openSession,
   serve,
@@ -13,6 +14,7 @@ import {
   testServer,
   until,
   WATCHED,
+  workingServer,
 } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
@@ -151,15 +153,7 @@ describe('the transport of 2024-11-05', () => {
   })
 
   test('the session ends with its stream: calls are aborted, later messages are not found', async () => {
-    const server = testServer()
-    const begun = gate()
-    const aborted = gate()
-    server.tool('work', {}, async (_args, ctx) => {
-      begun.open()
-      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
-      aborted.open()
-      return 'x'
-    })
+    const { server, begun, aborted } = workingServer()
     const { url, handler } = await serve(server)
     const { stream, send } = await converse(url)
     await send(call(1, 'work'))
@@ -214,33 +208,23 @@ describe('the transport of 2024-11-05', () => {
   })
 
   test('a stream that is too old ends after its running calls, and accepts nothing new before', async () => {
-    const server = testServer()
-    const go = gate()
-    server.tool('slow', {}, async () => {
-      await go.opened
-      return 'in time'
-    })
+    const { server, go } = holdingServer()
     const limits = { maxStreamAgeMs: 10_000, pingMs: 1e9 }
     const { url, pass, endpoint } = await serveInFakeTime(server, { limits })
     const [busy, idle] = [await converse(url), await converse(url)]
-    await busy.send(call(1, 'slow'))
+    await busy.send(call(1, 'hold'))
     await until(() => endpoint.counts.inFlight === 1)
     await pass(11_000)
     expect(await idle.stream.ended).toBe('end')
     expect((await busy.send(call(2, 'hi'))).status).toBe(404)
     go.open()
-    expect(await busy.stream.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'in time' }] } }])
+    expect(await busy.stream.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'held' }] } }])
     expect(await busy.stream.ended).toBe('end')
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
   test('a batch counts as a running request', async () => {
-    const server = testServer()
-    const go = gate()
-    server.tool('hold', {}, async () => {
-      await go.opened
-      return 'held'
-    })
+    const { server, go } = holdingServer()
     const { url, handler } = await serve(server, { limits: { maxInFlightPerSession: 1 } })
     const { stream, send } = await converse(url, {}, false)
     await send(initializeMessage('2025-03-26'))

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenOptions } from '../../../src/http/index.ts'
+import { FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { DEFAULT_READ_BOUNDS } from '../../../src/jsonrpc/read.ts'
 import { scan } from '../../../src/jsonrpc/scan.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -10,13 +11,14 @@ import {
   askModern,
   byHeader,
   callTool,
-  gate,
+  holdingServer,
   initializeMessage,
   LISTEN,
   modern,
   openSession,
   serve,
   serveInFakeTime,
+  type TestHttpOptions,
   testServer,
   until,
   WATCHED,
@@ -24,14 +26,9 @@ import {
 import type { Message } from '../../support/raw-channel.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-/** A server whose tool waits until it is let go. */
-async function holding(options: ListenOptions) {
-  const server = testServer()
-  const go = gate()
-  server.tool('hold', {}, async () => {
-    await go.opened
-    return 'held'
-  })
+/** Serves a tool that waits, and records refusals. */
+async function holding(options: TestHttpOptions<ListenOptions>) {
+  const { server, go } = holdingServer()
   const onRefused = vi.fn()
   return { server, go, onRefused, ...(await serve(server, { onRefused, ...options })) }
 }
@@ -42,7 +39,7 @@ function expectFull(answer: { status: number; headers: Message; message: Message
   expect(answer.headers['retry-after']).toBe(status === 429 ? '1' : '5')
   expect(answer.message.error).toMatchObject({
     code: -32603,
-    message: expect.stringContaining(`at most ${max} (limits.${limit})`),
+    message: expect.stringContaining(`at most ${max}${limit in FIXED_HTTP_LIMITS ? '' : ` (limits.${limit})`}`),
     data: { reason: 'limit', limit, max },
   })
 }
@@ -527,7 +524,7 @@ describe('what one request may hold', () => {
     ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
     // Beside these values there are as many as the call itself has.
     ['maxValues', 60, (size: number) => JSON.stringify(Array(size - VALUES_OF_CALL).fill(1))],
-  ] as const)('%s: the bound is accepted, one more is answered 400 (-32600)', async (limit, max, make) => {
+  ] as const)('%s: the limit is accepted, and one more is answered 400 (-32600)', async (limit, max, make) => {
     const { url } = await holding({ limits: { [limit]: max } })
     const call = modern({ method: 'tools/list' })
     const post = (size: number) =>

@@ -123,7 +123,7 @@ describe('a body', () => {
   test.each([
     [100, ['x'.repeat(100), undefined]],
     [101, [undefined, 'too-large']],
-  ])('a body of %i bytes against a bound of 100 is read, or too large', async (length, outcome) => {
+  ])('a body of %i bytes with a limit of 100 is read or refused', async (length, outcome) => {
     const { visit, socket } = await visited(CHUNKED, chunk('x'.repeat(50)))
     const body = bodyOf(visit)
     socket.write(`${chunk('x'.repeat(length - 50))}0\r\n\r\n`)

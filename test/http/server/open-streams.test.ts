@@ -1,13 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
-function opened(limits: Partial<HttpLimits>) {
+function opened(limits: Partial<AllHttpLimits>) {
   const { clock, timers } = countingClock()
   const onCut = vi.fn()
-  const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...limits }, clock, onCut)
+  const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, ...limits }, clock, onCut)
   return { clock, timers, onCut, open, sink: new TestSink(), usage: new CallerUsage('address') }
 }
 
@@ -225,7 +226,7 @@ describe('streams that belong to no request', () => {
     await open.endStanding()
   })
 
-  test('streams that belong to no request that must end whatever they are for end as their kind does', async () => {
+  test('streams without a request end at their time, each in the way of its kind', async () => {
     const { clock, open, sink, usage } = opened({})
     const [onTooOld, onEnded] = [vi.fn(), vi.fn()]
     open.add({ sink, usage, onTooOld, onEnded, endsAt: 1_000 })

@@ -161,7 +161,7 @@ describe('requests behind another on one connection hear that it closed', () => 
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
-  test('a connection with so many requests that Node stops reading also releases everything', async () => {
+  test('a connection on which Node stops reading because of many requests also releases everything', async () => {
     const { server } = heldServer()
     const limits = { stallMs: 200, keepAliveMs: 100, streamAfterMs: 100 }
     const { port, handler } = await serve(server, { limits })

@@ -162,7 +162,7 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test('where only JSON can be answered, a question fails at once', async () => {
+  test('if only JSON can be answered, a question fails at once', async () => {
     const server = testServer()
     server.tool('asks', {}, async (_args, ctx) => {
       const reasons: string[] = []
@@ -176,7 +176,7 @@ describe('what a POST is answered with', () => {
     )
   })
 
-  test('a long list arrives complete, whatever the id and the transport', async () => {
+  test('a long list arrives complete with any id and any transport', async () => {
     const server = testServer()
     for (let i = 0; i < 500; i++) server.tool(`tool_${i}`, { description: `Größe ${i}` }, () => 'x')
     const json = await serve(server)

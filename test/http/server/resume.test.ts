@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpLimits } from '../../../src/http/index.ts'
+import type { AllHttpLimits } from '../../../src/http/server/fixed-limits.ts'
 import { httpStream } from '../../support/http-requests.ts'
 import {
   callTool,
@@ -173,7 +173,7 @@ describe('event ids that are not good', () => {
   test('an event that is no longer stored is reported, not skipped silently', async () => {
     const { server, go } = counting()
     go.open()
-    const limits: Partial<HttpLimits> = { maxEvents: 4 }
+    const limits: Partial<AllHttpLimits> = { maxEvents: 4 }
     const { url } = await serve(server, { limits })
     const session = await openSession(url, POLLED)
     const stream = await session.askStream(count(9))
@@ -214,7 +214,7 @@ describe('what is kept of streams', () => {
   })
 
   /** A tool whose answer has about `size` bytes, asked for as a stream. */
-  async function largeAnswers(limits: Partial<HttpLimits>, text = 'x') {
+  async function largeAnswers(limits: Partial<AllHttpLimits>, text = 'x') {
     const server = testServer()
     server.tool('large', { input: { type: 'object', properties: { size: { type: 'integer' } } } }, ({ size }) => text.repeat(Number(size)))
     const serving = await serve(server, { limits, trustProxy: true })

@@ -10,6 +10,7 @@ import {
   callTool,
   collectGarbage,
   gate,
+  holdingServer,
   initializeMessage,
   openSession,
   STREAMABLE,
@@ -18,6 +19,7 @@ import {
   testServer,
   until,
   WATCHED,
+  workingServer,
 } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
@@ -90,16 +92,7 @@ describe('a session', () => {
 
   test('a session ends with DELETE: 204, then 404; its streams end and its calls are aborted', async () => {
     proves('T-HTTP-028', 'T-HTTP-065', 'T-HTTP-066')
-    const server = testServer()
-    const begun = gate()
-    const aborted = gate()
-    server.tool('work', {}, async (_args, ctx) => {
-      await ctx.progress(1)
-      begun.open()
-      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
-      aborted.open()
-      return 'x'
-    })
+    const { server, begun, aborted } = workingServer()
     const { url, handler } = await serve(server)
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -134,22 +127,15 @@ describe('a session', () => {
 
 describe('one id twice', () => {
   test('the second request is answered 400 and -32600 at once, the first completes', async () => {
-    const server = testServer()
-    const go = gate()
-    const begun = gate()
-    server.tool('wait', {}, async () => {
-      begun.open()
-      await go.opened
-      return 'first'
-    })
+    const { server, begun, go } = holdingServer()
     const { url } = await serve(server)
     const session = await openSession(url, '2025-11-25')
-    const first = session.ask({ ...callTool('wait'), id: 7 })
+    const first = session.ask({ ...callTool('hold'), id: 7 })
     await begun.opened
     const second = await session.ask({ ...callTool('hi'), id: 7 })
     expect([second.status, second.message.id, second.message.error?.code]).toEqual([400, 7, -32600])
     go.open()
-    expect((await first).message).toMatchObject({ id: 7, result: { content: [{ text: 'first' }] } })
+    expect((await first).message).toMatchObject({ id: 7, result: { content: [{ text: 'held' }] } })
     expect((await session.ask({ ...callTool('hi'), id: 7 })).status).toBe(200)
   })
 })
@@ -276,15 +262,10 @@ describe('unused sessions', () => {
   })
 
   test('a running call keeps its session', async () => {
-    const server = testServer()
-    const go = gate()
-    server.tool('slow', {}, async () => {
-      await go.opened
-      return 'x'
-    })
+    const { server, go } = holdingServer()
     const { url, pass, endpoint } = await serveInFakeTime(server, { limits: { sessionIdleMs: 10_000, streamAfterMs: 1e9 } })
     const session = await openSession(url, '2025-11-25')
-    const answer = session.ask(callTool('slow'))
+    const answer = session.ask(callTool('hold'))
     await until(() => endpoint.counts.inFlight === 1)
     await pass(60_000)
     go.open()
@@ -307,7 +288,7 @@ describe('unused sessions', () => {
     },
   )
 
-  test('sessions end after sessionMaxAgeMs whatever happens in them, and their streams with them', async () => {
+  test('sessions and their streams end after sessionMaxAgeMs, even if they are in use', async () => {
     proves('T-HTTP-028')
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
     const session = await openSession(url, '2025-11-25')

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { HttpLimits } from '../../../src/http/index.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS } from '../../../src/http/server/fixed-limits.ts'
 import { requestTimeoutOf } from '../../../src/http/server/listen.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -28,7 +28,7 @@ const headOf = (length: number): string =>
 const BODY = JSON.stringify(modern(callTool('hi')).body)
 
 describe('bodies that trickle in', () => {
-  const limits: Partial<HttpLimits> = { bodyGraceMs: 150, minBodyRate: 1000 }
+  const limits: Partial<AllHttpLimits> = { bodyGraceMs: 150, minBodyRate: 1000 }
 
   test('a body slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
     const onRefused = vi.fn()
@@ -77,11 +77,11 @@ describe('bodies that trickle in', () => {
   test('Node gives a request the time that the longest body takes at minBodyRate', () => {
     const rates = [1024, 10, 100_000]
     for (const minBodyRate of rates) {
-      const bounds = { ...DEFAULT_HTTP_LIMITS, minBodyRate }
+      const bounds = { ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, minBodyRate }
       expect(requestTimeoutOf(bounds)).toBeGreaterThan((bounds.maxBodyBytes / minBodyRate) * 1000)
     }
-    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, minBodyRate: 0 })).toBe(0)
-    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, minBodyRate: 1e-9 })).toBe(2 ** 31 - 1)
+    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, minBodyRate: 0 })).toBe(0)
+    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS, minBodyRate: 1e-9 })).toBe(2 ** 31 - 1)
   })
 
   test.each([

@@ -88,7 +88,7 @@ describe('which stream a message goes to', () => {
     },
   )
 
-  test('messages before the client listens are stored for it, within a bound', async () => {
+  test('messages before the client listens are stored for it, up to a limit', async () => {
     const server = testServer()
     const { url } = await serve(server)
     const session = await openSession(url, '2025-11-25')

@@ -66,7 +66,7 @@ describe('a stream to a web client', () => {
     ])
   })
 
-  test('a stream to a web client knows what was read and what was not', async () => {
+  test('a stream to a web client knows which bytes were read', async () => {
     const { sink, reader } = await streamed()
     sink.write('12345')
     sink.write('67')
@@ -162,7 +162,7 @@ describe('the body of a web request', () => {
   test.each([
     [10, ['xxxxxxxxxx', undefined], 0],
     [11, [undefined, 'too-large'], 1],
-  ])('a web body of %i bytes against a bound of 10 is read, or too large, and leaves no timer', async (length, outcome, times) => {
+  ])('a web body of %i bytes with a limit of 10 is read or refused, and leaves no timer', async (length, outcome, times) => {
     fakeTimers()
     const { said, write, end, cancelled } = asked()
     write('x'.repeat(length))

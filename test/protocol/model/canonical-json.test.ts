@@ -18,7 +18,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson('\u20ac$\u000f\nA\'B"\\/\b\t\f\r\u007f\u2028')).toBe('"\u20ac$\\u000f\\nA\'B\\"\\\\/\\b\\t\\f\\r\u007f\u2028"')
   })
 
-  test('a lone surrogate has a form of its own, which no other text has', () => {
+  test('a lone surrogate has a unique canonical form', () => {
     expect(canonicalJson('\ud800')).toBe('"\\ud800"')
     expect(canonicalJson('\\ud800')).toBe('"\\\\ud800"')
   })
@@ -28,7 +28,7 @@ describe('canonicalJson', () => {
   })
 
   test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [undefined], [1n], [() => 1], [Symbol('x')], [[undefined]]])(
-    '%s is not a JSON value',
+    'the value %s is not JSON',
     (value) => {
       expect(() => canonicalJson(value)).toThrow(/Expected a JSON value, got/)
     },

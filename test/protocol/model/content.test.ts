@@ -15,6 +15,6 @@ test.each([
   [[]],
   [{ type: ['text'] }],
   [{ type: 'toString' }],
-])('%j is not content', (value) => {
+])('the value %j is not content', (value) => {
   expect(isContentBlock(value)).toBe(false)
 })

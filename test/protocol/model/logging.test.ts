@@ -14,10 +14,10 @@ test('a level admits itself and the more severe ones', () => {
   }
 })
 
-test.each(['verbose', 'DEBUG', 'warn', '', null, 3, undefined, ['debug'], 'toString'])('%j is not a level', (level) => {
+test.each(['verbose', 'DEBUG', 'warn', '', null, 3, undefined, ['debug'], 'toString'])('the value %j is not a log level', (level) => {
   expect(isLogLevel(level)).toBe(false)
 })
 
-test.each(LOG_LEVELS)('%s is a level', (level) => {
+test.each(LOG_LEVELS)('the value %s is a log level', (level) => {
   expect(isLogLevel(level)).toBe(true)
 })

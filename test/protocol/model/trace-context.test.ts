@@ -95,7 +95,7 @@ describe('baggage', () => {
   )
 })
 
-test('metadata without trace context has none, whatever else it holds', () => {
+test('metadata without trace context gives none, even with other members', () => {
   expect(readTrace(undefined)).toBeUndefined()
   expect(read({ progressToken: 1, 'com.example/traceparent': PARENT })).toEqual({ trace: undefined, faults: [] })
 })

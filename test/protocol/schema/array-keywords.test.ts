@@ -50,7 +50,7 @@ test.each<[schema: JsonSchema, accepted: unknown[], refused: unknown[]]>([
   [{ contains: number, minContains: 0 }, [[], ['a']], []],
   [{ contains: number, minContains: 0, maxContains: 1 }, [[], [1]], [[1, 2]]],
   [{ minContains: 2 }, [[]], []],
-])('%j', (schema, accepted, refused) => {
+])('the schema %j accepts and refuses the right values', (schema, accepted, refused) => {
   const validate = compile(schema)
   for (const value of accepted) expect(validate(value).ok, JSON.stringify(value)).toBe(true)
   for (const value of refused) expect(validate(value).ok, JSON.stringify(value)).toBe(false)
@@ -64,7 +64,7 @@ test.each<[JsonSchema, unknown, string]>([
   [{ contains: string, maxContains: 1 }, ['a', 'b'], 'expected at most 1 matching items, got 2'],
   [{ items: string }, ['a', 1, 'b', 2], '[1]: expected string, got number (1); [3]: expected string, got number (2)'],
   [{ prefixItems: [{ items: string }] }, [[1]], '[0][0]: expected string, got number (1)'],
-])('%j against %j: %s', (schema, value, reason) => {
+])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {
   const checked = compile(schema)(value)
   expect(checked.ok ? 'accepted' : describeIssues(checked.issues)).toBe(reason)
 })

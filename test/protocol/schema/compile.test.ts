@@ -177,13 +177,13 @@ test('an interrupted validation leaves nothing behind for the next', () => {
 })
 
 describe('reasons', () => {
-  test('reasons are at most 20, however much is wrong', () => {
+  test('at most 20 reasons are given', () => {
     const checked = compile({ items: string })(Array.from({ length: 1000 }, () => 1))
     expect(checked.ok ? [] : checked.issues).toHaveLength(20)
     expect(checked.ok ? '' : describeIssues(checked.issues)).toContain('; and 15 more')
   })
 
-  test('reasons are looked for only as long as the budget lasts, and the verdict stands without them', () => {
+  test('reasons are collected only within the budget, and the verdict does not need them', () => {
     const ladder = {
       $defs: Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [

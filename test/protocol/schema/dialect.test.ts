@@ -60,7 +60,7 @@ describe('a keyword means something only in the dialects that have it', () => {
     [{ definitions: { n: { type: 'string' } }, $ref: '#/definitions/n' }, 1, ALL],
     [{ $defs: { x: { $anchor: 'n', type: 'string' } }, allOf: [{ $ref: '#n' }] }, 1, [undefined, D2020, D2019]],
     [{ definitions: { x: { $id: '#n', type: 'string' } }, allOf: [{ $ref: '#n' }] }, 1, [undefined, D2020, D2019, D7, D6]],
-  ])('%j against %j', (schema, value, refusing) => {
+  ])('the right dialects refuse: %j against %j', (schema, value, refusing) => {
     proves('R-BASE-007', 'R-BASE-011')
     const refuses = ALL.filter(($schema) => {
       try {

@@ -75,7 +75,7 @@ describe('bounds', () => {
   const many = (nodes: number): JsonSchema => ({ anyOf: Array.from({ length: nodes - 1 }, () => ({})) })
   const long = (length: number): JsonSchema => ({ title: 'x'.repeat(length - '{"title":""}'.length) })
 
-  test('bounds for schemas of a peer are 256 KiB, 64 levels, 2,000 subschemas', () => {
+  test('schemas of a peer are limited to 256 KiB, 64 levels and 2,000 subschemas', () => {
     expect(FOREIGN_SCHEMA_BOUNDS).toMatchObject({ maxSchemaBytes: 262_144, maxSchemaDepth: 64, maxSchemaNodes: 2000 })
   })
 
@@ -86,7 +86,7 @@ describe('bounds', () => {
     ['maxSchemaBytes', 100, long, 'it has 101 characters, more than 100 (maxSchemaBytes)'],
     ['maxSchemaDepth', 3, nested, 'it nests deeper than 3 levels (maxSchemaDepth)'],
     ['maxSchemaNodes', 5, many, 'it has more than 5 subschemas (maxSchemaNodes)'],
-  ])('the bound %s of %i is exact', (bound, limit, make, reason) => {
+  ])('the limit %s of %i is exact', (bound, limit, make, reason) => {
     proves('R-BASE-067')
     const bounds = { ...WIDE, [bound]: limit }
     expect(() => openDocument(make(limit - 1), bounds)).not.toThrow()
@@ -96,7 +96,7 @@ describe('bounds', () => {
     )
   })
 
-  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('the bound maxSteps of %i is exact', (maxSteps) => {
+  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('the limit maxSteps of %i is exact', (maxSteps) => {
     proves('R-BASE-067')
     const validate = compile({ items: { type: 'number' } }, { bounds: { ...WIDE, maxSteps } })
     const list = (length: number): number[] => Array.from({ length }, (_, i) => i)
@@ -106,7 +106,7 @@ describe('bounds', () => {
     expect(() => validate(list(maxSteps))).toThrow(`The schema is refused: checking one value takes more than ${maxSteps} steps (maxSteps)`)
   })
 
-  test('bounds cannot be passed by a reference', () => {
+  test('references do not bypass the limits', () => {
     const hidden = (schema: JsonSchema): JsonSchema => ({ 'x-hidden': schema, $ref: '#/x-hidden' })
     expect(() => compile(hidden(many(4)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).not.toThrow()
     expect(() => compile(hidden(many(5)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).toThrow('maxSchemaNodes')

@@ -19,7 +19,7 @@ const shuffled = (value: unknown): unknown => {
 }
 
 describe('two values', () => {
-  test('two values are equal whatever the order of their keys, and have the same text', () => {
+  test('values that differ only in the order of keys are equal and have the same text', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(isEqual(value, shuffled(value))).toBe(true)
@@ -38,7 +38,7 @@ describe('two values', () => {
     )
   })
 
-  test('two values are not equal because an object inherits what the other one has', () => {
+  test('inherited members do not make two objects equal', () => {
     expect(isEqual(JSON.parse('{"toString":1}'), { a: 1 })).toBe(false)
     expect(isEqual([], {})).toBe(false)
     expect(isEqual({}, [])).toBe(false)

@@ -52,7 +52,7 @@ describe('an expression of a peer', () => {
     }
   })
 
-  test('still means what it says', async () => {
+  test('a safe pattern of a peer works as usual', async () => {
     const validate = await compileForeign({ pattern: '^\\p{Lu}[a-z]{2,3}\\d$' })
     expect(validate('Abc1').ok).toBe(true)
     expect(validate('abc1').ok).toBe(false)
@@ -176,7 +176,7 @@ test('formats of a peer only annotate', async () => {
   expect((await compileForeign({ format: 'email' }))('no address').ok).toBe(true)
 })
 
-test('bounds can be set', async () => {
+test('the limits can be set', async () => {
   const bounds = { ...FOREIGN_SCHEMA_BOUNDS, maxSchemaNodes: 1, maxPatternSize: 3 }
   await expect(compileForeign({ not: {} }, { bounds })).rejects.toThrow('it has more than 1 subschemas (maxSchemaNodes)')
   await expect(compileForeign({ pattern: 'abc' }, { bounds })).resolves.toBeTypeOf('function')

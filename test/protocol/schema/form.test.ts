@@ -85,7 +85,7 @@ const BY_LIBRARY: Record<string, AnySchema> = {
 }
 
 describe.each(Object.entries(BY_LIBRARY))('a form written with %s', (name, schema) => {
-  test('has the fields that a form can show, and nothing that only a validator reads', () => {
+  test('a form has the fields that can be shown, and no keyword that only a validator reads', () => {
     proves('T-ELIC-021')
     const { required, ...form } = formOf(schema)
     const expected = structuredClone(EXPECTED)
@@ -203,7 +203,7 @@ describe('a field', () => {
 })
 
 test.each<JsonSchema>([{ type: 'string' }, { type: 'object' }, { properties: { a: { type: 'string' } } }, { type: 'array', items: {} }])(
-  '%j is not a form',
+  'the schema %j is not a form',
   (schema) => {
     expect(() => toFormSchema(schema)).toThrow('The schema is refused: a form is an object with "properties"')
   },
@@ -236,7 +236,7 @@ describe('a field that asks for a secret', () => {
   })
 
   test.each(['secretary', 'token', 'maxTokens', 'key', 'pinColor', 'compass', 'description', 'title'])(
-    '%s does not ask for a secret',
+    'the field %s does not ask for a secret',
     (name) => {
       expect(formWith(name).properties).toHaveProperty(name)
     },

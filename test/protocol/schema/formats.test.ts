@@ -96,11 +96,11 @@ test('every format that is checked has its examples here', () => {
 describe.each(Object.entries(TABLE))('%s', (format, { good, bad }) => {
   const validate = compile({ format }, { assertsFormats: true })
 
-  test.each(good)('%j fits', (text) => {
+  test.each(good)('the text %j has the format', (text) => {
     expect(validate(text)).toEqual({ ok: true, value: text })
   })
 
-  test.each(bad)('%j does not fit', (text) => {
+  test.each(bad)('the text %j does not have the format', (text) => {
     expect(validate(text).ok).toBe(false)
   })
 

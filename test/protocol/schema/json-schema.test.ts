@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { describeIssues, describePath, describeValue, type FromJsonSchema } from '../../../src/protocol/schema/json-schema.ts'
 
 describe('the type of what a literal schema describes', () => {
-  test('the type of what a literal schema describes follows its plain keywords', () => {
+  test('the type of a literal schema follows its plain keywords', () => {
     expectTypeOf<FromJsonSchema<{ type: 'string' }>>().toEqualTypeOf<string>()
     expectTypeOf<FromJsonSchema<{ type: 'number' }>>().toEqualTypeOf<number>()
     expectTypeOf<FromJsonSchema<{ type: 'integer' }>>().toEqualTypeOf<number>()
@@ -17,7 +17,7 @@ describe('the type of what a literal schema describes', () => {
     expectTypeOf<FromJsonSchema<Record<string, unknown>>>().toEqualTypeOf<unknown>()
   })
 
-  test('the type of what a literal schema describes has the required members and those that may be left out', () => {
+  test('the type of a literal schema has the required and the optional members', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'object', properties: { c: { type: 'number' } }, required: ['c'] } },
@@ -82,7 +82,7 @@ describe('a value in an error', () => {
     )
   })
 
-  test('a value in an error costs the same however large it is', () => {
+  test('a large value in an error costs the same as a small one', () => {
     const large = [{ text: 'x'.repeat(10_000_000) }, Array.from({ length: 1_000_000 }, (_, i) => ({ i }))]
     const before = performance.now()
     for (let i = 0; i < 100; i++) for (const value of large) describeValue(value)

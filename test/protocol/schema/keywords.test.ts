@@ -63,7 +63,7 @@ describe.each([
   ['numbers', OF_NUMBERS],
   ['strings', OF_STRINGS],
 ])('keywords of %s', (_kind, rows) => {
-  test.each(rows.map(show))('%s', (_text, schema, accepted, refused) => {
+  test.each(rows.map(show))('the keyword accepts and refuses the right values: %s', (_text, schema, accepted, refused) => {
     const validate = compile(schema)
     for (const value of accepted) expect(validate(value), JSON.stringify(value)).toEqual({ ok: true, value })
     for (const value of refused) expect(validate(value).ok, JSON.stringify(value)).toBe(false)
@@ -94,7 +94,7 @@ describe('a refusal says what was expected and what came', () => {
     [{ pattern: '^a$' }, 'b', 'expected text matching ^a$, got string ("b")'],
     [{ format: 'date' }, 'today', 'expected date, got string ("today")'],
     [{ properties: { a: false } }, { a: 1 }, 'a: no value is allowed here'],
-  ])('%j against %j: %s', (schema, value, reason) => {
+  ])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {
     expect(reasonOf(schema, value)).toBe(reason)
   })
 })

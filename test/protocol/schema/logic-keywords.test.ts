@@ -22,7 +22,7 @@ test.each<[schema: JsonSchema, accepted: unknown[], refused: unknown[]]>([
   [{ if: number, then: big, else: string }, [10, 'x'], [9, null]],
   [{ if: false, else: string }, ['x'], [1]],
   [{ then: false, else: false }, [1], []],
-])('%j', (schema, accepted, refused) => {
+])('the schema %j accepts and refuses the right values', (schema, accepted, refused) => {
   const validate = compile(schema)
   for (const value of accepted) expect(validate(value).ok, JSON.stringify(value)).toBe(true)
   for (const value of refused) expect(validate(value).ok, JSON.stringify(value)).toBe(false)
@@ -36,7 +36,7 @@ test.each<[JsonSchema, unknown, string]>([
   [{ oneOf: [number, big] }, 11, 'matches more than one of the alternatives, expected exactly one'],
   [{ not: number }, 1, 'matches a schema that it must not match, got number (1)'],
   [{ if: number, then: big }, 1, 'expected at least 10, got 1'],
-])('%j against %j: %s', (schema, value, reason) => {
+])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {
   const checked = compile(schema)(value)
   expect(checked.ok ? 'accepted' : describeIssues(checked.issues)).toBe(reason)
 })

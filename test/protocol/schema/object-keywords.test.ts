@@ -68,7 +68,7 @@ test.each<[schema: JsonSchema, accepted: unknown[], refused: unknown[]]>([
     [{ a: { x: 1 } }],
     [{ a: { y: 1 } }, { x: 1 }],
   ],
-])('%j', (schema, accepted, refused) => {
+])('the schema %j accepts and refuses the right values', (schema, accepted, refused) => {
   const validate = compile(schema)
   for (const value of accepted) expect(validate(value).ok, JSON.stringify(value)).toBe(true)
   for (const value of refused) expect(validate(value).ok, JSON.stringify(value)).toBe(false)
@@ -83,7 +83,7 @@ test.each<[JsonSchema, unknown, string]>([
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is required together with "a"'],
   [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'ab: expected at most 1 characters, got 2'],
   [{ unevaluatedProperties: string }, { a: 1 }, 'a: expected string, got number (1); unknown property "a"'],
-])('%j against %j: %s', (schema, value, reason) => {
+])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {
   const checked = compile(schema)(value)
   expect(checked.ok ? 'accepted' : describeIssues(checked.issues)).toBe(reason)
 })

@@ -23,7 +23,7 @@ const LIBRARIES: Record<string, AnySchema> = {
 }
 
 describe.each(Object.entries(LIBRARIES))('a schema written with %s', (_library, schema) => {
-  test('is written as JSON Schema, without naming a dialect', () => {
+  test('a schema is converted to JSON Schema without a dialect', () => {
     proves('R-BASE-014')
     const { json } = schemaPort(schema, 'input', 'here')
     expect(JSON.parse(JSON.stringify(json))).toMatchObject({

@@ -179,7 +179,7 @@ const SECTIONS: Record<string, Vector[]> = {
 }
 
 describe.each(Object.entries(SECTIONS))('RFC 6570 %s', (_section, vectors) => {
-  test.each(vectors)('%s expands to %s', (template, expected) => {
+  test.each(vectors)('the template %s expands to %s', (template, expected) => {
     proves('T-RES-015')
     expect(uriTemplate(template).expand(VALUES)).toBe(expected)
   })
@@ -195,7 +195,7 @@ describe('beyond the examples', () => {
     ['{a.b}', { 'a.b': 'x' }, 'x'],
     ['{a%41}', { 'a%41': 'x' }, 'x'],
     ['{+a}', { a: '%41 %zz é' }, '%41%20%25zz%20%C3%A9'],
-  ])('%s with %j expands to %s', (template, values, expected) => {
+  ])('the template %s with %j expands to %s', (template, values, expected) => {
     expect(uriTemplate(template).expand(values)).toBe(expected)
   })
 

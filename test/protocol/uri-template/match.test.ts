@@ -33,7 +33,7 @@ describe('what was expanded is matched', () => {
     ['notes://é/{a}', 'notes://%C3%A9/%C3%A9', { a: 'é' }],
     ['notes://é/{a}', 'notes://é/é', { a: 'é' }],
     ['x://{a}', 'x://%2F%3F%23', { a: '/?#' }],
-  ])('%s against %s', (template, uri, values) => {
+  ])('the template %s matches %s', (template, uri, values) => {
     proves('T-RES-015')
     expect(match(template, uri)).toEqual(values)
   })
@@ -62,7 +62,7 @@ describe('what the template could not have written is no match', () => {
     ['x://{a}', 'x://%C3'],
     ['x://{a}', 'x://%FF'],
     ['{a}20{b}', 'x%20y'],
-  ])('%s against %s is not a match', (template, uri) => {
+  ])('the template %s does not match %s', (template, uri) => {
     expect(match(template, uri)).toBeUndefined()
   })
 
@@ -316,7 +316,7 @@ describe('time', () => {
     ['x:{?q*}', (size: number) => `x:?q=1${'&q=1'.repeat(size / 4)}`],
     ['x:{a}{.b}{.c}{.d}{/e*}{;f*}{?g*}{&h*}{#i*}!', (size: number) => `x:${'a.b/c;d&e='.repeat(size / 10)}`],
     ['{+a}/{+b}/{+c}/{+d}/{+e}/!', (size: number) => '/'.repeat(size)],
-  ])('%s takes time in proportion to the URI', (source, uriOf) => {
+  ])('matching %s takes linear time', (source, uriOf) => {
     const template = uriTemplate(source)
     expectLinear(1000, (size) => {
       const uri = uriOf(size)

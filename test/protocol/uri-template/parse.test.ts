@@ -34,7 +34,7 @@ describe('a text that is no template', () => {
     ['{a:3*}', '"a:3*" is not a variable'],
     ['{{a}}', '"{a" is not a variable'],
     ['{%4}', '"%4" is not a variable'],
-  ])('%s is refused with the place and the reason', (template, reason) => {
+  ])('the template %s is refused with the place and the reason', (template, reason) => {
     proves('T-RES-015')
     const fault = faultOf(template)
     expect(fault).toBeInstanceOf(McpError)

@@ -63,7 +63,7 @@ function parseLine(line: string): Challenge[] {
 
 const unescaped = (text: string): string => text.replace(/\\([\s\S])/g, '$1')
 
-/** What the challenges require from an OAuth client. */
+/** The requirements of the challenges for an OAuth client. */
 export interface OAuthChallenge {
   /** Whether there is a Bearer challenge. */
   offersBearer: boolean

@@ -17,7 +17,7 @@ export const union = (...lists: readonly (readonly string[])[]): string[] => cle
 export const includesAll = (have: readonly string[], wanted: readonly string[]): boolean => wanted.every((scope) => have.includes(scope))
 
 export interface ScopeSources {
-  /** From the challenge: what the operation requires. */
+  /** From the challenge: the scopes that the operation requires. */
   challenged: readonly string[]
   /** From the metadata of the server; undefined if it has no list. */
   supported: readonly string[] | undefined

@@ -1,4 +1,4 @@
-/** A way to obtain tokens, and what it is given. */
+/** A way to obtain tokens, and its input. */
 
 import type { Discovery } from '../discovery/discover.ts'
 import type { FetchContext } from '../http.ts'
@@ -8,7 +8,7 @@ import type { DpopKey } from '../tokens/dpop-key.ts'
 import type { Tokens } from '../tokens/tokens.ts'
 import type { LoginOptions } from './redirect.ts'
 
-/** What a grant is given to obtain tokens. */
+/** The input of a grant. */
 export interface GrantContext {
   /** The URL of the MCP server. */
   server: URL
@@ -23,6 +23,7 @@ export interface GrantContext {
   signal: AbortSignal
 }
 
+/** New tokens, and the client that they were issued to. */
 export interface ObtainedTokens {
   tokens: Tokens
   client: ClientIdentity

@@ -15,6 +15,7 @@ export interface Redirect {
   visit(url: string, options: RedirectOptions): Promise<string | URL>
 }
 
+/** Options for `Redirect.visit`. */
 export interface RedirectOptions {
   /** Aborted when the login is cancelled or has timed out. */
   signal: AbortSignal

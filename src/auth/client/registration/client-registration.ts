@@ -25,7 +25,7 @@ export interface OAuthClientOptions {
   about?: { name?: string; uri?: string }
 }
 
-/** What a client that a person registers by hand must fulfil. */
+/** Requirements for a client that a person registers by hand. */
 export interface ClientNeed {
   /** The authorization server to register it with. */
   issuer: string

@@ -5,7 +5,7 @@ import { randomId } from '../../../base/bytes.ts'
 import { sha256 } from '../../oauth-crypto.ts'
 
 const ALGORITHM = 'ES256'
-/** One origin each for the server and its authorization server would do; the rest is room for redirected setups. */
+/** Usually there are two origins: the server and its authorization server. The rest is a reserve. */
 const MAX_NONCES = 16
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 

@@ -20,7 +20,7 @@ export interface Tokens {
 
 const MAX_SKEW_MS = 30_000
 
-/** The times of a token that expires in so many seconds. */
+/** The times of a token that expires in `seconds`. */
 export function lifetime(seconds: number): Pick<Tokens, 'expiresAt' | 'renewAt'> {
   const expiresAt = Date.now() + seconds * 1000
   // A token with a very short lifetime is still used for half of it.

@@ -10,6 +10,10 @@ import { type ReplayStore, ReplaysFull } from './replays.ts'
 
 export const DPOP_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
+/** How far the time of a proof may be from now, in both directions: enough for clocks that differ and slow networks. */
+const PROOF_WINDOW_MS = 60_000
+
+/** Options for tokens that are bound to a key. */
 export interface DpopOptions {
   /** Refuses tokens that are not bound to a key. Default: false. */
   required?: boolean
@@ -43,12 +47,10 @@ export async function checkProof(head: RequestHead, token: string, jkt: string, 
   const { htm, htu, iat, jti, ath, nonce } = claims
   if (htm !== head.method) return bad('The DPoP proof is for another method')
   if (!isForRequest(htu, head, rules.resource)) return bad('The DPoP proof is for another URL')
-  const { proofWindowMs } = rules.limits
-  if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > proofWindowMs)
+  if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > PROOF_WINDOW_MS)
     return bad('The time of the DPoP proof is too far from now')
   if (ath !== (await sha256(token))) return bad('The DPoP proof is for another token')
-  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt)
-    return bad('The DPoP proof was made with another key than the one of the token')
+  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt) return bad('The DPoP proof was made with a different key than the token')
   if (typeof jti !== 'string' || jti === '' || jti.length > 256) return bad('The DPoP proof has no valid jti')
   if (rules.nonces && !(typeof nonce === 'string' && nonce.length <= 256 && (await rules.nonces.isValid(nonce))))
     return { ok: false, error: 'use_dpop_nonce', message: 'The DPoP proof must contain the nonce in the DPoP-Nonce header' }
@@ -56,10 +58,10 @@ export async function checkProof(head: RequestHead, token: string, jkt: string, 
   return checkFirstUse(`${jkt}.${await sha256(jti)}`, rules)
 }
 
-async function checkFirstUse(id: string, { replays, limits }: ProofRules): Promise<ProofVerdict> {
+async function checkFirstUse(id: string, { replays }: ProofRules): Promise<ProofVerdict> {
   try {
     // A proof is acceptable from one window before its time until one window after it.
-    return (await replays.isFirst(id, 2 * limits.proofWindowMs)) ? { ok: true } : bad('The DPoP proof was already used')
+    return (await replays.isFirst(id, 2 * PROOF_WINDOW_MS)) ? { ok: true } : bad('The DPoP proof was already used')
   } catch (error) {
     const message = error instanceof ReplaysFull ? error.message : 'The store of used DPoP proofs failed'
     return { ok: false, error: 'unavailable', message }

@@ -3,6 +3,7 @@
  * see. The person connects the account in a browser, on a page that only they can use.
  */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
@@ -36,15 +37,10 @@ export interface AccountStore {
  * ```
  */
 export function memoryAccounts(maxAccounts = 10_000): AccountStore {
-  const accounts = new Map<string, Account>()
+  const accounts = new BoundedMap<string, Account>(maxAccounts)
   return {
     get: (owner) => accounts.get(ownerKey(owner)),
-    set: (owner, account) => {
-      accounts.delete(ownerKey(owner))
-      const [oldest] = accounts.keys()
-      if (accounts.size >= maxAccounts && oldest !== undefined) accounts.delete(oldest)
-      accounts.set(ownerKey(owner), account)
-    },
+    set: (owner, account) => void accounts.set(ownerKey(owner), account),
     delete: (owner) => void accounts.delete(ownerKey(owner)),
   }
 }
@@ -52,14 +48,19 @@ export function memoryAccounts(maxAccounts = 10_000): AccountStore {
 /** Includes the client: an account that a person connected for one application is not available to another. */
 const ownerKey = ({ issuer, subject, clientId }: Invited): string => JSON.stringify([issuer, subject, clientId])
 
+/** Options for `thirdParty`. */
 export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'whoIs' | 'login' | 'visits' | 'ttlMs' | 'onError'> {
   /** The name of the third party for people. */
   name: string
+  /** The URL of the login page of the third party. */
   authorizationEndpoint: string
+  /** The URL that issues the tokens of the third party. */
   tokenEndpoint: string
   /** The client of this server at the third party. Its redirect URI must be `<url>/callback`. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
+  /** The scopes to request. Default: none, the third party decides. */
   scopes?: readonly string[]
   /** The issuer of the third party, compared with the `iss` parameter of its responses (RFC 9207). */
   issuer?: string
@@ -67,9 +68,11 @@ export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'who
   accounts?: AccountStore
   /** Called when an account was connected. Pass the id to `server.completeElicitation`. */
   onConnected?(elicitationId: string): void
+  /** Makes the requests. Default: the `fetch` of the runtime. */
   fetch?: Fetch
 }
 
+/** The accounts of callers at a third party. `thirdParty` creates it. */
 export interface ThirdParty {
   /**
    * The third party's access token for the caller. Never show it. If the account is not connected, throws the error that sends
@@ -164,7 +167,7 @@ class OAuthThirdParty implements ThirdParty {
     return account
   }
 
-  /** What the person agrees to: the permissions, the site they are sent to, and the page they come back to. */
+  /** Sentences for the consent page: the permissions, the site that the person is sent to, and the page that they come back to. */
   #details(returnTo: string): string[] {
     const { name, scopes = [], authorizationEndpoint } = this.#options
     const permissions = scopes.length === 0 ? `the default permissions of ${name}` : scopes.join(', ')

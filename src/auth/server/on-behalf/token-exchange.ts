@@ -3,6 +3,7 @@
  * only and must never be passed on.
  */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { type Clock, systemClock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
@@ -13,16 +14,21 @@ import { secureUrl } from '../secure-url.ts'
 import { Issuer, issuerFetch } from '../tokens/issuer.ts'
 import { presentedToken } from '../tokens/presented-token.ts'
 
+/** Options for `tokenExchange`. */
 export interface TokenExchangeOptions {
   /** The issuer of the callers' tokens. They are sent to no other server. */
   issuer: string
   /** Default: `token_endpoint` in the metadata of the issuer. */
   tokenEndpoint?: string
+  /** The client of this server at the issuer. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
-  /** The longest time for one request, and the most cached tokens. Default: 5 s and 1,000. */
-  limits?: { fetchTimeoutMs?: number; maxExchanged?: number }
+  /** The longest time for one request. Default: 5 s. */
+  limits?: { fetchTimeoutMs?: number }
+  /** Makes the requests. Default: the guarded fetch of this package. */
   fetch?: Fetch
+  /** The clock for expiry. Default: the system clock. */
   clock?: Clock
 }
 
@@ -37,7 +43,7 @@ export interface ExchangeTarget {
 export type ExchangeToken = (auth: TokenClaims | undefined, target: ExchangeTarget) => Promise<string>
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
-/** The default of `limits.maxExchanged`: the most cached tokens. */
+/** Cached tokens. A caller that was dropped costs one more exchange. */
 const MAX_EXCHANGED = 1000
 /** A token is replaced this long before it expires, because it must still be valid when it arrives. */
 const MARGIN_MS = 30_000
@@ -60,12 +66,17 @@ interface Exchanged {
  * ```
  */
 export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
+  return createExchange(options, MAX_EXCHANGED)
+}
+
+/** @param maxKnown only tests set it */
+export function createExchange(options: TokenExchangeOptions, maxKnown: number): ExchangeToken {
   const { clock = systemClock } = options
-  const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, maxExchanged: MAX_EXCHANGED, ...options.limits }
+  const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, ...options.limits }
   const bounds = { ...limits, fetch: options.fetch ?? issuerFetch(options.issuer, [options.tokenEndpoint], limits) }
-  const issuer = new Issuer({ issuer: options.issuer }, limits, bounds, clock)
+  const issuer = new Issuer({ issuer: options.issuer }, bounds, clock)
   if (options.tokenEndpoint !== undefined) secureUrl(options.tokenEndpoint, 'The token endpoint')
-  const known = new Map<string, Exchanged>()
+  const known = new BoundedMap<string, Exchanged>(maxKnown)
 
   const exchange = async (presented: string, target: ExchangeTarget, entry: Exchanged): Promise<string> => {
     const url = options.tokenEndpoint ?? (await issuer.endpoint('token_endpoint'))
@@ -85,12 +96,9 @@ export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
     const key = await sha256(JSON.stringify([presented, target.audience, target.resource, target.scopes]))
     const before = known.get(key)
     if (before && before.until > clock.now()) return before.token
-    const [oldest] = known.keys()
-    if (known.size >= limits.maxExchanged && oldest !== undefined) known.delete(oldest)
     // Without an end until the response arrives, so that concurrent calls share one request.
     const entry: Exchanged = { token: Promise.resolve(''), until: Number.POSITIVE_INFINITY }
     entry.token = exchange(presented, target, entry)
-    known.delete(key)
     known.set(key, entry)
     entry.token.catch(() => known.delete(key))
     return entry.token

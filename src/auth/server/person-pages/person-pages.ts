@@ -20,6 +20,7 @@ export interface BrowserUser {
   subject: string
 }
 
+/** Options for `personPages`. */
 export interface PersonPagesOptions {
   /** The public URL of the pages. Mount `fetch` there and below. */
   url: string
@@ -43,6 +44,7 @@ export interface PersonPagesOptions {
   onError?(error: unknown): void
 }
 
+/** Pages that confirm who a person is before they continue elsewhere. `personPages` creates it. */
 export interface PersonPages {
   /** Creates a page for this caller. */
   invite(auth: TokenClaims): Promise<{ url: string; elicitationId: string }>

@@ -1,5 +1,6 @@
 /** Visits: the passage of one person through a page that a handler sent them to. */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { type Clock, systemClock } from '../../../base/clock.ts'
 
 /** The person that a page is for, from the access token of the call. */
@@ -30,6 +31,7 @@ export interface VisitStore {
   take(id: string): Visit | undefined | Promise<Visit | undefined>
 }
 
+/** The limits of `memoryVisits`. */
 export interface VisitBounds {
   /** Maximum number of open visits. The oldest is dropped. Default: 10,000. */
   maxVisits?: number
@@ -46,7 +48,7 @@ export interface VisitBounds {
  * ```
  */
 export function memoryVisits({ maxVisits = 10_000, maxVisitsPerPerson = 20 }: VisitBounds = {}, clock: Clock = systemClock): VisitStore {
-  const visits = new Map<string, { visit: Visit; until: number }>()
+  const visits = new BoundedMap<string, { visit: Visit; until: number }>(maxVisits)
   const find = (id: string): Visit | undefined => {
     const kept = visits.get(id)
     if (kept && kept.until > clock.now()) return kept.visit
@@ -62,9 +64,7 @@ export function memoryVisits({ maxVisits = 10_000, maxVisitsPerPerson = 20 }: Vi
       const person = personKey(visit.invited)
       const own = [...visits.values()].filter((each) => personKey(each.visit.invited) === person)
       const [oldestOwn] = own
-      const [oldest] = visits.keys()
       if (oldestOwn && own.length >= maxVisitsPerPerson) visits.delete(oldestOwn.visit.id)
-      else if (oldest !== undefined && visits.size >= maxVisits) visits.delete(oldest)
       visits.set(visit.id, { visit, until })
     },
     find,

@@ -1,5 +1,6 @@
 /** Checks opaque tokens by introspection (RFC 7662). Results are cached for a short time. */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { basicCredentials, sha256 } from '../../oauth-crypto.ts'
 import { type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
@@ -27,9 +28,8 @@ export class Introspector {
   readonly #limits: ResourceServerLimits
   readonly #bounds: FetchBounds
   readonly #clock: Clock
-  readonly #maxKnown: number
   /** By digest: the tokens themselves are not stored. */
-  readonly #known = new Map<string, Known>()
+  readonly #known: BoundedMap<string, Known>
   #running = 0
 
   /** @param maxKnown only tests set it */
@@ -46,7 +46,7 @@ export class Introspector {
     this.#limits = limits
     this.#bounds = bounds
     this.#clock = clock
-    this.#maxKnown = maxKnown
+    this.#known = new BoundedMap(maxKnown)
   }
 
   async read(token: string): Promise<Claims> {
@@ -67,9 +67,6 @@ export class Introspector {
     const { introspectionCacheMs } = this.#limits
     if (this.#running >= MAX_INTROSPECTING)
       return Promise.reject(new IssuerUnavailable(`More than ${MAX_INTROSPECTING} introspection requests are running`))
-    this.#known.delete(key)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size >= this.#maxKnown && oldest !== undefined) this.#known.delete(oldest)
     const claims = this.#request(token)
     this.#known.set(key, { claims, until: now + introspectionCacheMs })
     // A failed request is not cached.

@@ -9,6 +9,7 @@ import type { ResourceServerLimits } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { KeySet } from './key-set.ts'
 
+/** An issuer whose tokens are accepted. */
 export interface IssuerOptions {
   /** Exactly as in tokens and metadata: it is compared byte for byte. */
   issuer: string
@@ -24,8 +25,11 @@ export interface IssuerOptions {
   introspection?: IntrospectionOptions
 }
 
+/** How opaque tokens are checked at their issuer. */
 export interface IntrospectionOptions {
+  /** The client of this server at the issuer. */
   clientId: string
+  /** The secret of this client. */
   clientSecret: string
   /** Default: `introspection_endpoint` in the metadata. */
   endpoint?: string
@@ -46,7 +50,7 @@ export class Issuer {
   readonly #bounds: FetchBounds
   #metadata: Promise<Metadata> | undefined
 
-  constructor(options: IssuerOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
+  constructor(options: IssuerOptions, bounds: FetchBounds, clock: Clock) {
     secureUrl(options.issuer, 'An issuer')
     for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'An endpoint of an issuer')
     const weak = options.algorithms?.find((each) => each === 'none' || each.startsWith('HS'))
@@ -54,7 +58,7 @@ export class Issuer {
       throw new McpError('ERR_DEFINITION', `Expected signature algorithms with a private key of the issuer, got ${weak}`)
     this.options = options
     this.#bounds = bounds
-    this.keys = new KeySet(() => this.#loadKeys(), limits, clock)
+    this.keys = new KeySet(() => this.#loadKeys(), clock)
   }
 
   /** An endpoint in the metadata. Throws if the metadata does not contain it. */

@@ -2,7 +2,6 @@
 
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
 import type { Clock } from '../../../base/clock.ts'
-import type { ResourceServerLimits } from '../limits.ts'
 import { IssuerUnavailable } from './token-errors.ts'
 
 type Find = ReturnType<typeof createLocalJWKSet>
@@ -11,18 +10,18 @@ type Find = ReturnType<typeof createLocalJWKSet>
 const COOL_DOWN_MS = 30_000
 /** After a failed fetch the next one may come sooner than the cool-down: an outage usually ends before keys change. */
 const RETRY_MS = 5_000
+/** How long fetched keys are used: short enough that a revoked key is soon refused. */
+const KEY_CACHE_MS = 10 * 60_000
 
 export class KeySet {
   readonly #load: () => Promise<JSONWebKeySet>
-  readonly #limits: ResourceServerLimits
   readonly #clock: Clock
   #keys: { find: Find; fetchedAt: number } | undefined
   #notBefore = Number.NEGATIVE_INFINITY
   #pending: Promise<boolean> | undefined
 
-  constructor(load: () => Promise<JSONWebKeySet>, limits: ResourceServerLimits, clock: Clock) {
+  constructor(load: () => Promise<JSONWebKeySet>, clock: Clock) {
     this.#load = load
-    this.#limits = limits
     this.#clock = clock
   }
 
@@ -39,13 +38,12 @@ export class KeySet {
   }
 
   async #current(): Promise<Find> {
-    const { keyCacheMs } = this.#limits
     const age = this.#keys ? this.#clock.now() - this.#keys.fetchedAt : Number.POSITIVE_INFINITY
     // Renewed before they expire, so that a short outage of the issuer has no effect here.
-    if (age >= keyCacheMs / 2 && age < keyCacheMs) void this.#refresh()
-    if (age >= keyCacheMs) await this.#refresh()
+    if (age >= KEY_CACHE_MS / 2 && age < KEY_CACHE_MS) void this.#refresh()
+    if (age >= KEY_CACHE_MS) await this.#refresh()
     const keys = this.#keys
-    if (!keys || this.#clock.now() - keys.fetchedAt >= keyCacheMs) throw new IssuerUnavailable('The keys of the issuer cannot be fetched')
+    if (!keys || this.#clock.now() - keys.fetchedAt >= KEY_CACHE_MS) throw new IssuerUnavailable('The keys of the issuer cannot be fetched')
     return keys.find
   }
 

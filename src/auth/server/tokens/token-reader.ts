@@ -40,7 +40,7 @@ export class TokenReader {
     })
     for (const each of given) {
       const about: IssuerOptions = typeof each === 'string' ? { issuer: each } : each
-      this.#issuers.set(about.issuer, new Issuer(about, limits, boundsFor(about), clock))
+      this.#issuers.set(about.issuer, new Issuer(about, boundsFor(about), clock))
     }
     const introspecting = [...this.#issuers.values()].filter(({ options: { introspection } }) => introspection)
     // With two, the tokens of one issuer would be sent to the other.

@@ -38,6 +38,8 @@ export interface SealedFolder {
 }
 
 const OVERHEAD_BYTES = 64
+/** People use a few dozen servers and secrets. More entries mean that a server invents them. */
+const MAX_ENTRIES = 1000
 const LEFTOVER_MS = 10 * 60_000
 
 export async function openSealedFolder(options: SealedFolderOptions): Promise<SealedFolder> {
@@ -51,8 +53,8 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
   /** A peer that influences the keys must not be able to fill the disk. */
   const checkRoom = async (key: string): Promise<void> => {
     const names = await fileNames()
-    if (names.length < limits.maxEntries || names.includes(options.fileName(key))) return
-    throw new McpError('ERR_LIMIT', `${folder} has ${names.length} entries, the most that are allowed (limits.maxEntries)`)
+    if (names.length < MAX_ENTRIES || names.includes(options.fileName(key))) return
+    throw new McpError('ERR_LIMIT', `${folder} has ${names.length} entries, the maximum`)
   }
 
   return {

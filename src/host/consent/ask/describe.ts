@@ -9,6 +9,7 @@ import type { Question, Subject } from '../../model/question.ts'
 import { line, nameText, type QuestionLine, theirs } from './question-line.ts'
 import { subjectLines, titleOf } from './subject-lines.ts'
 
+/** Options for `describeQuestion` and `describeSubject`. */
 export interface DescribeOptions {
   /** Show everything, also what is folded by default. Default: false. */
   isWhole?: boolean
@@ -37,11 +38,21 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
   return lines.map(visibleLine)
 }
 
-/** The lines of a subject alone, to list it without asking about it. */
+/**
+ * The lines of a subject alone, to list it without asking about it.
+ *
+ * @example
+ * console.log(questionText(describeSubject(question.subject)))
+ */
 export const describeSubject = (subject: Subject, { isWhole = false }: DescribeOptions = {}): QuestionLine[] =>
   subjectLines(subject, isWhole).map(visibleLine)
 
-/** A copy with control and invisible characters made visible. */
+/**
+ * A copy with control and invisible characters made visible.
+ *
+ * @example
+ * const line = visibleLine({ kind: 'detail', label: 'name', text: fileName, tone: 'theirs' })
+ */
 export const visibleLine = (line: QuestionLine): QuestionLine => ({
   ...line,
   label: visible(line.label),

@@ -7,6 +7,9 @@ import { line, nameText, type QuestionLine, valueLine, warning } from './questio
 /**
  * Fields that ask for a secret. The protocol forbids that: secrets belong on a page of the server. Fields are recognised by their
  * texts only, so a server can avoid detection; the question therefore always names the server.
+ *
+ * @example
+ * if (secretFields(subject.schema).length > 0) console.warn('The form asks for a secret')
  */
 export const secretFields = (schema: FormSchema): string[] =>
   Object.entries(schema.properties).flatMap(([name, { title = '', description = '' }]) => {

@@ -21,6 +21,7 @@ export type LineKind =
   | 'scopes'
   | 'expiry'
 
+/** One line of a question. */
 export interface QuestionLine {
   kind: LineKind
   /** Empty for the title. */
@@ -60,6 +61,10 @@ export const valueLine = (label: string, value: unknown, kind: LineKind = 'detai
 /**
  * A foreign name among words of the host. Anything but one plain word is quoted, so that a name cannot continue the sentence
  * of the host.
+ *
+ * @example
+ * nameText('notes') // 'notes'
+ * nameText('notes (safe)') // '"notes (safe)"'
  */
 export const nameText = (name: string): string => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))
 

@@ -36,7 +36,10 @@ export async function performAction<T>(
       throw error
     }
     await intent.outcome(outcome).catch((error: unknown) => {
-      throw new McpError('ERR_AUDIT', `${actionName(permit.action)} was done, but its outcome could not be recorded`, { cause: error })
+      const why = (error as Error).message
+      throw new McpError('ERR_AUDIT', `${actionName(permit.action)} was done, but its outcome could not be recorded: ${why}`, {
+        cause: error,
+      })
     })
     return result
   } finally {

@@ -1,6 +1,7 @@
 /** Stores grants: until they expire, are revoked or are used up. */
 
 import { isObject } from '../../../base/json.ts'
+import type { FileFormat } from '../../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../../files/json-snapshot.ts'
 import { sharedJson } from '../../../files/shared-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -38,11 +39,13 @@ export interface GrantFilter {
   project?: string
 }
 
+/** The grants of a host. `openGrants` opens it. */
 export interface GrantStore {
   /** Grants that have not expired and have uses left. */
   live(now: number): Promise<readonly Grant[]>
   /** All stored grants, expired or not. */
   list(): Promise<readonly Grant[]>
+  /** Adds a grant. */
   add(grant: Grant): Promise<void>
   /** Takes one use. False when no use is left, or the grant expired or was revoked since it was looked up. */
   use(id: string, now: number): Promise<boolean>
@@ -61,13 +64,20 @@ type Grants = readonly Grant[]
 /** Only grants that outlive a conversation are stored. */
 const isKept = ({ scope }: Grant): boolean => scope === 'project' || scope === 'always'
 
+/**
+ * Opens the grants of a host, to list or revoke them.
+ *
+ * @example
+ * const grants = await openGrants({ file: join(hostFolder(), STORAGE_PATHS.grants) })
+ * await grants.revoke({ server: 'notes' })
+ */
 export async function openGrants({ file, limits }: GrantStoreOptions = {}): Promise<GrantStore> {
   const bounds = withDefaults(DEFAULT_GRANT_LIMITS, limits)
   const passing = memorySnapshot<Grants>([])
   const kept: JsonSnapshot<Grants> =
     file === undefined
       ? memorySnapshot<Grants>([])
-      : await openSnapshot(sharedJson<Grants>(file, { empty: [], check: checkGrants, maxBytes: MAX_FILE_BYTES }))
+      : await openSnapshot(sharedJson<Grants>(file, { empty: [], format: GRANTS_FORMAT, check: checkGrants, maxBytes: MAX_FILE_BYTES }))
 
   const list = async (): Promise<Grants> => [...passing.current, ...(await kept.refresh())]
 
@@ -157,6 +167,9 @@ function isMeantBy(filter: GrantFilter, { bind }: Grant): boolean {
 }
 
 const MAX_FILE_BYTES = 128 * 1024 * 1024
+
+/** Files without a version are a list of grants. */
+const GRANTS_FORMAT: FileFormat = { version: 1, member: 'grants', upgrades: [(grants) => grants] }
 
 /** A file with an unknown shape is rejected as a whole. */
 function checkGrants(value: unknown): Grants {

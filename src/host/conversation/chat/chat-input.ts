@@ -10,8 +10,11 @@ import type { ModelContent } from '../../language-models/language-model.ts'
 /** A part of a message. A file is a `resource`, with its text, or with its bytes in base64 and its type. */
 export type ChatContent = TextContent | ImageContent | AudioContent | EmbeddedResource
 
+/** A message to a model: a text, or parts with pictures and files. */
+export type ChatInput = string | readonly ChatContent[]
+
 /** Checks and copies a message. Models refuse other parts, and with them every later request of the conversation. */
-export function readChatInput(message: string | readonly ChatContent[]): string | ModelContent[] {
+export function readChatInput(message: ChatInput): string | ModelContent[] {
   if (typeof message === 'string') return message
   if (!Array.isArray(message) || message.length === 0) throw wrong('message', 'a text or a list of parts', message)
   return message.map((part: unknown, at) => {

@@ -11,9 +11,10 @@ import { estimateTokens } from '../../language-models/estimate-tokens.ts'
 import type { Model, ModelContent, ModelRequest, ModelUsage } from '../../language-models/language-model.ts'
 import type { Conversation } from './conversation.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
-import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
+import { type AllChatLimits, DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from './limits.ts'
 import { blockOf, type CallOutcome, type CallTool, type ChatTool, failed, runCall, type ToolCall } from './tool-call.ts'
 
+/** A part of the answer to a message, in the order of events. */
 export type ChatPart =
   | { type: 'text'; text: string }
   | { type: 'tool-call'; id: string; name: string; args: Record<string, unknown> }
@@ -35,7 +36,7 @@ export interface ChatRunOptions {
   /** The tools that the model is offered. A function is called before every step. */
   tools: readonly ChatTool[] | (() => readonly ChatTool[] | Promise<readonly ChatTool[]>)
   callTool: CallTool
-  limits?: Partial<ChatLimits>
+  limits?: Partial<AllChatLimits>
   /** Stops the model and all running calls. */
   signal?: AbortSignal
   clock?: Clock
@@ -44,7 +45,7 @@ export interface ChatRunOptions {
 /** Never throws: failures are parts. However the turn ends, the conversation stays consistent and can be continued. */
 export async function* runChat(options: ChatRunOptions): AsyncGenerator<ChatPart, void, undefined> {
   const { conversation, said } = options
-  const limits = withDefaults(DEFAULT_CHAT_LIMITS, options.limits)
+  const limits = withDefaults({ ...DEFAULT_CHAT_LIMITS, ...FIXED_CHAT_LIMITS }, options.limits)
   const stop = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0 }
@@ -79,7 +80,7 @@ const asModelError = (error: unknown): McpError =>
   error instanceof McpError ? error : new McpError('ERR_MODEL', 'The model failed', { cause: error })
 
 interface Running {
-  limits: ChatLimits
+  limits: AllChatLimits
   signal: AbortSignal
   stop: AbortController
 }

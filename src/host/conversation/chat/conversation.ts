@@ -24,7 +24,7 @@ export interface ConversationRecord {
  *
  * @example
  * const conversation = new Conversation(JSON.parse(stored))
- * for await (const part of host.chat('And then?', { conversation })) show(part)
+ * for await (const part of host.chat('And tomorrow?', { conversation })) show(part)
  */
 export class Conversation {
   /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
@@ -44,12 +44,16 @@ export class Conversation {
     this.#kept = flow
   }
 
-  /** The labels of the conversation. The limits of the first call apply. */
+  /**
+   * The labels of the conversation. The limits of the first call apply.
+   * @internal
+   */
   flow(limits: Partial<ProvenanceLimits> = {}): FlowContext {
     this.#flow ??= this.#flowOf(limits)
     return this.#flow
   }
 
+  /** The messages so far. */
   get messages(): readonly ModelMessage[] {
     return this.#messages
   }
@@ -59,7 +63,10 @@ export class Conversation {
     return this.#turn
   }
 
-  /** Locks the conversation for one turn: two at once would mix up calls and results. Returns the function that ends it. */
+  /**
+   * Locks the conversation for one turn: two at once would mix up calls and results. Returns the function that ends it.
+   * @internal
+   */
   hold(): () => void {
     if (this.#isHeld) throw new McpError('ERR_INVALID_REQUEST', 'Another turn of this conversation has not ended yet')
     this.#isHeld = true
@@ -68,24 +75,38 @@ export class Conversation {
     }
   }
 
-  /** Begins a turn. Returns its number. */
+  /**
+   * Begins a turn. Returns its number.
+   * @internal
+   */
   beginTurn(): number {
-    // A conversation without messages counts as new only before its first turn.
+    // Messages without labels count as untrusted, so the labels of a new conversation must come before its first message.
     this.flow()
     return ++this.#turn
   }
 
-  /** Adds a message of the person, and begins a turn with it. */
+  /**
+   * Adds a message of the person. It begins a new turn.
+   * @internal
+   */
   begin(said: string | ModelContent[]): void {
     this.beginTurn()
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
   }
 
+  /**
+   * Adds a message of the model, or the results of its calls.
+   * @internal
+   */
   add(message: ModelMessage): void {
     this.#messages.push(message)
   }
 
-  /** Removes old results, then old turns, until it fits. @throws McpError ERR_LIMIT when the last turn alone is too large */
+  /**
+   * Removes old results, then old turns, until it fits.
+   * @throws McpError ERR_LIMIT when the last turn alone is too large
+   * @internal
+   */
   fit({ maxContextTokens, maxMessages }: Pick<ChatLimits, 'maxContextTokens' | 'maxMessages'>, reservedTokens = 0): void {
     const room = maxContextTokens - reservedTokens
     const isTooLarge = (): boolean => this.#size() > room
@@ -95,6 +116,12 @@ export class Conversation {
     if (isTooLarge()) throw new McpError('ERR_LIMIT', `The conversation is larger than ${maxContextTokens} tokens (maxContextTokens)`)
   }
 
+  /**
+   * The conversation as JSON. `new Conversation(record)` continues it.
+   *
+   * @example
+   * await writeFile('conversation.json', JSON.stringify(conversation))
+   */
   toJSON(): ConversationRecord {
     const flow = this.#flow?.toJSON() ?? this.#kept
     return { messages: this.#messages, turn: this.#turn, ...(flow && { flow }) }
@@ -131,6 +158,12 @@ export class Conversation {
     this.#messages = this.#messages.slice(next)
     return true
   }
+}
+
+/** @throws McpError ERR_INVALID_PARAMS for anything else, also in programs without types */
+export function checkConversation(given: unknown): asserts given is Conversation {
+  if (given instanceof Conversation) return
+  throw new McpError('ERR_INVALID_PARAMS', 'Expected the conversation that the calls belong to: { conversation: new Conversation() }')
 }
 
 const isTurn = ({ role, content }: ModelMessage): boolean =>

@@ -1,37 +1,47 @@
-/** Limits of a conversation, with their defaults. */
+/** The limits of a conversation. */
 
+/** The options `limits.chat` of a host. */
 export interface ChatLimits {
-  /** Maximum messages of the model in one turn. */
+  /** Answers of the model in one turn. */
   maxSteps: number
-  /** Tokens of one turn, as the model counts them, prompts and answers together. */
+  /** Tokens of one turn, as the model counts them: prompts and answers together. */
   maxTurnTokens: number
   /** Tokens of one answer. */
   maxTokens: number
-  /** Characters of one answer, whatever the model reports as tokens. */
-  maxAnswerChars: number
-  /** Estimated tokens of the conversation that the model gets. The oldest results are left out first. */
+  /** Approximate tokens of the conversation that the model gets. The oldest results are left out first. */
   maxContextTokens: number
-  /** Estimated tokens of one result. */
+  /** Approximate tokens of one result that the model gets. */
   maxResultTokens: number
-  /** Messages in a conversation. The oldest turns are removed first. */
+  /** Messages of a conversation. The oldest turns are dropped first, each as a whole. */
   maxMessages: number
-  /** Calls in one answer. Further calls are not made. */
-  maxCalls: number
-  /** Calls that run at the same time. */
+  /** Tool calls at the same time. */
   maxParallelCalls: number
-  /** Maximum time of a call, including its questions. */
-  callTimeoutMs: number
 }
 
 export const DEFAULT_CHAT_LIMITS: ChatLimits = {
   maxSteps: 25,
   maxTurnTokens: 1_000_000,
   maxTokens: 8192,
-  maxAnswerChars: 1_000_000,
   maxContextTokens: 100_000,
   maxResultTokens: 25_000,
   maxMessages: 2000,
-  maxCalls: 32,
   maxParallelCalls: 4,
+}
+
+/** Limits against a faulty model or tool. Useful turns stay far below them, so they are not options. Tests make them small. */
+export interface FixedChatLimits {
+  /** Characters of one answer, for models that count tokens wrongly. */
+  maxAnswerChars: number
+  /** Tool calls in one answer. The host does not make further calls. */
+  maxCalls: number
+  /** How long a call may take, including all questions to the person. A host raises it with the limits of questions and requests. */
+  callTimeoutMs: number
+}
+
+export const FIXED_CHAT_LIMITS: FixedChatLimits = {
+  maxAnswerChars: 1_000_000,
+  maxCalls: 32,
   callTimeoutMs: 15 * 60_000,
 }
+
+export type AllChatLimits = ChatLimits & FixedChatLimits

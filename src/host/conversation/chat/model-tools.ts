@@ -6,7 +6,7 @@ import { orAborted } from '../../../base/wait.ts'
 import type { Progress } from '../../../protocol/model/progress.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
-import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
+import { type AllChatLimits, DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from './limits.ts'
 import { type CallOutcome, type CallTool, type ChatTool, failed, runCall } from './tool-call.ts'
 
 export interface ModelCallOptions {
@@ -28,13 +28,13 @@ export interface ModelTools {
 export interface ModelToolsSettings {
   tools: readonly ChatTool[]
   callTool: CallTool
-  limits?: Partial<ChatLimits> | undefined
+  limits?: Partial<AllChatLimits> | undefined
   clock?: Clock
 }
 
 export function modelTools({ tools, callTool, limits, clock = systemClock }: ModelToolsSettings): ModelTools {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const chatLimits = withDefaults(DEFAULT_CHAT_LIMITS, limits)
+  const chatLimits = withDefaults({ ...DEFAULT_CHAT_LIMITS, ...FIXED_CHAT_LIMITS }, limits)
   const inTurn = limitConcurrency(chatLimits.maxParallelCalls)
   return {
     tools,

@@ -12,7 +12,7 @@ import type { ModelToolCall as ToolCall } from '../../language-models/collect-me
 import { CHARS_PER_TOKEN, estimateTokens } from '../../language-models/estimate-tokens.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import { cutNote } from '../flow/cap-result.ts'
-import type { ChatLimits } from './limits.ts'
+import type { AllChatLimits, ChatLimits } from './limits.ts'
 
 export type ChatTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>
 
@@ -31,7 +31,7 @@ export type CallTool = (
 export interface CallSettings {
   tools: ReadonlyMap<string, ChatTool>
   callTool: CallTool
-  limits: ChatLimits
+  limits: AllChatLimits
   signal: AbortSignal
   clock: Clock
 }
@@ -104,7 +104,7 @@ function outcomeOf(error: unknown): CallOutcome {
 }
 
 /**
- * Cuts a result to what the model may read. The host has cut it to `maxResultBytes` before, for every reader; this limit is usually
+ * Cuts a result to the length that the model may read. The host has cut it to `maxResultBytes` before, for every reader; this limit is usually
  * tighter, and its note replaces that of the host, which stood at the end.
  */
 function bounded(outcome: CallOutcome, { maxResultTokens }: ChatLimits): CallOutcome {

@@ -14,7 +14,7 @@ import { jsonTexts } from './json-texts.ts'
 const MAX_HOSTS = 20
 const EXCERPT_LENGTH = 120
 
-/** Lists what a person should know before the result is used. No findings do not prove that a result is harmless. */
+/** Lists findings that a person should know before the result is used. A result without findings is not proved harmless. */
 export function inspectResult(result: CallToolResult, limits: Partial<ResultLimits> = {}): Finding[] {
   const { maxBytes, maxSearched } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
   const findings: Finding[] = []

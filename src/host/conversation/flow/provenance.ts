@@ -112,7 +112,7 @@ export class Provenance {
       note(pointer, part)
       for (const reading of decodings(part)) note(pointer, reading)
     }
-    // Each text may be too short to be recognised; joined they may not be.
+    // A single text can be too short to be recognised. The joined texts can be long enough.
     if (found.size === 0 && texts.length > 1) note('', texts.join(''))
     return [...found.values()].sort((one, other) => other.bytes - one.bytes).slice(0, this.#limits.origins)
   }

@@ -48,7 +48,12 @@ export function anchoring(sink: AnchorSink | undefined, onWarning?: (text: strin
   }
 }
 
-/** Appends a checkpoint to an anchor file, and creates the file if needed. */
+/**
+ * Appends a checkpoint to an anchor file, and creates the file if needed.
+ *
+ * @example
+ * await appendAnchor('/mnt/backup/portico-anchors.jsonl', checkpoint)
+ */
 export async function appendAnchor(file: string, checkpoint: Checkpoint): Promise<void> {
   const handle = await open(file, 'a', 0o600)
   try {

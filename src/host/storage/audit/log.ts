@@ -21,6 +21,7 @@ import { type LogKey, openKey } from './signing.ts'
 import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scrub } from './storable-entry.ts'
 import { followTail, type Tail } from './tail.ts'
 
+/** The limits of the log. They suit every log, so they are not options of a host. Tests make them small. */
 export interface AuditLogLimits extends EntryLimits, LockLimits {
   /** The size at which the next segment begins. */
   segmentBytes: number
@@ -42,7 +43,6 @@ export const DEFAULT_AUDIT_LIMITS: AuditLogLimits = {
   pendingRecords: 10_000,
   // Longer than it takes to detect that the holder is gone.
   lockTimeoutMs: 15_000,
-  lockStaleMs: 10_000,
 }
 
 export interface AuditLogOptions {

@@ -7,7 +7,7 @@ import { type IncompleteLine, type ReadIncompleteLine, readIncompleteLine } from
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
 
 export interface Tail {
-  /** 0: there is no segment yet. */
+  /** 0 if there is no segment yet. */
   segment: number
   /** The size of the segment, where the next line goes. */
   size: number

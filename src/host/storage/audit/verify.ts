@@ -21,6 +21,7 @@ export interface VerifyOptions {
   anchors?: readonly Checkpoint[] | string
 }
 
+/** The result of `verifyAudit`. */
 export interface AuditVerdict {
   ok: boolean
   /** The number of good records before the first bad one. */
@@ -187,8 +188,8 @@ const TORN_NAME = /^torn-audit-\d{6,}\.jsonl-\d+-[0-9a-f]{16}$/
 function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, walk: Walk): string | undefined {
   const { unsigned, link, awaited, check, open } = walk
   const anchored = awaited.get(record.seq)
-  if (anchored !== undefined && anchored !== record.hash) return 'a checkpoint kept elsewhere says that another record was here'
-  if ((record.kind === 'segment') !== isFirst) return 'a segment begins with what it follows, and says it once'
+  if (anchored !== undefined && anchored !== record.hash) return 'a checkpoint stored elsewhere names a different record here'
+  if ((record.kind === 'segment') !== isFirst) return 'a segment must have exactly one segment record, at its start'
   if (record.kind === 'segment' && (record.segment !== segment || record.previous !== link.hash)) return 'it belongs to another segment'
   if (record.kind === 'outcome' && !open.has(record.intent)) return `it is the outcome of ${record.intent}, which is not an open intent`
   if (record.kind !== 'checkpoint') return undefined

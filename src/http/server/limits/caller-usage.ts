@@ -1,4 +1,4 @@
-/** What each caller uses: counted by principal, or by address without authentication. */
+/** Counts the resources that each caller uses: by principal, or by address without authentication. */
 
 import { addressKey } from './address.ts'
 
@@ -15,7 +15,7 @@ export interface HeldSession {
   readonly idleSince: number | undefined
 }
 
-/** What one caller uses now. */
+/** The resources that one caller uses now. */
 export class CallerUsage {
   /** `unknown` where the runtime does not tell the address. Only the limits of the process apply then. */
   readonly kind: 'principal' | 'address' | 'unknown'

@@ -1,5 +1,6 @@
 /** Counts refused credentials by address. An address with too many is told to wait. */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { toBase64Url } from '../../../base/bytes.ts'
 import { Bucket, type Rate } from '../../../base/rate.ts'
 import { busy, type Refusal } from '../refusal.ts'
@@ -17,7 +18,7 @@ interface Known {
 export class FailedLogins {
   readonly #rate: Rate | false
   readonly #now: () => number
-  readonly #addresses = new Map<string, Known>()
+  readonly #addresses = new BoundedMap<string, Known>(MAX_ADDRESSES)
 
   constructor(rate: Rate | false, now: () => number) {
     this.#rate = rate
@@ -46,8 +47,6 @@ export class FailedLogins {
   #of(address: string, rate: Rate): Known {
     let known = this.#addresses.get(address)
     if (!known) {
-      const [oldest] = this.#addresses.keys()
-      if (this.#addresses.size >= MAX_ADDRESSES && oldest !== undefined) this.#addresses.delete(oldest)
       known = { bucket: new Bucket(rate, this.#now()), lastDigest: undefined }
       this.#addresses.set(address, known)
     }

@@ -1,18 +1,18 @@
 /** Counts requests and bytes in progress, and refuses more than the limits allow. */
 
-import type { HttpLimits } from '../options.ts'
-import { busy, type Refusal } from '../refusal.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
+import { busy, busyFixed, type Refusal } from '../refusal.ts'
 import type { BodyMemory } from './body-memory.ts'
 import type { CallerUsage } from './caller-usage.ts'
 
 export class InFlight {
-  readonly #limits: HttpLimits
+  readonly #limits: AllHttpLimits
   readonly #onIdle: (() => void)[] = []
   #inFlight = 0
   #abandoned = 0
   #bodyBytes = 0
 
-  constructor(limits: HttpLimits) {
+  constructor(limits: AllHttpLimits) {
     this.#limits = limits
   }
 
@@ -38,7 +38,7 @@ export class InFlight {
       const limit = usage.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
       const max = this.#limits[limit]
       if (max !== false && usage.inFlight >= max) return busy(429, limit, max, OF[usage.kind].requests)
-      if (usage.abandoned >= maxAbandoned) return busy(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
+      if (usage.abandoned >= maxAbandoned) return busyFixed(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
     }
     this.#inFlight++
     usage.inFlight++

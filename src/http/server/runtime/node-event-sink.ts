@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { EventSink, Headers } from './request-reply.ts'
 
-/** Collects what is written in one turn and sends it in one piece. A stream that begins and ends in one turn is one response. */
+/** Collects the writes of one turn of the event loop and sends them together. A stream that begins and ends in one turn becomes one response. */
 export class NodeEventSink implements EventSink {
   onGone: (() => void) | undefined
   readonly #response: ServerResponse

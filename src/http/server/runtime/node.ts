@@ -16,7 +16,7 @@ const LINGER_MS = 500
 
 /**
  * The requests of one connection that have no complete answer yet. A client may send several before the first is answered,
- * and Node emits 'close' only on the response that is being written. This class tells the others.
+ * and Node emits 'close' only on the response that is being written. This class notifies the other responses.
  */
 class Connection {
   readonly #exchanges = new Set<NodeExchange>()

@@ -29,6 +29,7 @@ export interface HttpRequestView {
 export type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
 
 export interface BodyBounds {
+  /** The largest body of a request, in bytes. */
   maxBodyBytes: number
   /** How often the rate of an unfinished body is checked. */
   bodyGraceMs: number

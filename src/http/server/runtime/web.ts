@@ -223,7 +223,7 @@ class WebEventSink implements EventSink {
     this.#settleTaken()
   }
 
-  /** Whatever is no longer in the queue was read. */
+  /** The reader has taken all bytes that are no longer in the queue. */
   #settleTaken(): void {
     const held = -(this.#controller?.desiredSize ?? 0)
     while (this.#sizes.length > held) this.#taken += this.#sizes.shift() as number

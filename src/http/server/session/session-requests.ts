@@ -7,12 +7,13 @@ import { revisionOf } from '../../../revisions/index.ts'
 import type { Revision } from '../../../revisions/revision.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
 import type { UsageByCaller } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
 import { checkMirroredHeaders } from '../mirrored-headers.ts'
-import type { HttpLimits, HttpOptions } from '../options.ts'
+import type { HttpOptions } from '../options.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { HttpPost } from '../stateless.ts'
@@ -26,7 +27,7 @@ import { Sessions } from './sessions.ts'
 export interface SessionRequestsOptions {
   service: Service
   options: HttpOptions
-  limits: HttpLimits
+  limits: AllHttpLimits
   inFlight: InFlight
   open: OpenStreams
   usages: UsageByCaller

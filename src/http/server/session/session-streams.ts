@@ -3,20 +3,20 @@
 import { randomId } from '../../../base/bytes.ts'
 import type { Channel, Service } from '../../../protocol/seams/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
-import type { HttpLimits } from '../options.ts'
 import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 
-/** What all sessions share. */
+/** The services that all sessions share. */
 export interface SessionServices {
   service: Service
-  limits: HttpLimits
+  limits: AllHttpLimits
   inFlight: InFlight
   open: OpenStreams
   kept: KeptBytes
@@ -26,7 +26,7 @@ export interface SessionServices {
 /** The messages kept for the standing stream before the client opens it. */
 const EARLY_EVENTS = 64
 const EARLY_EVENT_BYTES = 64 * 1024
-/** The ended streams of one session whose events are kept. Their memory is limited by `maxKeptBytesPerSession`; this limits their number. */
+/** The ended streams of one session whose events are kept. `maxKeptBytesPerSession` limits their memory; this limits their number. */
 const MAX_ENDED_STREAMS = 16
 
 export class SessionStreams implements EventStreamOwner {
@@ -55,7 +55,7 @@ export class SessionStreams implements EventStreamOwner {
     this.isPolled = revisionOf(channel.version)?.hasPolledStreams ?? false
   }
 
-  get limits(): HttpLimits {
+  get limits(): AllHttpLimits {
     return this.#services.limits
   }
 
@@ -136,11 +136,11 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return this.#abandon(stream)
-    // It was dropped already and cannot be resumed.
+    // The stream was dropped already and cannot be resumed.
     if (!this.#streams.includes(stream)) return
     this.usage.live.delete(stream)
     this.usage.ended.add(stream)
-    // It may be listed already, if a client resumed it.
+    // The stream is already listed if a client resumed it.
     removeFrom(this.#ended, stream)
     this.#ended.push(stream)
     const oldest = this.#ended.length > MAX_ENDED_STREAMS ? this.#ended.shift() : undefined

@@ -1,8 +1,8 @@
 /** One resumable stream of events: the events that are kept, their ids, and the connected reader. */
 
+import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
-import type { HttpLimits } from '../options.ts'
 import type { EventSink } from '../runtime/request-reply.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
@@ -29,7 +29,7 @@ export interface EventPosition {
 export interface EventStreamOwner {
   /** The prefix of every event id, unique to this owner. */
   readonly prefix: string
-  readonly limits: HttpLimits
+  readonly limits: AllHttpLimits
   readonly open: OpenStreams
   /** Whether streams begin with an event that carries only an id, and may be closed before their end. */
   readonly isPolled: boolean

@@ -1,8 +1,8 @@
 /** All open streams, with one timer: keep-alive, disconnecting clients that do not read, the age limit. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
-import type { HttpLimits } from '../options.ts'
 import type { EventSink } from '../runtime/request-reply.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
@@ -32,7 +32,7 @@ const SHORTEST_TICK_MS = 20
 export const MAX_MISSED_PINGS = 2
 
 export class OpenStreams {
-  readonly #limits: HttpLimits
+  readonly #limits: AllHttpLimits
   readonly #clock: Clock
   readonly #onCut: (limit: string) => void
   readonly #streams = new Map<EventSink, Watched>()
@@ -48,7 +48,7 @@ export class OpenStreams {
   /** The time of the last tick. Precise enough here, and reading it costs nothing. */
   #now = 0
 
-  constructor(limits: HttpLimits, clock: Clock, onCut: (limit: string) => void) {
+  constructor(limits: AllHttpLimits, clock: Clock, onCut: (limit: string) => void) {
     this.#limits = limits
     this.#clock = clock
     this.#onCut = onCut
@@ -62,7 +62,7 @@ export class OpenStreams {
     return this.#isEnding
   }
 
-  /** The time, at most one second old while anything is open. */
+  /** The current time. While streams are open it is the time of the last tick, at most one second ago. */
   get now(): number {
     return this.#now
   }

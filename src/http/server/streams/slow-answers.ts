@@ -1,4 +1,4 @@
-/** Requests that are not answered yet. A timer tells those that take long; the same timer serves the streams. */
+/** Requests that are not answered yet. One timer finds slow requests and also serves the streams. */
 
 import { LinkedList, type ListNode } from '../../../base/linked-list.ts'
 

@@ -25,7 +25,7 @@ function byHand() {
 const of = (id: string) => question({ server: { id, title: id, where: id } })
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
-test('without a person, the error says what would have been asked, and why', async () => {
+test('without a person, the error contains the question and the reason for it', async () => {
   await expect(denyAll().ask(question(), never)).rejects.toMatchObject({
     code: 'ERR_CONSENT',
     message: expect.stringMatching(/Let mail run send\?.*no rule allows it/),
@@ -33,13 +33,13 @@ test('without a person, the error says what would have been asked, and why', asy
 })
 
 describe('of several', () => {
-  test('of several askers the first answer counts, and the others are told', async () => {
+  test('the first answer of several askers counts, and the others are told', async () => {
     const slow = byHand()
     expect(await firstOf(slow.asker, scripted([NO])).ask(question(), never)).toEqual(NO)
     expect(slow.open[0]?.signal.aborted).toBe(true)
   })
 
-  test('of several askers one that cannot ask does not count while another can', async () => {
+  test('an asker that cannot ask is ignored while another can', async () => {
     const slow = byHand()
     const asking = firstOf(denyAll(), slow.asker).ask(question(), never)
     await soon()
@@ -60,7 +60,7 @@ describe('of several', () => {
 })
 
 describe('one at a time', () => {
-  test('servers take turns with questions, however many one asks', async () => {
+  test('servers take turns with questions, even if one asks many', async () => {
     const { open, asker } = byHand()
     const queue = queued(asker)
     const asking = ['a', 'a', 'a', 'b', 'c'].map((id) => queue.ask(of(id), never))

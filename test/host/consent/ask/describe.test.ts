@@ -46,7 +46,7 @@ describe('a tool call', () => {
   const KEY_BLOCK = '-----BEGIN PRIVATE KEY-----'
   const TOKEN = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'
 
-  test('a tool call of a model has nothing folded, whatever the argument', () => {
+  test('a tool call of a model has nothing folded, for any argument', () => {
     const args = {
       password: 'hunter2hunter2',
       cookie: 'a',
@@ -89,7 +89,7 @@ describe('a tool call', () => {
     expect(textOf(subject)).not.toContain('hidden')
   })
 
-  test('a tool call shows a text that looks like JSON as it is, with a key that stands in it twice', () => {
+  test('a text that looks like JSON is shown unchanged, with its duplicate keys', () => {
     const lines = describeQuestion(question({ subject: { ...CALL, args: { body: '{"to": "evil", "to": "bob"}', data: { a: 1 } } } }))
     const body = lines.find(({ label }) => label === 'argument body')
     expect(body).toEqual({ kind: 'argument', label: 'argument body', text: '{"to": "evil", "to": "bob"}', tone: 'theirs' })
@@ -103,7 +103,7 @@ describe('a tool call', () => {
     expect(text).toContain('argument "x: 1, data leaves this machine: no": | 2')
   })
 
-  test('a tool call says which bytes of it come from private data, and from where', () => {
+  test('a tool call shows which parts come from private data, and from which source', () => {
     const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, excerpt: 'Dear Anna' }]
     expect(warningsOf({ ...CALL, origins })).toEqual(
       expect.arrayContaining([expect.stringContaining('212 bytes of /body come from mail/inbox#3')]),
@@ -217,7 +217,7 @@ describe('data', () => {
   })
 })
 
-describe('everything else that is asked', () => {
+describe('all other questions', () => {
   const params = {
     messages: [{ role: 'user' as const, content: { type: 'text' as const, text: 'Summarise this' } }],
     maxTokens: 50,
@@ -300,7 +300,7 @@ describe('everything else that is asked', () => {
       ['npx git', 'an editor', 'a token in plain text'],
     ],
   ]
-  test.each(subjects)('every other question shows everything it is about: $kind', (subject, parts) => {
+  test.each(subjects)('every other question shows its whole subject: $kind', (subject, parts) => {
     const text = textOf(subject)
     for (const part of parts) expect(text).toContain(part)
     expect(text).toMatch(/^[^\n]*\?\n/)

@@ -267,7 +267,7 @@ function drawn(asked: Question, columns: number, isWhole: boolean): string {
     .replaceAll(/\s/g, '')
 }
 
-describe('of a question, random text of others is shown whole', () => {
+describe('random foreign text is shown in full in a question', () => {
   test.each(Object.entries(subjects))(
     'random foreign text is shown in full in a question: %s',
     (_kind, arbitrary) => {

@@ -41,7 +41,7 @@ const gateWith = async (answer: (question: Question) => Answer | undefined = () 
 
 const done = async () => 'done'
 
-test('nothing of an ended action is kept, however it ended', async () => {
+test('nothing of a finished action is kept', async () => {
   const { gate } = await gateWith(({ askedAt: _, ...question }) => (question.run === 'no' ? { kind: 'deny' } : undefined))
   const runs = Array.from({ length: 300 }, (_, at) => [
     gate.run(wanting({ args: { at } }), done),
@@ -131,7 +131,7 @@ describe('between the decision and the action', () => {
   })
 })
 
-describe('a question that comes to nothing', () => {
+describe('a question without a valid answer', () => {
   test('a question whose asker fails is a denial, is logged, and leaves room for the next', async () => {
     let isBroken = true
     const { gate, entries } = await gateWith(
@@ -185,7 +185,7 @@ describe('a question that comes to nothing', () => {
   })
 })
 
-describe('a yes', () => {
+describe('an approval', () => {
   test('an approval holds only for the action as it was asked about', async () => {
     let count = 0
     const { gate, grants } = await gateWith()
@@ -225,7 +225,7 @@ describe('a yes', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('an approval with an invalid edit does not hold, nor with an edit where none is possible', async () => {
+  test('an approval with an invalid or impossible edit does not hold', async () => {
     const { gate, grants } = await gateWith(() => ({ kind: 'allow', scope: 'once', edited: { text: 1 } }))
     const perform = vi.fn(done)
     const edit = async (): Promise<void> => {
@@ -238,7 +238,7 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test('an approval is no wider than what was offered, whatever the answer says', async () => {
+  test('an approval is never wider than offered, even if the answer asks for more', async () => {
     const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'always', width: 'any' }))
     const { primitive: _, ...action } = ADD
     const roots = (...folders: string[]) => ({

@@ -46,7 +46,7 @@ describe.each([
     expect(await grants.use('a', NOW + 1000)).toBe(false)
   })
 
-  test('grants can be revoked, and are then of no use', async () => {
+  test('revoked grants no longer apply', async () => {
     proves('T-HOST-008')
     const grants = await open()
     await grants.add(grant('a'))
@@ -73,7 +73,7 @@ describe.each([
   test.each<[GrantScope, Partial<Grant['bind']>]>([
     ['once', { run: 'r' }],
     ['always', {}],
-  ])('grants of %s with one use are used once, however many callers want it at the same time', async (scope, bind) => {
+  ])('a grant of %s with one use is used once, even by many callers at the same time', async (scope, bind) => {
     const grants = await open()
     await grants.add(grant('a', { scope, usesLeft: 1, bind }))
     const taken = await Promise.all(Array.from({ length: 8 }, () => grants.use('a', NOW)))

@@ -81,7 +81,7 @@ describe('a grant', () => {
     expect(grant.bind.args.kind).toBe('exact')
   })
 
-  test('a grant for once is for these arguments and one use, whatever the answer says', () => {
+  test('a grant for once covers these arguments and one use, even if the answer asks for more', () => {
     const grant = made({ scope: 'once', width: 'any' }, { bounds: { maxUses: 9 } })
     expect(grant).toMatchObject({ usesLeft: 1, bind: { args: { kind: 'exact' } } })
   })
@@ -108,7 +108,7 @@ describe('a grant', () => {
   })
 })
 
-describe('the pattern that is proposed', () => {
+describe('the proposed pattern', () => {
   test.each<[string, Record<string, unknown>, object, Record<string, unknown>]>([
     ['other files of a folder', { path: '/home/me/notes/a.md' }, {}, { '/path': { within: '/home/me/notes' } }],
     ['a folder', { dir: '/home/me/notes' }, {}, { '/dir': { within: '/home/me/notes' } }],

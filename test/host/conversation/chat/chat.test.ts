@@ -63,7 +63,7 @@ describe('a turn', () => {
     expect(model.asked[0]).toMatchObject({ system: 'Be kind', tools: [echo], maxTokens: 8192 })
   })
 
-  test('the model hears of the tools that the host gives it and of nothing else', async () => {
+  test('the model gets the tools that the host offers, and nothing else', async () => {
     const model = cannedModel([call('a', 'echo')], [text('done')])
     const lists = [[echo], []]
     await chat({ model, tools: () => lists.shift() ?? [] })
@@ -71,7 +71,7 @@ describe('a turn', () => {
     expect(Object.keys(model.asked[0] ?? {}).sort()).toEqual(['maxTokens', 'messages', 'tools'])
   })
 
-  test('a turn can follow another, and is counted', async () => {
+  test('turns can follow each other, and are counted', async () => {
     const model = cannedModel([text('one')], [text('two')])
     const { conversation } = await chat({ model })
     const resumed = new Conversation(JSON.parse(JSON.stringify(conversation)))
@@ -89,7 +89,7 @@ describe('a turn', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'end', reason: ended })
   })
 
-  test('in which the model fails ends with its error, and what it had said is kept', async () => {
+  test('a turn ends with the error of the model, and the text so far is kept', async () => {
     const failure = new McpError('ERR_MODEL', 'The model canned broke')
     const { parts, conversation } = await chat({ model: cannedModel([text('half'), call('a', 'echo'), failure]) })
     expect(parts.slice(-2)).toEqual([
@@ -101,7 +101,7 @@ describe('a turn', () => {
     expect(odd[0]).toMatchObject({ type: 'error', error: { code: 'ERR_MODEL', message: 'The model failed' } })
   })
 
-  test('a turn waits for no other: a second at the same time is refused and changes nothing', async () => {
+  test('a second turn at the same time is refused and changes nothing', async () => {
     const conversation = new Conversation()
     const first = runChat({ model: cannedModel([text('one')]), conversation, said: 'go', tools: [], callTool: echoing })
     await first.next()
@@ -115,7 +115,7 @@ describe('a turn', () => {
     expect((await chat({ model: cannedModel([text('two')]), conversation })).parts.at(-1)).toMatchObject({ reason: 'done' })
   })
 
-  test('in which the list of tools cannot be had fails', async () => {
+  test('a turn fails if the list of tools cannot be read', async () => {
     const { parts } = await chat({ model: cannedModel(), tools: () => Promise.reject(new McpError('ERR_SERVER_DOWN', 'away')) })
     expect(parts).toMatchObject([
       { type: 'error', error: { code: 'ERR_SERVER_DOWN' } },
@@ -152,7 +152,7 @@ describe('a call', () => {
       },
       { reason: 'the person denied it' },
     ],
-  ])('refused %s is told to the model, with what the person said', async (_how, callTool, refusal) => {
+  ])('a call refused %s is reported to the model, with the words of the person', async (_how, callTool, refusal) => {
     const model = cannedModel([call('a', 'echo')], [text('I see')])
     const { parts, conversation } = await chat({ model, callTool })
     expect(parts[1]).toEqual({ type: 'refused', id: 'a', name: 'echo', ...refusal })
@@ -192,7 +192,7 @@ describe('a call', () => {
     expect(told(model)).toEqual(['The call failed: The server notes is away'])
   })
 
-  test('with a schema that cannot be judged here is left to the server', async () => {
+  test('a call with a schema that cannot be checked here is left to the server', async () => {
     const model = cannedModel([call('a', 'odd', { x: 1 })], [text('ok')])
     await chat({
       model,
@@ -202,7 +202,7 @@ describe('a call', () => {
     expect(told(model)).toEqual(['fine'])
   })
 
-  test('a call that hangs is given up in time, and the others are not lost', async () => {
+  test('a call that hangs is given up in time, and the results of other calls are kept', async () => {
     const clock = fakeClock()
     const model = cannedModel([call('a', 'echo', { n: 1 }), call('b', 'echo', { n: 2 })], [text('ok')])
     let signal: AbortSignal | undefined
@@ -225,7 +225,7 @@ describe('a call', () => {
     expect(parts.at(-1)).toMatchObject({ reason: 'done' })
   })
 
-  test('with an id that was used before gets another', async () => {
+  test('a call with an id that was used before gets a new id', async () => {
     const model = cannedModel([call('0', 'echo'), call('0', 'echo')], [call('0', 'echo')], [text('ok')])
     const { parts } = await chat({ model })
     const ids = parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
@@ -236,7 +236,7 @@ describe('a call', () => {
 describe('calls at the same time', () => {
   const many = Array.from({ length: 6 }, (_, n) => call(`c${n}`, 'echo', { n }))
 
-  test('run side by side up to the bound, and are reported in their order', async () => {
+  test('calls run in parallel up to the limit, and are reported in order', async () => {
     let running = 0
     let most = 0
     const model = cannedModel(many, [text('ok')])
@@ -256,7 +256,7 @@ describe('calls at the same time', () => {
     expect(told(model)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `echo ${n}`))
   })
 
-  test('beyond what one answer may hold are not made', async () => {
+  test('calls over the limit of one answer are not made', async () => {
     const model = cannedModel(many, [text('ok')])
     let calls = 0
     await chat({
@@ -273,7 +273,7 @@ describe('calls at the same time', () => {
 })
 
 describe('a turn that is stopped', () => {
-  test('while the model speaks ends at once, even if the model does not listen', async () => {
+  test('stopping a turn while the model speaks ends it at once, even if the model ignores the signal', async () => {
     const controller = new AbortController()
     const deaf: Model = {
       id: 'deaf',
@@ -293,7 +293,7 @@ describe('a turn that is stopped', () => {
     expect(conversation.messages.at(-1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So ' }] })
   })
 
-  test('while tools run stops them, and the conversation can go on', async () => {
+  test('stopping a turn while tools run stops them, and the conversation can continue', async () => {
     const controller = new AbortController()
     let stopped = 0
     const model = cannedModel([call('a', 'echo', { n: 1 }), call('b', 'echo', { n: 2 })], [text('Where were we?')])
@@ -313,7 +313,7 @@ describe('a turn that is stopped', () => {
     expect(JSON.stringify(model.asked[1]?.messages)).toContain('The call was cancelled.')
   })
 
-  test('by nobody listening any more stops the calls as well', async () => {
+  test('a turn without a reader stops its calls', async () => {
     let aborted = false
     const conversation = new Conversation()
     const model = cannedModel([call('a', 'echo', { n: 1 }), call('b', 'echo', { n: 2 })])
@@ -332,29 +332,29 @@ describe('a turn that is stopped', () => {
     expect(conversation.messages).toHaveLength(3)
   })
 
-  test('before it began asks nobody', async () => {
+  test('a turn that is stopped before it begins does not call the model', async () => {
     const model = cannedModel([text('x')])
     const { parts } = await chat({ model, signal: AbortSignal.abort() })
     expect(parts).toMatchObject([{ type: 'end', reason: 'cancelled' }])
   })
 })
 
-describe('bounds of a turn', () => {
+describe('limits of a turn', () => {
   const endless = (): CannedModel => cannedModel(...Array.from({ length: 9 }, (_, at) => [call(`c${at}`, 'echo')]))
 
-  test('of steps', async () => {
+  test('the number of steps in a turn is limited', async () => {
     const model = endless()
     const { parts } = await chat({ model, limits: { maxSteps: 3 } })
     expect(parts.at(-1)).toMatchObject({ type: 'end', reason: 'steps', steps: 3 })
     expect(model.asked).toHaveLength(3)
   })
 
-  test('of tokens', async () => {
+  test('the number of tokens in a turn is limited', async () => {
     expect((await chat({ model: endless(), limits: { maxTurnTokens: 30 } })).parts.at(-1)).toMatchObject({ reason: 'tokens', steps: 2 })
     expect((await chat({ model: endless(), limits: { maxTurnTokens: 31 } })).parts.at(-1)).toMatchObject({ reason: 'tokens', steps: 3 })
   })
 
-  test('of one answer', async () => {
+  test('the length of one answer is limited', async () => {
     expect((await chat({ model: cannedModel([text('12345')]), limits: { maxAnswerChars: 5 } })).parts.at(-1)).toMatchObject({
       reason: 'done',
     })
@@ -364,7 +364,7 @@ describe('bounds of a turn', () => {
     ])
   })
 
-  test('of one result: what is over is cut off, and the model is told', async () => {
+  test('a result over the limit is cut, and the model is told', async () => {
     const model = cannedModel([call('a', 'echo')], [text('ok')])
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
     const long = { content: [{ type: 'text' as const, text: 'x'.repeat(10_000) }, image], structuredContent: { x: 'y'.repeat(10_000) } }
@@ -376,7 +376,7 @@ describe('bounds of a turn', () => {
   })
 })
 
-test('the script talks to a real server through the chat', async () => {
+test('the scripted model uses a real server through the chat', async () => {
   proves('T-TOOL-002')
   const notes = ['Milk']
   const server = createServer({ name: 'notes', version: '1' })
@@ -412,7 +412,7 @@ test('the script talks to a real server through the chat', async () => {
   expect(parts.at(-1)).toMatchObject({ type: 'end', reason: 'done', steps: 3 })
 })
 
-test('a server hears the arguments of its calls and nothing else of the conversation', async () => {
+test('a server gets the arguments of its calls and nothing else of the conversation', async () => {
   proves('T-ARCH-017')
   const server = createServer({ name: 'echo', version: '1' })
   server.tool('echo', { input: echo.inputSchema as never }, () => 'result-canary')
@@ -430,7 +430,7 @@ test('a server hears the arguments of its calls and nothing else of the conversa
   expect(JSON.stringify(model.asked)).toContain('result-canary')
 })
 
-test('what a tool says about its failure reaches the model; of an error only what was let in', async () => {
+test('the model gets the failure text of a tool, and of other errors only the allowed part', async () => {
   proves('R-TOOL-019')
   const failing = cannedModel([call('a', 'echo')], [text('sorry')])
   await chat({

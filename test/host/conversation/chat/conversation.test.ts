@@ -33,7 +33,7 @@ describe('a conversation that grows too large', () => {
     expect(size(conversation)).toBeLessThanOrEqual(2500)
   })
 
-  test('a conversation that grows too large forgets whole turns when that is not enough, the oldest first', () => {
+  test('a conversation that is still too large drops whole turns, the oldest first', () => {
     const conversation = conversationOf(40, 40, 40)
     conversation.begin('and now?')
     conversation.fit({ maxContextTokens: 150, maxMessages: 100 })
@@ -44,7 +44,7 @@ describe('a conversation that grows too large', () => {
     expect(conversation.turn).toBe(4)
   })
 
-  test('a conversation that grows too large keeps so many messages and no more', () => {
+  test('the number of messages in a conversation is limited', () => {
     const fitted = (maxMessages: number): number => {
       const conversation = conversationOf(1, 1, 1)
       conversation.fit({ maxContextTokens: 100_000, maxMessages })
@@ -53,7 +53,7 @@ describe('a conversation that grows too large', () => {
     expect([fitted(13), fitted(12), fitted(11), fitted(8), fitted(7)]).toEqual([12, 12, 8, 8, 4])
   })
 
-  test('a conversation whose last message alone is too long is an error that names the bound', () => {
+  test('a last message that is too long is an error that names the limit', () => {
     const conversation = new Conversation()
     conversation.begin('x'.repeat(4000))
     expect(() => conversation.fit({ maxContextTokens: 500, maxMessages: 10 })).toThrow(
@@ -67,7 +67,7 @@ describe('a conversation that grows too large', () => {
     expect(size(conversation)).toBeLessThanOrEqual(500)
   })
 
-  test('always fits afterwards and never tears a call from its result', () => {
+  test('a shortened conversation fits, and never separates a call from its result', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(3000), { minLength: 1, maxLength: 8 }),

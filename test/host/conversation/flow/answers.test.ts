@@ -39,10 +39,10 @@ const answers = {
 
 const SHAPES = { tool: TOOL_RESULT, read: READ_RESULT, prompt: PROMPT_RESULT, completion: COMPLETION } as const
 
-describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])('an answer of the kind %s', (kind) => {
+describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])('an answer of kind %s', (kind) => {
   const shape = SHAPES[kind] as (typeof SHAPES)['tool']
 
-  test('is never larger than it may be, and can be inspected, whatever is in it', () => {
+  test('an answer never exceeds its limit, and can be inspected with any content', () => {
     fc.assert(
       fc.property(answers[kind] as fc.Arbitrary<never>, fc.integer({ min: 200, max: 5_000 }), (answer, maxBytes) => {
         expect(() => inspectResult(shape.view(answer))).not.toThrow()
@@ -55,7 +55,7 @@ describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])('an answer of the 
   })
 })
 
-test('what fits is left as it is', () => {
+test('an answer within the limit is unchanged', () => {
   const prompt = {
     description: 'd',
     messages: [{ role: 'assistant' as const, content: { type: 'text' as const, text: 'hi' } }],
@@ -73,7 +73,7 @@ test('what fits is left as it is', () => {
   expect(COMPLETION.cap({ values: ['a'], total: 7 }, 1_000)).toEqual({ values: ['a'], total: 7 })
 })
 
-test('what does not fit is cut, with a note in its place', () => {
+test('an answer over the limit is cut, with a note at the cut', () => {
   const read = READ_RESULT.cap(
     {
       contents: [

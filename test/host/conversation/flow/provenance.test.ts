@@ -32,7 +32,7 @@ describe('a piece of a private text', () => {
     expect(piece).toContain(origin?.excerpt)
   })
 
-  test('of no private data is none', () => {
+  test('without private data nothing is found', () => {
     expect(withMail().originsOf({ body: 'The weather is fine and nobody minds who knows it.' })).toEqual([])
   })
 
@@ -64,7 +64,7 @@ describe('a piece of a private text', () => {
     expect(origins[0]).toMatchObject({ pointer: '/data', source: 'mail/inbox#2' })
   })
 
-  test('a piece of a private text is found in the name of a member, and when it is cut into small parts', () => {
+  test('a piece of private text is found in member names, and if it is split into small parts', () => {
     expect(withMail().originsOf({ [piece]: true })[0]).toMatchObject({ source: 'mail/inbox#2' })
     expect(withMail().originsOf({ parts: piece.match(/.{1,10}/gs) })[0]).toMatchObject({ pointer: '', source: 'mail/inbox#2' })
   })
@@ -78,7 +78,7 @@ const text = (min: number) =>
     })
     .map((words) => words.flat().join(''))
 
-test('any stretch of twice the length of a piece is found, wherever it is put', () => {
+test('any passage of twice the piece length is found at any position', () => {
   fc.assert(
     fc.property(text(30), text(3), text(3), fc.nat(), fc.nat(), (secret, before, after, begin, more) => {
       const size = 2 * pieceLength
@@ -93,7 +93,7 @@ test('any stretch of twice the length of a piece is found, wherever it is put', 
   )
 })
 
-test('what has nothing to do with it is not flagged', () => {
+test('unrelated text is not flagged', () => {
   fc.assert(
     fc.property(
       text(100),
@@ -108,11 +108,11 @@ test('what has nothing to do with it is not flagged', () => {
   )
 })
 
-describe('bounds', () => {
+describe('limits', () => {
   const words = (count: number, seed: number) =>
     Array.from({ length: count }, (_, at) => ((at + 1) * 2654435761 * seed).toString(36)).join(' ')
 
-  test('with more private text than is kept, long stretches are still found', () => {
+  test('with more private text than can be stored, long passages are still found', () => {
     const flow = new FlowContext({ pieces: 2_000 })
     const texts = Array.from({ length: 10 }, (_, at) => words(2_000, at + 1))
     for (const value of texts) flow.add({ labels: ['private:x'], source: 's', value })
@@ -120,7 +120,7 @@ describe('bounds', () => {
     for (const [at, value] of texts.entries()) expect(flow.originsOf({ value: value.slice(1_000, 6_000) })[0]?.source).toBe(`s#${at + 1}`)
   })
 
-  test('bounds sources beyond the bound share a name, and no more origins are named than may be', () => {
+  test('sources over the limit share one name, and the number of named origins is limited', () => {
     const flow = new FlowContext({ sources: 3, origins: 2 })
     const texts = Array.from({ length: 5 }, (_, at) => words(50, at + 1))
     for (const value of texts) flow.add({ labels: ['private:x'], source: 's', value })
@@ -128,7 +128,7 @@ describe('bounds', () => {
     expect(flow.originsOf({ ...texts })).toHaveLength(2)
   })
 
-  test('remembering and looking take time in proportion to the text', () => {
+  test('storing and searching private text take linear time', () => {
     expectLinear(40_000, (size) => {
       const value = words(size / 8, 3)
       return () => void new FlowContext().add({ labels: ['private:x'], source: 's', value })

@@ -5,12 +5,12 @@ test.each([
   ['', 99],
   ['', 100],
   ['{"at":1', 100],
-])('after %j a crash may leave %i zeros where a record has at most 100 bytes', (begun, zeros) => {
+])('after %j a crash may leave %i zeros if a record has at most 100 bytes', (begun, zeros) => {
   const bytes = Buffer.concat([Buffer.from(begun), Buffer.alloc(zeros)])
   expect(readIncompleteLine(bytes, 100)).toEqual({ bytes, begun: begun.length, isClosed: false })
 })
 
-test.each(['', '{"at":1'])('more zeros after %j than a record may have bytes were not left by a crash', (begun) => {
+test.each(['', '{"at":1'])('more zeros after %j than a record has bytes do not come from a crash', (begun) => {
   expect(readIncompleteLine(Buffer.concat([Buffer.from(begun), Buffer.alloc(101)]), 100)).toEqual({
     fault: 'it ends with 101 zeros, more than the size of a record (100 bytes)',
   })

@@ -26,7 +26,7 @@ const scrub = (text: string): string => {
 }
 const kept = keeping(Buffer.from('salt'), scrub, DEFAULT_ENTRY_LIMITS)
 
-test('of what is too long to be kept only the beginning is searched', () => {
+test('only the stored beginning of a long text is searched for secrets', () => {
   searched.chars = 0
   const { args, reasons } = kept.entry(
     entry({
@@ -43,7 +43,7 @@ test('of what is too long to be kept only the beginning is searched', () => {
   expect(reasons[0]).toBe(`${'y'.repeat(2048)}…`)
 })
 
-test('no beginning of a registered secret is kept where the cut goes through it', () => {
+test('if the cut goes through a registered secret, no part of the secret is stored', () => {
   for (let at = 4_050; at < 4_120; at++) {
     const { args, reasons } = kept.entry(
       entry({ args: { text: `${'x'.repeat(at - 20)} open sesame, friend ${'y'.repeat(9_000)}` }, reasons: [] }),
@@ -56,7 +56,7 @@ test('no beginning of a registered secret is kept where the cut goes through it'
   }
 })
 
-test('what fits is kept whole', () => {
+test('a text within the limit is stored completely', () => {
   expect(kept.entry(entry({ args: { a: [1, 'two', null, { b: true }] } })).args).toMatchObject({
     isWhole: true,
     preview: { a: [1, 'two', null, { b: true }] },

@@ -36,7 +36,7 @@ async function written(calls = 12, options: Partial<AuditLogOptions> = {}): Prom
 }
 
 describe('the log', () => {
-  test('the log has the intent before the outcome, each with server, tool, time and what became of it', async () => {
+  test('the log has the intent before the outcome, each with server, tool, time and result', async () => {
     proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
@@ -64,7 +64,7 @@ describe('the log', () => {
     expect((await all(folder)).map(({ kind }) => kind)).toEqual(['segment', 'intent', 'outcome', 'refusal', 'checkpoint'])
   })
 
-  test('the log chains records by the hash of their canonical JSON and of the one before', async () => {
+  test('each record is chained by the hash of its canonical JSON and of the record before', async () => {
     const { folder } = await written(2)
     let before = '0'.repeat(64)
     for (const { hash, ...rest } of await all(folder)) {
@@ -74,7 +74,7 @@ describe('the log', () => {
     }
   })
 
-  test('the log keeps no secrets of arguments, by name, shape or registration, and cuts large values', async () => {
+  test('secrets in arguments are not logged, by name, shape or registration, and large values are cut', async () => {
     proves('T-SAMP-044')
     const folder = join(newFolder(), 'log')
     const registered = 'correct horse battery'
@@ -97,7 +97,7 @@ describe('the log', () => {
     expect(readdirSync(folder).every((name) => (statSync(join(folder, name)).mode & 0o077) === 0)).toBe(true)
   })
 
-  test('the log digests the same arguments alike in one log, and otherwise in another', async () => {
+  test('equal arguments have equal digests in one log, and different ones in another log', async () => {
     const digests: string[][] = []
     for (let turn = 0; turn < 2; turn++) {
       const folder = join(newFolder(), 'log')
@@ -110,7 +110,7 @@ describe('the log', () => {
     expect(digests[0]?.[0]).not.toBe(digests[1]?.[0])
   })
 
-  test('the log refuses more than may wait for the disk, and what is longer than a record may be', async () => {
+  test('the log refuses too many waiting records and records that are too long', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder, limits: { pendingRecords: 3, recordBytes: 2_000, textLength: 5_000 } })
     const many = await Promise.allSettled(Array.from({ length: 5 }, () => log.refusal(entry())))
@@ -128,7 +128,7 @@ describe('the log', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
-  test('the log goes on in new segments, and is one chain when it is opened again', async () => {
+  test('the log continues in new segments, and is one chain when it is opened again', async () => {
     const { folder } = await written(20)
     const log = await openAuditLog({ folder, limits: SMALL })
     await log.refusal(entry({ server: 'deploy' }))
@@ -142,7 +142,7 @@ describe('the log', () => {
     expect(found).toHaveLength(1)
   })
 
-  test('the log is read by what entries are about, with the outcomes of those', async () => {
+  test('the log can be filtered by the subject of entries, with their outcomes', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     const intents = await Promise.all(['notes', 'deploy', 'notes'].map((server) => log.intent(entry({ server }))))
@@ -159,7 +159,7 @@ describe('the log', () => {
     expect(later[0]).toEqual(found[1])
   })
 
-  test('the log is not gone on with under another key, and is not given a new one in silence', async () => {
+  test('a log is not continued with another key, and never gets a new key silently', async () => {
     const { folder } = await written(1)
     const key = join(folder, 'log.key')
     renameSync(key, `${key}.away`)
@@ -173,13 +173,13 @@ describe('the log', () => {
     await (await openAuditLog({ folder })).close()
   })
 
-  test('the log refuses what cannot be written down', async () => {
+  test('the log refuses values that cannot be written', async () => {
     const log = await openAuditLog({ folder: join(newFolder(), 'log') })
     await expect(log.intent(entry({ args: { run: () => {} } }))).rejects.toMatchObject({ code: 'ERR_AUDIT' })
     await log.close()
   })
 
-  test('the log signs by itself when some time has passed', async () => {
+  test('the log signs a checkpoint after some time', async () => {
     const folder = join(newFolder(), 'log')
     let signed: (checkpoint: Checkpoint) => void = () => {}
     const checkpoint = new Promise<Checkpoint>((resolve) => {
@@ -190,7 +190,7 @@ describe('the log', () => {
     await log.close()
   })
 
-  test('the log puts checkpoints that a second place did not take there later, and says so', async () => {
+  test('a checkpoint that the second place refused is stored there later, with a warning', async () => {
     const taken: Checkpoint[] = []
     const warnings: string[] = []
     let isUp = false
@@ -211,7 +211,7 @@ describe('the log', () => {
 })
 
 describe('after a crash', () => {
-  test('a line that was not finished is set aside and the log says so', async () => {
+  test('an unfinished line is set aside, and the log records it', async () => {
     const { folder } = await written(1)
     const torn = '{"at":12,"entry":{"acti'
     appendFileSync(first(folder), torn)
@@ -233,7 +233,7 @@ describe('after a crash', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: 0, records })
   })
 
-  test('of the machine, zeros at the end are set aside as well', async () => {
+  test('zeros at the end after a crash of the machine are set aside too', async () => {
     const { folder } = await written(1)
     const records = (await all(folder)).length
     for (const [times, begun] of ['', '{"at":12,"entry":{"acti'].entries()) {
@@ -246,7 +246,7 @@ describe('after a crash', () => {
     expect((await all(folder)).length).toBeGreaterThan(records)
   })
 
-  test('what was left is told together with what the next start does with it', async () => {
+  test('verification reports the remains of a crash and how the next start treats them', async () => {
     const { folder } = await written(1)
     const whole = readFileSync(first(folder))
     for (const [end, reason] of [
@@ -261,7 +261,7 @@ describe('after a crash', () => {
     expect((await verifyAudit(folder)).firstBad?.reason).toContain('keeps the record')
   })
 
-  test('after a crash zeros in the place of the last line end take no record away', async () => {
+  test('zeros instead of the last line end lose no record', async () => {
     const { folder } = await written(1)
     const records = (await all(folder)).length
     truncateSync(first(folder), statSync(first(folder)).size - 1)
@@ -270,7 +270,7 @@ describe('after a crash', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: 0, records })
   })
 
-  test('a segment that was just begun is begun again', async () => {
+  test('a segment that was just begun is started again', async () => {
     const { folder } = await written(12)
     const last = readdirSync(folder).filter((name) => name.startsWith('audit-')).length
     for (const begun of ['', '{"at":1']) {
@@ -284,7 +284,7 @@ describe('after a crash', () => {
     }
   })
 
-  test('at any byte of the last record, what was whole is still there', async () => {
+  test('after a crash at any byte of the last record, all complete records are still there', async () => {
     const { folder } = await written(1)
     const bytes = readFileSync(first(folder))
     const before = (await all(folder)).length
@@ -301,7 +301,7 @@ describe('after a crash', () => {
   })
 })
 
-test('a log with a key and without records is not whole', async () => {
+test('a log with a key and without records is incomplete', async () => {
   const { folder } = await written(1)
   writeFileSync(first(folder), '')
   const bad = { ok: false, records: 0, firstBad: { seq: 1, line: 0, reason: expect.stringContaining('has a key but no records') } }
@@ -312,7 +312,7 @@ test('a log with a key and without records is not whole', async () => {
   await expect(verifyAudit(folder)).rejects.toMatchObject({ code: 'ERR_AUDIT' })
 })
 
-describe('what no crash leaves', () => {
+describe('damage that a crash cannot cause', () => {
   /** The last segment of a log, and its bytes. */
   const lastOf = (folder: string) => {
     const names = readdirSync(folder).filter((name) => name.startsWith('audit-'))
@@ -343,7 +343,7 @@ describe('what no crash leaves', () => {
     ],
     ['text that is no record', (bytes) => Buffer.concat([bytes, Buffer.from('hello')])],
     ['a number that is none', (bytes) => Buffer.concat([bytes, Buffer.from('{"at":[{"at":1')])],
-  ])('what no crash leaves is refused by who would write behind it, and told by who verifies or reads: %s', async (_, change) => {
+  ])('damage that a crash cannot cause stops writing, and is reported to readers: %s', async (_, change) => {
     // Without a last checkpoint, so that only what is there can tell.
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
@@ -377,7 +377,7 @@ describe('what no crash leaves', () => {
     return Buffer.from(`${lines.join('\n')}\n${last.join(between)}`, 'latin1')
   }
 
-  test('what no crash leaves is found in what was set aside: records, changes, and that it is gone', async () => {
+  test('data set aside is checked for records, changes and removal', async () => {
     const { folder } = await written(1)
     appendFileSync(first(folder), '{"at":12,"entry":{"acti')
     await (await openAuditLog({ folder })).close()
@@ -395,7 +395,7 @@ describe('what no crash leaves', () => {
 })
 
 describe('verifying', () => {
-  test('verifying finds and names every record of which one byte was changed', async () => {
+  test('verification names every record in which one byte was changed', async () => {
     const { folder } = await written(6)
     const names = readdirSync(folder).filter((name) => name.startsWith('audit-'))
     const originals = new Map(names.map((name) => [name, readFileSync(join(folder, name))]))
@@ -418,7 +418,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
-  test('verifying finds a number that is too large to be one', async () => {
+  test('verification finds a number that is too large', async () => {
     const { folder } = await written(2)
     const original = readFileSync(first(folder), 'utf8')
     const edited = original.replace(/"at":(\d)\d/, '"at":$1e')
@@ -427,7 +427,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { line: 1 } })
   })
 
-  test('verifying finds an edit that changes nothing of what a record says', async () => {
+  test('verification finds an edit that does not change the meaning of a record', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     await log.refusal(entry({ args: { text: 'a\u001fb\ufffdc' } }))
@@ -447,7 +447,7 @@ describe('verifying', () => {
     }
   })
 
-  test('verifying finds lines that were removed, swapped, doubled or put in', async () => {
+  test('verification finds lines that were removed, swapped, duplicated or inserted', async () => {
     const { folder } = await written(2)
     const lines = linesIn(first(folder))
     const edits: [string[], number][] = [
@@ -464,7 +464,7 @@ describe('verifying', () => {
     }
   })
 
-  test('verifying finds an end that was cut when checkpoints are kept elsewhere, and cannot otherwise', async () => {
+  test('verification finds a cut end only if checkpoints are stored elsewhere', async () => {
     const anchors = join(newFolder(), 'anchors')
     const { folder } = await written(3, { limits: {}, anchor: anchors })
     const lines = linesIn(first(folder))
@@ -476,7 +476,7 @@ describe('verifying', () => {
     })
   })
 
-  test('verifying finds segments that were taken away, or replaced by those of another log', async () => {
+  test('verification finds segments that were removed, or replaced by those of another log', async () => {
     const { folder } = await written(20)
     const other = (await written(20)).folder
     const second = join(folder, 'audit-000002.jsonl')
@@ -489,7 +489,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { segment: 'audit-000002.jsonl', line: 1 } })
   })
 
-  test('verifying finds a log that was written anew with another key', async () => {
+  test('verification finds a log that was rewritten with another key', async () => {
     const anchors = join(newFolder(), 'anchors')
     const { folder, publicKey } = await written(3, { anchor: anchors })
     rmSync(folder, { recursive: true })
@@ -507,7 +507,7 @@ describe('verifying', () => {
     })
   })
 
-  test('verifying finds a checkpoint that somebody without the key has made', async () => {
+  test('verification finds a checkpoint that was made without the key', async () => {
     const { folder } = await written(1, { limits: {} })
     const lines = linesIn(first(folder))
     const records = lines.map((line) => JSON.parse(line) as AuditRecord & { checkpoint?: Checkpoint })
@@ -534,7 +534,7 @@ describe('verifying', () => {
     await expect(log.close()).rejects.toMatchObject({ code: 'ERR_AUDIT' })
   })
 
-  test('verifying says that there is no log where there is none', async () => {
+  test('verification reports that there is no log', async () => {
     await expect(verifyAudit(newFolder())).rejects.toMatchObject({ code: 'ERR_AUDIT' })
   })
 })

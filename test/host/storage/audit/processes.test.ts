@@ -24,7 +24,7 @@ beforeAll(async () => {
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
 describe('a process that is killed while it writes', () => {
-  test('a process that is killed while writing loses no acknowledged record, however often', async () => {
+  test('a process that is killed while writing loses no acknowledged record', async () => {
     proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const acknowledged: number[] = []
@@ -57,7 +57,7 @@ describe('a process that is killed while it writes', () => {
 })
 
 describe('several processes', () => {
-  test('append to one chain, in turn, and lose nothing of each other', async () => {
+  test('several processes append to one chain in turn, and lose no record', async () => {
     const folder = join(newFolder(), 'log')
     const children = ['a', 'b', 'c'].map((name) => start(folder, 'count', '40', name))
     await Promise.all(children.map((child) => once(child, 'close')))
@@ -91,7 +91,7 @@ describe('a disk', () => {
     expect(report.verdict).toMatchObject({ ok: true, recovered: 0 })
   })
 
-  test('where the folder is open to others, or cannot be made, is refused before anything is done', async () => {
+  test('a folder that is open to others or cannot be created is refused before any action', async () => {
     const open = join(newFolder(), 'open')
     mkdirSync(open)
     chmodSync(open, 0o755)
