@@ -37,7 +37,7 @@ async function listAction(invocation: Invocation): Promise<void> {
     action,
     [bind.server, bind.primitive].filter((part) => part !== undefined).join('/'),
     scope,
-    new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' '),
+    expiresAt === undefined ? 'when revoked' : new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' '),
     bind.args.kind === 'pattern' ? jsonText(bind.args.args) : bind.args.kind,
   ])
   screen.print(

@@ -9,9 +9,10 @@
  *    layers can only tighten. Without a matching rule the defaults of defaults.ts apply, and rules of the project layer cannot loosen
  *    them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
  * 3. Limits of the effective rules: deny, with the name of the limit.
- * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`. They never lower an effect.
- * 5. Guards force a question: the same call three times in a row; untrusted text, private data and an open-world action together;
- *    forms and pages. Neither grants nor bypass satisfy a forced question.
+ * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`, unless a rule allows the server by its name.
+ *    They never lower an effect.
+ * 5. Guards force a question: the same call of a model three times in a row; untrusted text, private data and an open-world action
+ *    together; forms and pages. Neither rules nor grants nor bypass satisfy a forced question.
  * 6. A matching grant turns `ask` into `allow`. So does bypass, except for starting, connecting and approving servers.
  *
  * In a headless run `ask` stays `ask`: the caller knows whether an inbox is available.
@@ -120,17 +121,20 @@ const forcedFirst = (sorted: readonly Reason[], forced: readonly Reason[]): Reas
   [...forced, ...sorted.filter((reason) => !forced.includes(reason))].slice(0, MAX_REASONS)
 
 function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Grant | undefined {
-  // Grants from before untrusted text arrived do not count: the text may be what causes this action.
+  // Grants from before untrusted text arrived do not count: the text may be what causes this action. The exception is a lasting grant
+  // for exact arguments: the person agreed to just this for good, and no text can make it do anything else.
   const since = isConsequential(action) ? (action.untrustedSince ?? 0) : 0
   return grants.find((grant) => {
     try {
-      return grant.at >= since && grantMatches(grant, action, policy.folders)
+      return (grant.at >= since || isForGood(grant)) && grantMatches(grant, action, policy.folders)
     } catch {
       // An unreadable grant does not match.
       return false
     }
   })
 }
+
+const isForGood = ({ scope, bind }: Grant): boolean => scope === 'always' && bind.args.kind === 'exact'
 
 function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
   if (action.isConfigured) return builtIn('configured', 'allow', 'The configuration of the server allows it')

@@ -104,7 +104,7 @@ export interface ActionPrimitive {
 
 /** Counters at the time of the decision. */
 export interface Usage {
-  /** Identical calls in a row in this conversation, this one included. */
+  /** Identical calls in a row that the person did not start, since their last message, this one included. */
   identicalInARow: number
   /** Calls of this tool by this principal under way. */
   concurrent: number

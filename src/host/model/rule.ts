@@ -41,7 +41,7 @@ export interface RuleMatch {
   server?: string | readonly string[]
   /** The server's own name of a tool, prompt or resource, or a glob. `*` alone matches every name. Actions without a name do not match. */
   tool?: string | readonly string[]
-  /** A rule that allows tool calls applies to untrusted servers only if it says `untrusted` here, or matches asserted hints. */
+  /** A rule that allows tool calls applies to untrusted servers only if it names the server, says `untrusted` here, or matches asserted hints. */
   tier?: TrustTier
   initiator?: Initiator | readonly Initiator[]
   mode?: 'interactive' | 'headless'

@@ -89,8 +89,8 @@ const LASTS: Record<GrantScope, number> = {
   once: DAY_MS / 96,
   turn: DAY_MS / 24,
   session: DAY_MS,
-  project: 30 * DAY_MS,
-  always: 30 * DAY_MS,
+  project: Number.POSITIVE_INFINITY,
+  always: Number.POSITIVE_INFINITY,
 }
 
 class World {
