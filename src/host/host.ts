@@ -17,7 +17,7 @@ import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
 import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
 import type { Model } from './language-models/language-model.ts'
-import type { Health } from './model/health.ts'
+import { downError, type Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
 import type { HostLimits } from './options.ts'
@@ -120,7 +120,7 @@ export class Host {
     return this.#services.policy.replace(policy)
   }
 
-  /** Resolves when every server is ready or has failed, and no review is open; or after the time. */
+  /** Resolves when every server is ready, has failed or waits to be enabled, and no review is open; or after the time. */
   async settled(timeoutMs = 30_000): Promise<void> {
     await this.#services.fleet.settled(timeoutMs)
     await this.#services.reviews.settled()
@@ -134,6 +134,24 @@ export class Host {
     const { health } = current
     if (health.state === 'ready' && reviews.review(current)) await reviews.ask(current)
     return health
+  }
+
+  /**
+   * Starts a server now. Asks the person if they have not agreed to it yet, also after a No. Resolves when its offering is in use.
+   * @throws McpError ERR_DENIED if the person says no, ERR_CONSENT if there is no one to ask, ERR_SERVER_DOWN if it does not start
+   * @example
+   * await host.enable('files')
+   */
+  async enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { fleet, reviews, clock } = this.#services
+    const health = await fleet.get(server).retry()
+    if (health.state !== 'ready') throw downError(server, health, clock.now(), 0)
+    const current = fleet.get(server)
+    if (!reviews.review(current)) return
+    await reviews.ask(current, options.signal).catch((error: unknown) => {
+      // A part that stays out of use does not make the rest unusable.
+      if (current.stateOf('capabilities', 'capabilities') !== 'pinned') throw error
+    })
   }
 
   /** The part of a server's offering that waits for approval. Undefined if everything is approved. */
@@ -177,7 +195,7 @@ export class Host {
    * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = this.#toolOf(tool)
+    const { server, name } = await this.#readyTool(tool, options)
     const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
     if ('error' in called) throw called.error
     return called.result
@@ -185,17 +203,18 @@ export class Host {
 
   /** Reads a resource for the person. */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, this.#resourceOf(uri), this.#byPerson(options))
+    return readResource(this.#services, await this.#readyResource(uri, options), this.#byPerson(options))
   }
 
   /** Calls `listener` after each change of the resource. Resolves with the function that ends the subscription. */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, this.#resourceOf(uri), () => listener(uri), this.#byPerson(options))
+    return subscribe(this.#services, await this.#readyResource(uri, options), () => listener(uri), this.#byPerson(options))
   }
 
   /** Gets a prompt for the person. */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
     const { catalog, fleet } = this.#services
+    await this.#ready(typeof prompt === 'string' ? catalog.serverOfName(prompt) : prompt.server, options)
     const entry = typeof prompt === 'string' ? catalog.find('prompt', prompt) : { server: prompt.server, definition: prompt }
     if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `No prompt is called ${JSON.stringify(prompt)}`)
     return getPrompt(this.#services, fleet.get(entry.server), entry.definition.name, args, this.#byPerson(options))
@@ -203,6 +222,7 @@ export class Host {
 
   /** Suggestions of a server for an argument that the person is typing. The text goes to that server only. */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
+    await this.#ready(server, options)
     return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
   }
 
@@ -316,6 +336,25 @@ export class Host {
   #prepare(conversation: Conversation): Conversation {
     conversation.flow()
     return conversation
+  }
+
+  /** Starts a server that is used for the first time, which may ask the person, and waits for their decision about its offering. */
+  async #ready(id: string | undefined, { signal }: HostCallOptions): Promise<void> {
+    const { fleet, reviews } = this.#services
+    const server = id === undefined ? undefined : fleet.find(id)
+    if (!server || (server.offering && server.health.state !== 'not-enabled')) return
+    await server.ready(signal)
+    await reviews.settledFor(server)
+  }
+
+  async #readyTool(tool: CatalogName, options: HostCallOptions): Promise<{ server: HostedServer; name: string }> {
+    await this.#ready(typeof tool === 'string' ? this.#services.catalog.serverOfName(tool) : tool.server, options)
+    return this.#toolOf(tool)
+  }
+
+  async #readyResource(uri: string, options: HostCallOptions): Promise<ResourceTarget> {
+    await this.#ready(this.#services.catalog.serverOfUri(uri), options)
+    return this.#resourceOf(uri)
   }
 
   #toolOf(tool: CatalogName): { server: HostedServer; name: string } {

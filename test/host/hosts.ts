@@ -45,7 +45,7 @@ export const textOf = (result: CallToolResult): string => result.content.map((bl
 
 export interface TestHosts {
   folder(): string
-  /** Has settled, and is closed after the test. */
+  /** Has settled, with all servers in use that the person agrees to, and is closed after the test. */
   host(options: HostOptions): Promise<Host & { events: HostEvent[] }>
 }
 
@@ -64,9 +64,17 @@ export function hosts(): TestHosts {
       })
       onTestFinished(() => host.close())
       await host.settled()
+      await useAll(host)
       return Object.assign(host, { events })
     },
   }
+}
+
+/** The first use of each server, which asks about its start. */
+export async function useAll(host: Host): Promise<void> {
+  const waiting = Object.entries(host.health()).filter(([, { state }]) => state === 'not-enabled')
+  await Promise.allSettled(waiting.map(([id]) => host.enable(id)))
+  await host.settled()
 }
 
 /** Servers in this process stand for servers of others here, so they are not trusted unless a test says so. */

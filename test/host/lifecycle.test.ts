@@ -10,7 +10,7 @@ import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
 import { proves } from '../support/proves.ts'
-import { calling, chat, hosts, NO, person, script, spy, started, textOf, until } from './hosts.ts'
+import { calling, chat, hosts, NO, person, script, spy, started, textOf, until, useAll } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
 
@@ -47,6 +47,8 @@ test('servers that are not there, hang or are refused hold nobody up, and show h
     limits: { server: { connectTimeoutMs: 60_000 } },
   })
   onTestFinished(() => host.close())
+  await host.settled()
+  void useAll(host)
   await until(() => host.tools().length === 1)
   expect(textOf(await host.call('good__hello'))).toBe('hello')
   await until(() => ['waiting', 'open-circuit'].includes(host.health().missing?.state ?? ''))
@@ -76,7 +78,9 @@ test('a yes to a start that was for once is not one for every start after a cras
   const ask = person(({ subject }) => (subject.kind === 'launch' && ask.saw('launch').length > 1 ? NO : undefined))
   const host = await hostWith({ servers: { x: spec }, ask })
   await host.call('x__die').catch(() => {})
-  await until(() => host.health().x?.state === 'refused')
+  await until(() => host.health().x?.state === 'not-enabled')
+  expect(ask.saw('launch')).toHaveLength(1)
+  await expect(host.call('x__pid')).rejects.toMatchObject({ code: 'ERR_DENIED' })
   expect(ask.saw('launch')).toHaveLength(2)
 })
 

@@ -82,6 +82,21 @@ export function registerServers(program: Command, runner: CommandRunner): void {
     .action(runner.action(listAction))
   servers.command('remove').description('Removes a server.').argument('<name>').action(runner.action(removeAction))
   servers
+    .command('enable')
+    .description('Asks whether a server may be started, also after a No. The answer holds until its command, files or address change.')
+    .argument('<name>')
+    .option('--inbox', 'without a terminal: wait until the question is answered with "portico inbox"')
+    .action(
+      runner.action(async (invocation: Invocation, name: string, { inbox }: { inbox?: true }) => {
+        await withHost(invocation, { only: [name], parks: inbox === true }, async (host) => {
+          const health = host.health()[name]
+          if (health?.state === 'refused') throw health.error
+          if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
+        })
+        invocation.screen.note(safe`${name} is enabled`)
+      }),
+    )
+  servers
     .command('login')
     .description('Logs in to a server at a URL.')
     .argument('<name>')

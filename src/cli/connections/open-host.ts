@@ -73,7 +73,13 @@ export async function withHost<T>(
     ...options,
   })
   try {
-    await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
+    const settled = async (): Promise<void> => {
+      await host.settled(SETTLE_MS)
+      // A command about a server is a use of it. The state of the server tells why it did not start.
+      for (const id of only ?? [])
+        if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+    }
+    await Promise.race([settled(), aborted(invocation.signal)])
     for (const { id } of chosen) notePending(invocation, host, id)
     return await use(host)
   } finally {

@@ -65,6 +65,11 @@ export class ReviewQueue {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }
 
+  /** Resolves when no question about this server is pending. */
+  async settledFor(server: ReviewedServer): Promise<void> {
+    while (this.#asking.has(server)) await this.#asking.get(server)?.catch(() => {})
+  }
+
   async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
     const { parts, othersThan, onApproved, onReview } = this.#options
     const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined

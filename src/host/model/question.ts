@@ -61,6 +61,8 @@ export type Subject =
       env?: Readonly<Record<string, string>>
       /** The version of the package that the command runs, such as `2026.8.31`. Undefined if it is not known. */
       version?: string
+      /** The command runs the latest published version of a package, and that version is not known. Default: false. */
+      isLatest?: boolean
       /** The real path of the program. Undefined if it was not found. */
       program?: string
       /** Real paths of the other programs and files in the command. The consent is for their current contents. */

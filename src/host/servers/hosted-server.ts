@@ -60,6 +60,8 @@ export class HostedServer implements ReviewedServer {
       spec,
       ...(auth && { auth }),
       permit: (signal) => this.#start.permit(signal),
+      mayStart: () => this.#start.mayStart(),
+      isAsPermitted: () => this.#start.isAsPermitted(),
       onItem: pinOf,
       clean: (offering) => redactOffering(offering, services.redactor),
       onListing: ({ offering }) => {
@@ -140,6 +142,16 @@ export class HostedServer implements ReviewedServer {
     } catch (error) {
       throw redactError(error, redactor)
     }
+  }
+
+  /** Starts the server if it is not connected, and asks if needed. Resolves when its offering was read. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    await this.use(async () => {}, { signal })
+  }
+
+  /** The person answered the question about the current start, now or before. */
+  get isStartedByPerson(): boolean {
+    return this.#start.isByPerson
   }
 
   async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {

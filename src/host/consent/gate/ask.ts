@@ -8,10 +8,10 @@ import { GRANT_SCOPES } from '../../model/grant.ts'
 import type { Answer, Question } from '../../model/question.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
 import { grantBounds } from '../grant-bounds.ts'
+import { actionName } from './action-words.ts'
 import type { Evaluation } from './evaluate.ts'
 import { alwaysChoice, boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
 import type { PendingQuestions } from './pending-questions.ts'
-import { actionName } from './refusal.ts'
 import type { ActionRequest, Approval, GateOptions } from './request.ts'
 
 /**
