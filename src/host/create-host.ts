@@ -126,12 +126,15 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
   })
   const reviews = new ReviewQueue({
     parts: consent,
-    othersThan: ({ id }) =>
-      toolNames(
+    othersThan: ({ id }) => [
+      ...toolNames(
         fleet.all().filter((server) => server.id !== id),
         catalog,
       ),
+      ...approvedNames(consent, (server) => server !== id && fleet.find(server) !== undefined && !fleet.find(server)?.offering),
+    ],
     onReview: (review) => emit({ kind: 'review', review }),
+    onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),
     onApproved: ({ id }) => {
       catalog.refresh(id)
       // Before the approval the server got an empty list of roots.
@@ -243,6 +246,13 @@ function createAuthorizer(
   services.logins.add(spec.id, login)
   return login
 }
+
+/** The approved tools of other configured servers, which are not started: a new server must not look like one of them. */
+const approvedNames = ({ pins }: ConsentServices, isMeant: (server: string) => boolean): OtherName[] =>
+  pins
+    .list()
+    .filter(({ server }) => isMeant(server))
+    .flatMap(({ server, items }) => items.flatMap(({ kind, name }) => (kind === 'tool' ? [{ server, name }] : [])))
 
 /** The names of all tools: those of the servers, and those that models see. */
 const toolNames = (servers: readonly HostedServer[], catalog: Catalog): OtherName[] =>

@@ -27,7 +27,7 @@ export type { Model, ModelPart, ModelRequest } from './language-models/language-
 export { openaiCompatible } from './language-models/openai-compatible.ts'
 export { ACTION_KINDS, type Action, type ActionKind, type Decision, type Effect } from './model/action.ts'
 export type { AuditRecord, Checkpoint } from './model/audit-record.ts'
-export type { HostEvent, ServerLog } from './model/event.ts'
+export type { EnabledOffering, HostEvent, ServerLog } from './model/event.ts'
 export type { Grant, GrantScope } from './model/grant.ts'
 export type { Health } from './model/health.ts'
 export type { Answer, Asker, GrantWidth, Question, Subject } from './model/question.ts'

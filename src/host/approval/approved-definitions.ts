@@ -11,6 +11,8 @@ export interface Baseline {
   parts: readonly FingerprintPart[]
   /** Undefined while only the start of the server was approved. */
   approvedAt?: number
+  /** When the first complete offering of this fingerprint was seen. Later ones are never enabled without a question. */
+  offeredAt?: number
   /** Complete definitions, so that changes can be shown. */
   items: readonly Primitive[]
 }
@@ -27,9 +29,10 @@ export function checkBaselines(value: unknown): readonly Baseline[] {
 
 function checkBaseline(value: unknown): string | undefined {
   if (!isObject(value)) return 'an object'
-  const { server, fingerprint, parts, approvedAt, items } = value
+  const { server, fingerprint, parts, approvedAt, offeredAt, items } = value
   if (typeof server !== 'string' || typeof fingerprint !== 'string') return 'server and fingerprint: texts'
   if (approvedAt !== undefined && typeof approvedAt !== 'number') return 'approvedAt: a number'
+  if (offeredAt !== undefined && typeof offeredAt !== 'number') return 'offeredAt: a number'
   if (!Array.isArray(parts) || !parts.every(isPart)) return 'parts: a list of objects with name, digest and shown'
   return Array.isArray(items) && items.every(isItem) ? undefined : 'items: a list of objects with kind, name and definition'
 }

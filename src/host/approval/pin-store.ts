@@ -58,6 +58,8 @@ export interface PinStore {
   adopted(server: string): Fingerprint | undefined
   /** Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. */
   adopt(server: string, now: Fingerprint): Promise<void>
+  /** Notes that the server has listed a complete offering. True for the first one of this fingerprint, if nothing was ever approved. */
+  offered(server: PinnedServer, at: number): Promise<boolean>
   /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
   /** Removes the approval of these definitions. */
@@ -128,7 +130,23 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const known = (await store.refresh()).find(({ server }) => server === id)
       // Parts that are not in the fingerprint, such as the folder, stay as they were at the last approval.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
-      await change(id, (baseline) => ({ server: id, items: [], ...baseline, fingerprint, parts }))
+      await change(id, (baseline) => {
+        const { offeredAt, ...rest } = baseline ?? { server: id, items: [] }
+        const isSame = baseline?.fingerprint === fingerprint
+        return { ...rest, ...(isSame && offeredAt !== undefined && { offeredAt }), fingerprint, parts }
+      })
+    },
+    offered: async ({ id, fingerprint }, at) => {
+      const isFirst = (baseline: Baseline | undefined): baseline is Baseline =>
+        baseline?.fingerprint === fingerprint && baseline.approvedAt === undefined && baseline.offeredAt === undefined
+      if (!isFirst((await store.refresh()).find(({ server }) => server === id))) return false
+      let isOurs = false
+      await change(id, (baseline) => {
+        // Two processes may have read the same state.
+        isOurs = isFirst(baseline)
+        return isFirst(baseline) ? { ...baseline, offeredAt: at } : baseline
+      })
+      return isOurs
     },
     approve: async ({ id, fingerprint }, items, at) => {
       for (const item of items) checkSize(item, bounds)
@@ -192,7 +210,7 @@ function withApproved(
   if (merged.size > maxItems)
     throw new McpError('ERR_LIMIT', `${server.id} offers ${merged.size} definitions; the limit is ${maxItems} (maxItems)`)
   const parts: readonly FingerprintPart[] = baseline?.parts ?? []
-  return { server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
+  return { ...baseline, server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
 }
 
 function checkSize({ kind, name, definition }: Primitive, { maxDefinitionBytes }: PinLimits): void {

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ActionRequest } from '../consent/gate/gate.ts'
+import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
 import { digestOf } from '../model/digest.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
@@ -82,6 +82,8 @@ export interface ApproveOptions {
   signal?: AbortSignal
   /** A review that exists already; used if it is still current. */
   known?: Shown | undefined
+  /** The items are the part of a first offering that needs a warning. Default: false. */
+  isFirst?: boolean
   /** Called with what the person is shown. */
   onShown?(shown: Shown): void
 }
@@ -91,34 +93,18 @@ export async function approve(
   server: ReviewedServer,
   parts: ReviewServices,
   others: readonly OtherName[],
-  { signal, known, onShown }: ApproveOptions = {},
+  { signal, known, isFirst = false, onShown }: ApproveOptions = {},
 ): Promise<void> {
   let chosen: ReadonlySet<string> | undefined
   const want: ActionRequest = {
-    describe: () => {
-      const found = pendingOf(server, parts)
-      const names = found.pending.map(keyOf)
-      return {
-        kind: 'server.approve',
-        run: parts.ownConversation.id,
-        turn: 0,
-        initiator: 'user',
-        server: server.facts,
-        // The digest covers all definitions: a change while the person reads voids the answer.
-        primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
-        claimed: {},
-        asserted: {},
-        args: { items: chosen ? names.filter((name) => chosen?.has(name)) : names },
-        labels: [],
-      }
-    },
+    describe: () => approvalAction(server, parts, (name) => chosen?.has(name) ?? true),
     subject: async ({ primitive }) => {
       const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
       // The answer must refer to the definitions in the question.
       if (shown && shown.digest !== primitive?.pin)
         throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)
-      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: shown?.review.isFirst ?? false }
+      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: isFirst || (shown?.review.isFirst ?? false) }
     },
     server: server.shown,
     chain: ['you'],
@@ -133,6 +119,24 @@ export async function approve(
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
     if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
   })
+}
+
+/** The action of approving the pending definitions that `isChosen` accepts. */
+export function approvalAction(server: ReviewedServer, parts: ReviewServices, isChosen: (name: string) => boolean): RequestedAction {
+  const found = pendingOf(server, parts)
+  return {
+    kind: 'server.approve',
+    run: parts.ownConversation.id,
+    turn: 0,
+    initiator: 'user',
+    server: server.facts,
+    // The digest covers all definitions: a change while the person reads voids the answer.
+    primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
+    claimed: {},
+    asserted: {},
+    args: { items: found.pending.map(keyOf).filter(isChosen) },
+    labels: [],
+  }
 }
 
 interface Pending {

@@ -1,4 +1,4 @@
-/** Warnings for a person who approves a definition. They decide nothing. */
+/** Warnings about a definition. Of a first offering, only definitions without any are in use before the person has looked at them. */
 
 import { isObject } from '../../base/json.ts'
 import { skeleton } from '../../base/text/confusable.ts'
@@ -134,12 +134,25 @@ const ORDERS: readonly [pattern: RegExp, text: string][] = [
     'tells a model what to do around a call',
   ],
   [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'gives a model orders'],
+  [
+    /\b(?:secretly|silently|covertly|in secret)\b|\buser (?:must|should|may|need|does|can) ?not (?:know|see|notice|be (?:told|shown|asked|informed))\b|\bwithout the user\b/i,
+    'tells a model to keep something from you',
+  ],
+  [
+    /\b(?:pass|put|include|attach|append|send|copy|forward|upload)\b[^.]{0,60}\b(?:conversation|chat history|system prompt|previous messages|credentials?|passwords?|secrets?|api keys?|contents? of)\b/i,
+    'tells a model to hand over data',
+  ],
+  [/\b(?:you are now|from now on|act as if|pretend (?:to be|that)|new instructions)\b/i, 'gives a model orders'],
+  [
+    /\b(?:mcp\.json|claude_desktop_config|credentials\.json|authorized_keys|\.git-credentials|\.npmrc)\b|(?<![\w.])\.env\b/i,
+    'speaks of files in which secrets are kept',
+  ],
   [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'speaks of files in which secrets are kept'],
 ]
 
 const orders = (prose: string): string[] => {
   const text = prose.replace(/[ \t\r\n]+/g, ' ')
-  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`)
+  return [...new Set(ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`))]
 }
 
 /** Identifiers of JSON Schema dialects look like URLs, but are never opened. */

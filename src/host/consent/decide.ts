@@ -137,6 +137,9 @@ function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Gran
 const isForGood = ({ scope, bind }: Grant): boolean => scope === 'always' && bind.args.kind === 'exact'
 
 function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
+  if (action.isFirstOffering && action.kind === 'server.approve') {
+    return builtIn('enabled', 'allow', 'You enabled the server, and nothing in its offering needs a warning')
+  }
   if (action.isConfigured) return builtIn('configured', 'allow', 'The configuration of the server allows it')
   const { effect, byUser, pin } = DEFAULTS[action.kind]
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')

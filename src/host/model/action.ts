@@ -63,6 +63,8 @@ export interface Action {
   initiator: Initiator
   /** The operator's configuration asks for this action. Rules still apply, but `ask` becomes `allow`. */
   isConfigured?: true
+  /** The person enabled the server, and this is the part of its first offering that needs no warning. */
+  isFirstOffering?: true
   server: ActionServer
   primitive?: ActionPrimitive
   /** Hints of the server. They can raise the effect to `ask` but never lower it. */

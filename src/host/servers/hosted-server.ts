@@ -83,6 +83,10 @@ export class HostedServer implements ReviewedServer {
     return this.#supervised.listing?.offering
   }
 
+  get isListedWhole(): boolean {
+    return this.#supervised.listing?.isStale === false
+  }
+
   get ending(): AbortSignal {
     return this.#supervised.ending
   }
@@ -149,7 +153,6 @@ export class HostedServer implements ReviewedServer {
     await this.use(async () => {}, { signal })
   }
 
-  /** The person answered the question about the current start, now or before. */
   get isStartedByPerson(): boolean {
     return this.#start.isByPerson
   }

@@ -145,7 +145,7 @@ export class SupervisedServer {
       if (!this.#starting) this.#recovery.forget()
       await this.#begin()
       // A start in the background was under way, and did not ask.
-      if (this.#isNotEnabled) await this.#begin()
+      if (this.health.state === 'not-enabled') await this.#begin()
     }
     await this.settled()
     return this.#health
@@ -216,10 +216,6 @@ export class SupervisedServer {
   /** A timeout is not suspicious while another call is under way: some servers do one thing at a time. */
   #isSuspicious(error: unknown): boolean {
     return error instanceof McpError && SUSPICIOUS.has(error.code) && (error.code !== 'ERR_TIMEOUT' || this.#inUse === 1)
-  }
-
-  get #isNotEnabled(): boolean {
-    return this.#health.state === 'not-enabled'
   }
 
   #begin({ isInBackground = false } = {}): Promise<void> {
@@ -345,8 +341,8 @@ export class SupervisedServer {
 
   async #connected(signal: AbortSignal | undefined): Promise<Connected> {
     // A start in the background may be about to end without having asked.
-    if (this.#isNotEnabled) await this.#starting
-    if (this.#health.state === 'idle' || this.#isNotEnabled) void this.#begin()
+    if (this.health.state === 'not-enabled') await this.#starting
+    if (this.#health.state === 'idle' || this.health.state === 'not-enabled') void this.#begin()
     let isLate = false
     let timer: Timer | undefined
     try {
@@ -360,7 +356,7 @@ export class SupervisedServer {
           timer.hold(true)
         }
         await this.#waiters.wait(signal)
-        if (!this.#connection && this.#isNotEnabled && !isLate) {
+        if (!this.#connection && this.health.state === 'not-enabled' && !isLate) {
           await this.#starting
           void this.#begin()
         }
