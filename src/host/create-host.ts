@@ -2,6 +2,7 @@
 
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -199,6 +200,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
       return ask(id)
     },
     onOther: ({ id }) => roots.forget(id),
+    roots: () => roots.of(spec.id).map(({ uri }) => fileURLToPath(uri)),
     onOffering: (listed, offering) => {
       try {
         catalog.put(spec.id, offering)

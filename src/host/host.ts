@@ -10,6 +10,7 @@ import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
 import { getPrompt } from './actions/get-prompt.ts'
 import { type ResourceTarget, readResource, subscribe } from './actions/read-resource.ts'
+import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from './approval/read-only.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import { offerToModel, resolveModelCall } from './catalog/offer.ts'
 import { type FoundTool, ToolSearch } from './catalog/search.ts'
@@ -165,6 +166,22 @@ export class Host {
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
+  }
+
+  /** The approved tools of a server that claim to only read, and which of them the person accepted as read-only. */
+  readOnlyTools(server: string): ReadOnlyTool[] {
+    return readOnlyTools(this.#services.pins, server)
+  }
+
+  /**
+   * Stores that the person believes the claim of these tools that they only read, or with `isRevoked` no longer does. It holds until the
+   * definition of the tool or the server changes. What it allows depends on the preset of the policy.
+   * @throws McpError ERR_CONFIG for a tool that is not approved, or does not claim to only read
+   * @example
+   * await host.acceptReadOnly('files', ['read', 'list'])
+   */
+  async acceptReadOnly(server: string, tools: readonly string[], { isRevoked = false }: { isRevoked?: boolean } = {}): Promise<void> {
+    await acceptReadOnly(this.#services, server, tools, isRevoked)
   }
 
   tools(): readonly ToolEntry[] {

@@ -62,6 +62,10 @@ export interface PinStore {
   offered(server: PinnedServer, at: number): Promise<boolean>
   /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
+  /** Whether the person believes that this tool only reads. Not for another fingerprint, and not for a changed definition. */
+  isReadOnly(server: PinnedServer, tool: string, definition: unknown): boolean
+  /** Stores, or with `isRevoked` removes, that the person believes that these tools only read. */
+  acceptReadOnly(server: string, tools: readonly Pick<Primitive, 'name' | 'definition'>[], isRevoked?: boolean): Promise<void>
   /** Removes the approval of these definitions. */
   withdraw(server: string, items: readonly Pick<Primitive, 'kind' | 'name'>[]): Promise<void>
   /** Removes everything about a server. False when nothing was stored. */
@@ -131,9 +135,15 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       // Parts that are not in the fingerprint, such as the folder, stay as they were at the last approval.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
       await change(id, (baseline) => {
-        const { offeredAt, ...rest } = baseline ?? { server: id, items: [] }
+        const { offeredAt, readOnly, ...rest } = baseline ?? { server: id, items: [] }
         const isSame = baseline?.fingerprint === fingerprint
-        return { ...rest, ...(isSame && offeredAt !== undefined && { offeredAt }), fingerprint, parts }
+        return {
+          ...rest,
+          ...(isSame && offeredAt !== undefined && { offeredAt }),
+          ...(isSame && readOnly && { readOnly }),
+          fingerprint,
+          parts,
+        }
       })
     },
     offered: async ({ id, fingerprint }, at) => {
@@ -151,6 +161,20 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     approve: async ({ id, fingerprint }, items, at) => {
       for (const item of items) checkSize(item, bounds)
       await change(id, (baseline) => withApproved(baseline, { id, fingerprint }, items, at, bounds))
+    },
+    isReadOnly: (server, tool, definition) => {
+      const baseline = index().get(server.id)?.baseline
+      if (baseline?.fingerprint !== server.fingerprint || definition === undefined) return false
+      return baseline.readOnly?.some(({ name, pin }) => name === tool && pin === pinOf(definition)) ?? false
+    },
+    acceptReadOnly: (id, tools, isRevoked = false) => {
+      const names = new Set(tools.map(({ name }) => name))
+      const added = isRevoked ? [] : tools.map(({ name, definition }) => ({ name, pin: pinOf(definition) }))
+      return change(
+        id,
+        (baseline) =>
+          baseline && { ...baseline, readOnly: [...(baseline.readOnly ?? []).filter(({ name }) => !names.has(name)), ...added] },
+      )
     },
     withdraw: (id, items) => {
       const gone = new Set(items.map(keyOf))

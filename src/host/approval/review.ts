@@ -13,6 +13,7 @@ import type { ApprovedItem } from '../model/question.ts'
 import type { Review } from '../model/review.ts'
 import { keyOf } from './comparison.ts'
 import { type Primitive, pinOf } from './pin.ts'
+import { claimsReadOnly } from './read-only.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 import { flagger, type OtherName } from './warnings.ts'
 
@@ -96,6 +97,7 @@ export async function approve(
   { signal, known, isFirst = false, onShown }: ApproveOptions = {},
 ): Promise<void> {
   let chosen: ReadonlySet<string> | undefined
+  let readOnly: ReadonlySet<string> = new Set()
   const want: ActionRequest = {
     describe: () => approvalAction(server, parts, (name) => chosen?.has(name) ?? true),
     subject: async ({ primitive }) => {
@@ -109,7 +111,10 @@ export async function approve(
     server: server.shown,
     chain: ['you'],
     edit: (edited) => {
-      chosen = chosenOf(edited)
+      chosen = namesIn(edited, 'approved')
+      readOnly = namesIn(edited, 'readOnly') ?? readOnly
+      if (!chosen && readOnly.size === 0)
+        throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
     },
     ...(signal && { signal }),
   }
@@ -117,6 +122,8 @@ export async function approve(
     const { pending, removed } = pendingOf(server, parts)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
+    const accepted = agreed.filter((item) => item.kind === 'tool' && readOnly.has(keyOf(item)) && claimsReadOnly(item.definition))
+    if (accepted.length > 0) await parts.pins.acceptReadOnly(server.id, accepted)
     if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
   })
 }
@@ -183,10 +190,14 @@ const EMPTY: Offering = {
   templates: [],
 }
 
-/** Reads `{ approved: ['tool add', 'prompt review'] }`. The others stay in quarantine. */
-function chosenOf(edited: unknown): ReadonlySet<string> {
-  const { approved } = isObject(edited) ? edited : {}
-  if (!Array.isArray(approved) || !approved.every((each) => typeof each === 'string'))
-    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
-  return new Set(approved as string[])
+/**
+ * Reads `{ approved: ['tool add', 'prompt review'], readOnly: ['tool add'] }`. What is not in `approved` stays in quarantine. What is in
+ * `readOnly` is accepted as read-only, if it claims that.
+ */
+function namesIn(edited: unknown, member: 'approved' | 'readOnly'): ReadonlySet<string> | undefined {
+  const names = isObject(edited) ? edited[member] : undefined
+  if (names === undefined) return undefined
+  if (!Array.isArray(names) || !names.every((each) => typeof each === 'string'))
+    throw new McpError('ERR_INVALID_PARAMS', `Expected { ${member}: [...] } with "kind name" of each definition`)
+  return new Set(names as string[])
 }

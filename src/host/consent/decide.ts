@@ -6,8 +6,8 @@
  *
  * 1. The server is not configured: deny. The definition is not approved: quarantine.
  * 2. Rules of all layers. A rule marked `mayRelax` is ignored when a rule of a lower layer matches; all other rules apply, so lower
- *    layers can only tighten. Without a matching rule the defaults of defaults.ts apply, and rules of the project layer cannot loosen
- *    them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
+ *    layers can only tighten. Without a matching rule the preset of the policy and the defaults of defaults.ts apply, and rules of the
+ *    project layer cannot loosen them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
  * 3. Limits of the effective rules: deny, with the name of the limit.
  * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`, unless a rule allows the server by its name.
  *    They never lower an effect.
@@ -26,6 +26,7 @@ import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
 import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
+import { presetReason } from './preset.ts'
 
 /** More reasons would not be read. */
 const MAX_REASONS = 20
@@ -84,10 +85,12 @@ export function settle(
   const standing = effectiveRules(matched)
   const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
   const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
-  if (!matched.some(mayLoosen)) reasons.push(byDefault(action, matched))
+  const isRuled = matched.some(mayLoosen)
+  if (!isRuled) reasons.push(byDefault(policy, action, matched))
   const limit = describeExceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
-  if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
+  const isByPreset = !isRuled && presetReason(policy, action) !== undefined
+  if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing, isByPreset))
   const forced = forcedQuestions(action)
   reasons.push(...forced)
   let isForced = forced.length > 0
@@ -136,11 +139,13 @@ function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Gran
 
 const isForGood = ({ scope, bind }: Grant): boolean => scope === 'always' && bind.args.kind === 'exact'
 
-function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
-  if (action.isFirstOffering && action.kind === 'server.approve') {
+function byDefault(policy: CompiledPolicy, action: Action, matched: readonly CompiledRule[]): Reason {
+  if (action.isFirstOffering && action.kind === 'server.approve' && policy.preset !== 'cautious') {
     return builtIn('enabled', 'allow', 'You enabled the server, and nothing in its offering needs a warning')
   }
   if (action.isConfigured) return builtIn('configured', 'allow', 'The configuration of the server allows it')
+  const preset = presetReason(policy, action)
+  if (preset) return preset
   const { effect, byUser, pin } = DEFAULTS[action.kind]
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =

@@ -7,7 +7,7 @@ import { durationMs } from '../policy/duration.ts'
 import { effectiveRules, matchedRules, mayLoosen } from './decide.ts'
 import { DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_WORLD } from './defaults.ts'
 import { forcedQuestions } from './guards.ts'
-import { isDeclared } from './hints.ts'
+import { isDeclared, isPossible } from './hints.ts'
 
 export interface GrantBounds {
   /** For exactly the arguments of the question. From the shortest to the longest; always contains `once`. */
@@ -36,8 +36,8 @@ export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds
     return GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(isForced ? 'once' : longest) + 1)
   }
   return {
-    scopes: upTo(DEFAULTS[action.kind].keep),
-    wideScopes: upTo(wideScope(action)),
+    scopes: upTo(policy.preset === 'cautious' ? cautiousScope(action) : DEFAULTS[action.kind].keep),
+    wideScopes: upTo(policy.preset === 'cautious' ? cautiousScope(action) : wideScope(action)),
     maxTtlMs: least([...ttlsOf(loosening), ...ttlsOf(tightening)]),
     maxUses: least(effective.flatMap(({ rule }) => rule.grant?.maxUses ?? [])),
   }
@@ -51,6 +51,14 @@ const ttlsOf = (rules: readonly CompiledRule[]): number[] =>
 const shortest = (scopes: readonly GrantScope[]): GrantScope | undefined => GRANT_SCOPES.find((scope) => scopes.includes(scope))
 
 const least = (numbers: readonly number[]): number | undefined => (numbers.length > 0 ? Math.min(...numbers) : undefined)
+
+/** With the preset `cautious`, nothing lasts that an untrusted server could use against the person. */
+function cautiousScope(action: Action): GrantScope {
+  const { keep, hasHints } = DEFAULTS[action.kind]
+  if (!hasHints) return keep
+  if (isDeclared(action, 'destructiveHint')) return KEEP_DESTRUCTIVE
+  return isPossible(action, 'openWorldHint') || isPossible(action, 'destructiveHint') ? KEEP_OPEN_WORLD : keep
+}
 
 /** Other arguments can destroy something else, or send something else out. */
 function wideScope(action: Action): GrantScope {

@@ -27,15 +27,15 @@ const PIN_REASONS = {
 
 /**
  * Reasons to ask instead of allow. A grant satisfies them. A rule that allows a server by its name is the person's own decision about
- * that server, so nothing is raised over it.
+ * that server, so nothing is raised over it. A preset has looked at the hints already.
  */
-export function raises(action: Action, standing: readonly CompiledRule[]): Reason[] {
+export function raises(action: Action, standing: readonly CompiledRule[], isByPreset: boolean): Reason[] {
   if (standing.some(allowsByName)) return []
   const isForUntrusted = standing.some(
     ({ rule, layer }) => rule.effect === 'allow' && rule.match.tier === 'untrusted' && LOOSENS_DEFAULT[layer],
   )
   const reasons: Reason[] = []
-  const against = hintsAgainst(action, isForUntrusted)
+  const against = isByPreset ? undefined : hintsAgainst(action, isForUntrusted)
   if (against !== undefined) reasons.push(guard('hints', 'ask', against))
   if (action.labels.includes(UNTRUSTED) && isConsequential(action)) {
     reasons.push(guard('untrusted-context', 'ask', 'The conversation contains untrusted text, which may be what causes this'))

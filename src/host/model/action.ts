@@ -93,6 +93,8 @@ export interface ActionServer {
   isKnown: boolean
   /** Labels of the data of this server. */
   labels: readonly string[]
+  /** Real paths of the folders that the server was granted as roots. Default: none. */
+  roots?: readonly string[]
 }
 
 export interface ActionPrimitive {
@@ -102,6 +104,8 @@ export interface ActionPrimitive {
   /** The digest of the current definition. Undefined if there is none. */
   pin: string | undefined
   state: PinState
+  /** The person believes the claim of this tool that it only reads. */
+  isAcceptedReadOnly?: true
 }
 
 /** Counters at the time of the decision. */

@@ -4,7 +4,7 @@ import { isEqual } from '../../protocol/schema/equality.ts'
 import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
 import { allowsByName } from '../consent/guards.ts'
-import type { ArgumentTest, PolicyLayer, Rule } from '../model/rule.ts'
+import { type ArgumentTest, POLICY_LAYERS, type PolicyLayer, PRESETS, type Rule } from '../model/rule.ts'
 import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
 import { hasWildcard } from '../policy/glob.ts'
 import { covers } from '../policy/rule-covers.ts'
@@ -40,15 +40,29 @@ export type KnownNames = Readonly<Record<string, readonly string[]>>
  * for (const { rule, text } of lintPolicy(policy)) console.warn(`${rule}: ${text}`)
  */
 export function lintPolicy(policy: CompiledPolicy, known?: KnownNames): LintFinding[] {
-  return policy.rules.flatMap((rule, index) => [
-    ...findShadowed(rule, index, policy.rules),
-    ...findPowerless(rule, policy.rules),
-    ...findAskingAnyway(rule),
-    ...findClaimedAllow(rule),
-    ...findUselessGrant(rule),
-    ...checkArgumentTests(rule, policy),
-    ...(known ? findUnknownNames(rule, known) : []),
-  ])
+  return [...findLoosePreset(policy), ...policy.rules.flatMap((rule, index) => findingsOf(policy, rule, index, known))]
+}
+
+const findingsOf = (policy: CompiledPolicy, rule: CompiledRule, index: number, known: KnownNames | undefined): LintFinding[] => [
+  ...findShadowed(rule, index, policy.rules),
+  ...findPowerless(rule, policy.rules),
+  ...findAskingAnyway(rule),
+  ...findClaimedAllow(rule),
+  ...findUselessGrant(rule),
+  ...checkArgumentTests(rule, policy),
+  ...(known ? findUnknownNames(rule, known) : []),
+]
+
+/** A preset of a layer that cannot loosen what another layer says. */
+function findLoosePreset({ policy: { presets = {} }, preset }: CompiledPolicy): LintFinding[] {
+  return POLICY_LAYERS.flatMap((layer) => {
+    const named = presets[layer]
+    if (named === undefined || PRESETS.indexOf(named) >= PRESETS.indexOf(preset)) return []
+    const why =
+      layer === 'project' ? `a project can only name a stricter preset than ${preset}` : `another layer names the preset ${preset}`
+    const text = `The preset ${named} has no effect: ${why}`
+    return [{ severity: 'warning', code: 'cannot-loosen', rule: 'preset', layer, text } as const]
+  })
 }
 
 const finding = (
