@@ -86,6 +86,8 @@ export type Subject =
       /** The person wrote `lastArgs`. Default: false. */
       wasOwn?: boolean
       destination: 'local' | 'private' | 'outside'
+      /** It is `outside` only because the server is not trusted: a program on this computer may pass the arguments on. Default: false. */
+      isOutsideByTier?: boolean
       /** The origins of pieces of the arguments. */
       origins: readonly ArgumentOrigin[]
       /** Short private passages are no longer recognised in this conversation. Set in the first question after that. Default: false. */

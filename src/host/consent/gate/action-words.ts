@@ -1,18 +1,24 @@
 /** Actions in plain words, for errors that people and models read. */
 
-import type { Action, ActionKind } from '../../model/action.ts'
+import type { ActionKind } from '../../model/action.ts'
 
-type Named = Pick<Action, 'kind' | 'server' | 'primitive'>
+interface Named {
+  kind: ActionKind
+  server: { id: string }
+  primitive?: { name: string }
+}
 
 /** What did not happen: `notes was not started`, `notes/add was denied`. */
-export const notDone = (action: Named): string => NOT_DONE[action.kind]?.(action.server.id) ?? `${targetOf(action)} was denied`
+export const notDone = (action: Named): string =>
+  NOT_DONE[action.kind]?.(action.server.id, targetOf(action)) ?? `${targetOf(action)} was denied`
 
 /** What the action is about: `starting notes`, `calling notes/add`. */
-export const actionName = (action: Named): string => DOING[action.kind]?.(action.server.id) ?? `the use of ${targetOf(action)}`
+export const actionName = (action: Named): string =>
+  DOING[action.kind]?.(action.server.id, targetOf(action)) ?? `the use of ${targetOf(action)}`
 
 const targetOf = ({ server, primitive }: Named): string => (primitive ? `${server.id}/${primitive.name}` : server.id)
 
-type Words = Readonly<Partial<Record<ActionKind, (server: string) => string>>>
+type Words = Readonly<Partial<Record<ActionKind, (server: string, target: string) => string>>>
 
 const NOT_DONE: Words = {
   'server.launch': (id) => `${id} was not started`,
@@ -29,6 +35,8 @@ const DOING: Words = {
   'server.launch': (id) => `starting ${id}`,
   'server.connect': (id) => `connecting to ${id}`,
   'server.approve': (id) => `the offering of ${id}`,
+  'tool.call': (_id, target) => `calling ${target}`,
+  'resource.read': (_id, target) => `reading ${target}`,
   'sampling.create': (id) => `asking a model for ${id}`,
   'sampling.deliver': (id) => `sending the answer of the model to ${id}`,
   'elicit.form': (id) => `the form of ${id}`,
