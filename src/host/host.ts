@@ -8,10 +8,11 @@ import type { CallToolResult } from '../protocol/model/tools.ts'
 import { byModel, useOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
-import { type CatalogName, findNamed, findResource } from './actions/find-target.ts'
+import { type CatalogName, findNamed, openNamed, openResource, startForUse } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
 import { readResource, subscribe } from './actions/read-resource.ts'
 import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
+import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from './approval/read-only.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import type { FoundTool } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
@@ -27,6 +28,7 @@ import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import { chatLimits } from './setup/derived-limits.ts'
+import { enableServer } from './setup/enable-server.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 import { replaceServers } from './setup/replace-servers.ts'
@@ -122,7 +124,7 @@ export class Host {
   }
 
   /**
-   * Resolves when every server is ready or has failed, and no review is open; or after the time.
+   * Resolves when every server is ready, has failed or waits to be enabled, and no review is open; or after the time.
    * @example
    * await host.settled(10_000)
    */
@@ -146,6 +148,16 @@ export class Host {
   }
 
   /**
+   * Starts a server now. Asks the person if they have not agreed to it yet, also after a No. Resolves when its offering is in use.
+   * @throws McpError ERR_DENIED if the person says no, ERR_CONSENT if there is no one to ask, ERR_SERVER_DOWN if it does not start
+   * @example
+   * await host.enable('files')
+   */
+  enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    return enableServer(this.#services, server, options.signal)
+  }
+
+  /**
    * The part of a server's offering that waits for approval. Undefined if everything is approved.
    * @example
    * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
@@ -162,6 +174,26 @@ export class Host {
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
+  }
+
+  /**
+   * The approved tools of a server that claim to only read, and which of them the person accepted as read-only.
+   * @example
+   * const open = host.readOnlyTools('files').filter(({ isAccepted }) => !isAccepted)
+   */
+  readOnlyTools(server: string): ReadOnlyTool[] {
+    return readOnlyTools(this.#services.pins, server)
+  }
+
+  /**
+   * Stores that the person believes the claim of these tools that they only read, or with `isRevoked` no longer does. It holds until the
+   * definition of the tool or the server changes. What it allows depends on the preset of the policy.
+   * @throws McpError ERR_CONFIG for a tool that is not approved, or does not claim to only read
+   * @example
+   * await host.acceptReadOnly('files', ['read', 'list'])
+   */
+  async acceptReadOnly(server: string, tools: readonly string[], { isRevoked = false }: { isRevoked?: boolean } = {}): Promise<void> {
+    await acceptReadOnly(this.#services, server, tools, isRevoked)
   }
 
   /**
@@ -217,7 +249,7 @@ export class Host {
    * await host.call({ server: 'notes', name: 'search' }, { query: 'door' }, { as: 'person' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = findNamed(this.#services, 'tool', tool)
+    const { server, name } = await openNamed(this.#services, 'tool', tool, options)
     const called = await callTool(this.#services, server, name, args, useOptions(this.#services, options))
     if ('error' in called) throw called.error
     return called.result
@@ -229,7 +261,7 @@ export class Host {
    * const { contents } = await host.read('note://42')
    */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, findResource(this.#services, uri), useOptions(this.#services, options))
+    return readResource(this.#services, await openResource(this.#services, uri, options), useOptions(this.#services, options))
   }
 
   /**
@@ -238,7 +270,8 @@ export class Host {
    * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
    */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, findResource(this.#services, uri), () => listener(uri), useOptions(this.#services, options))
+    const target = await openResource(this.#services, uri, options)
+    return subscribe(this.#services, target, () => listener(uri), useOptions(this.#services, options))
   }
 
   /**
@@ -247,7 +280,7 @@ export class Host {
    * const { messages } = await host.prompt('notes__summary', { length: 'short' })
    */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
-    const { server, name } = findNamed(this.#services, 'prompt', prompt)
+    const { server, name } = await openNamed(this.#services, 'prompt', prompt, options)
     return getPrompt(this.#services, server, name, args, useOptions(this.#services, options))
   }
 
@@ -257,6 +290,7 @@ export class Host {
    * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
    */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
+    await startForUse(this.#services, server, options)
     return complete(this.#services, this.#services.fleet.get(server), params, useOptions(this.#services, options))
   }
 

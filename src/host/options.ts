@@ -15,6 +15,7 @@ import { DEFAULT_RESULT_LIMITS } from './conversation/flow/cap-result.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { HostEvent } from './model/event.ts'
 import type { Asker } from './model/question.ts'
+import type { Preset } from './model/rule.ts'
 import type { ServerSpec } from './model/server-spec.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
@@ -37,6 +38,8 @@ export interface HostOptions {
   servers?: Readonly<Record<string, GivenServer>>
   /** A file or the rules of each layer. A single file is the user's layer. Default: no rules. */
   policy?: GivenPolicy
+  /** How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default: balanced. */
+  preset?: Preset
   /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
   /** Chats use the first model. For sampling the preferences of the server choose among all. */

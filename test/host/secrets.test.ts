@@ -19,7 +19,7 @@ import {
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
-import { calling, chat, hosts, person, says, script, spy, textOf, until } from './hosts.ts'
+import { calling, chat, hosts, person, says, script, spy, textOf, until, useAll } from './hosts.ts'
 
 const { folder: newFolder } = hosts()
 
@@ -173,6 +173,7 @@ test('secrets from any source are in no file, event, error, question or log', as
   }
   const host = await createHost(options)
   await host.settled()
+  await useAll(host)
   expect(host.health().chatterbox?.state).toBe('ready')
   expect(textOf(await host.call('far__hello'))).toBe('hello')
 
