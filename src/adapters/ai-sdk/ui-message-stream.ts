@@ -6,6 +6,7 @@ import { blockOf } from '../../host/conversation/chat/tool-call.ts'
 import type { McpError } from '../../protocol/errors.ts'
 import { modelParts, textOnly } from '../model-parts.ts'
 
+/** Options for `uiMessageStream`. */
 export interface UiMessageStreamOptions {
   /** The text of an error for the browser. Default: a general sentence, because errors can name internal addresses. */
   onError?(error: McpError): string

@@ -9,11 +9,13 @@ import { limitConcurrency } from './limit-concurrency.ts'
 import { type AllChatLimits, DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from './limits.ts'
 import { type CallOutcome, type CallTool, type ChatTool, failed, runCall } from './tool-call.ts'
 
+/** Options for a call of a model. */
 export interface ModelCallOptions {
   /** The id of the call, if the model gave it one. */
   id?: string
   /** Cancels the call. */
   signal?: AbortSignal
+  /** Receives the progress of the call. */
   onProgress?(progress: Progress): void
 }
 
