@@ -1,5 +1,6 @@
 /** A program in a real pseudo-terminal, and the screen that a person would see. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import pty from '@lydell/node-pty'
 import xterm from '@xterm/headless'
 import { afterEach } from 'vitest'
@@ -12,6 +13,8 @@ export interface TerminalProcess {
   /** Every byte that the program wrote. */
   raw(): string
   type(keys: string): void
+  /** Answers an open question with one key, after the moment in which keys do not count. Resolves when the screen has changed. */
+  press(key: string): Promise<void>
   /** Resolves when the text stands on the screen, or has scrolled off it. */
   until(text: string | RegExp): Promise<void>
   /** What it ended with. */
@@ -29,6 +32,9 @@ export const KEY = {
   end: '\u0004',
   wipe: '\u0015',
 } as const
+
+/** Keys count 500 ms after the question was drawn. */
+const QUIET_MS = 650
 
 /** What a busy machine may take for the next thing to appear. */
 const PATIENCE_MS = 20_000
@@ -95,6 +101,19 @@ export function startTerminal(
     visible,
     raw: () => raw,
     type: (keys) => child.write(keys),
+    press: async (key) => {
+      const before = raw.length
+      const until = Date.now() + PATIENCE_MS
+      // A busy machine may draw late, and then drops the key.
+      while (raw.length === before && !hasEnded) {
+        if (Date.now() > until) throw new Error(`The key ${JSON.stringify(key)} changed nothing:\n${text()}`)
+        await sleep(QUIET_MS)
+        child.write(key)
+        await sleep(200)
+      }
+      // What follows may come in several parts.
+      for (let length = -1; length !== raw.length && !hasEnded; await sleep(100)) length = raw.length
+    },
     exit,
     until: (wanted) =>
       new Promise((resolve, reject) => {
