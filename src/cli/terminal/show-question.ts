@@ -18,7 +18,7 @@ import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
 const MARGIN = 2
 const INDENT = 4
 const GAP = 2
-/** The widest name of an item that stands beside its description, and the narrowest description. */
+/** The widest name of an item that has its description beside it, and the narrowest description. */
 const MAX_NAME = 28
 const LEAST_DESCRIPTION = 16
 
@@ -104,22 +104,22 @@ function shownLine(place: Place, line: QuestionLine): SafeText {
 }
 
 /** A row of a table: the name in full, the description cut to one line, and the claim of the server. */
-function shownItem({ style, nameWidth = 0 }: Place, line: QuestionLine, columns: number, bar: SafeText): SafeText {
-  const names = wrapTo(expandTabs(line.label), columns)
-  const claim = line.claim ?? ''
-  const isBeside = names.length === 1 && widthOf(names[0] ?? '') <= nameWidth
-  const name = isBeside ? safe`${style.bold(untrusted(names[0] ?? '').padEnd(nameWidth))}` : style.bold(joined(names, bar))
-  const left = columns - nameWidth - GAP
+function shownItem({ style, nameWidth = 0 }: Place, { label, text, claim = '' }: QuestionLine, columns: number, bar: SafeText): SafeText {
+  const names = wrapTo(expandTabs(label), columns)
+  const [name = ''] = names
+  const isBeside = names.length === 1 && widthOf(name) <= nameWidth && columns - nameWidth - GAP >= LEAST_DESCRIPTION
+  const indent = isBeside ? nameWidth + GAP : GAP
   const claimWidth = claim === '' ? 0 : widthOf(claim) + GAP
-  const hasClaimBeside = left - claimWidth >= LEAST_DESCRIPTION
-  const width = hasClaimBeside ? left - claimWidth : left
-  const cut = untrusted(line.text).cut(Math.max(1, width))
-  const description = claim !== '' && hasClaimBeside ? cut.padEnd(width === Number.POSITIVE_INFINITY ? 0 : width) : cut
-  const gap = ' '.repeat(GAP)
-  const row = isBeside ? safe`${bar}${name}${gap}${description}` : safe`${bar}${name}\n${bar}${' '.repeat(nameWidth)}${gap}${description}`
-  if (claim === '') return row
-  const marked = style.cyan(claim)
-  return hasClaimBeside ? safe`${row}${gap}${marked}` : safe`${row}\n${bar}${' '.repeat(nameWidth)}${gap}${marked}`
+  const hasClaimBeside = columns - indent - claimWidth >= LEAST_DESCRIPTION
+  const width = columns - indent - (hasClaimBeside ? claimWidth : 0)
+  const cut = untrusted(text).cut(width)
+  const isAligned = claim !== '' && hasClaimBeside
+  const description = isAligned ? safe`${cut.padEnd(Number.isFinite(width) ? width : 0)}${' '.repeat(GAP)}${style.cyan(claim)}` : cut
+  const first = isBeside ? style.bold(untrusted(name).padEnd(indent)) : safe`${style.bold(joined(names, bar))}\n${bar}${' '.repeat(indent)}`
+  const row = safe`${bar}${first}${description}`
+  if (claim === '' || isAligned) return row
+  const below = wrapTo(claim, columns - GAP).map((each) => safe`${bar}${' '.repeat(GAP)}${style.cyan(each)}`)
+  return SafeText.join([row, ...below], LINE_BREAK)
 }
 
 /** JSON with one line per member is too long to read. Shows the same in fewer lines, with nothing left out. */

@@ -111,8 +111,11 @@ export function startTerminal(
         child.write(key)
         await sleep(200)
       }
-      // What follows may come in several parts.
-      for (let length = -1; length !== raw.length && !hasEnded; await sleep(100)) length = raw.length
+      // What follows may come in several parts. Others may go on writing.
+      for (let length = -1, i = 0; length !== raw.length && i < 10 && !hasEnded; i++) {
+        length = raw.length
+        await sleep(100)
+      }
     },
     exit,
     until: (wanted) =>
