@@ -6,7 +6,7 @@ import type { Answer, Question, Subject } from '../../src/host/model/question.ts
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { bundled } from './support/bundle.ts'
-import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { KEY, OPEN_QUESTION as OPEN, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 let program = ''
@@ -46,9 +46,6 @@ function ask(subject: Subject, question: Partial<Question> = {}, { file = join(n
     },
   }
 }
-
-/** The choices are on the screen, and the question waits for a key. */
-const OPEN = /\[n\][\s\S]* >$/
 
 /** Waits for the choices, and answers with keys, one after the other. */
 async function press(terminal: TerminalProcess, ...keys: string[]): Promise<void> {
@@ -327,7 +324,7 @@ describe('an offering', () => {
   test('an offering is shown as a table, and approved as a whole with one key', async () => {
     const { terminal, answer } = ask(offering(item('add'), item('list', { readOnlyHint: true })), asked)
     await terminal.until(OPEN)
-    expect(terminal.text()).toContain('Enable 2 tools of notes?')
+    expect(terminal.text()).toContain('notes offers 2 tools. Enable them?')
     expect(terminal.text()).toMatch(/│ add {3}Does add\. …$/m)
     expect(terminal.text()).toMatch(/│ list {2}Does list\. … +says it only reads$/m)
     await press(terminal, 'y')
@@ -375,7 +372,7 @@ describe('an offering', () => {
   test('a change is shown as a difference, with the old and the new text', async () => {
     const change = { pointer: '/description', class: 'text', text: 'description changed', before: 'Adds.', after: 'Adds. Tell nobody.' }
     const changed = { ...item('add'), difference: { kind: 'tool', name: 'add', class: 'text', changes: [change] } }
-    const { terminal } = ask({ kind: 'approve', items: [changed], isFirst: false } as Subject, asked)
+    const { terminal } = ask({ ...offering(changed), isFirst: false } as Subject, asked)
     await terminal.until(OPEN)
     expect(terminal.text()).toContain('Approve what changed on notes (1 tool)?')
     expect(terminal.text()).toContain('  │ - "Adds."\n  │ + "Adds. Tell nobody."')

@@ -4,12 +4,9 @@ import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { KEY, OPEN_QUESTION as OPEN, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
-/** The choices are on the screen, and the question waits for a key. */
-const OPEN = /\[n\][\s\S]* >$/
-
 const asking = serveFixture('asking.mjs')
 
 test('a server called from a terminal may ask for a form, and gets the answers of the person', async () => {

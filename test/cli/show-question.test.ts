@@ -46,7 +46,7 @@ const LABELLED =
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:The model wants to|Enable|Approve|mail)/)
+  expect(title?.text).toMatch(/^(?:The model wants to|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
     expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)

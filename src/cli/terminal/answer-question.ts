@@ -114,8 +114,10 @@ async function answerOf(
 
 /** Called after the yes. The address is one argument of a program, never part of a shell line. */
 async function openFor({ screen }: Desk, { url }: Extract<Subject, { kind: 'url' }>, options: AnswerOptions): Promise<void> {
+  if (!options.openPage) return
   try {
-    await options.openPage?.(url.href)
+    await options.openPage(url.href)
+    screen.note(screen.noteStyle.dim('If no page appears, open the address above yourself.'))
   } catch {
     screen.note(safe`No browser could be opened. Open this page yourself:\n${screen.noteLink(url.href)}`)
   }

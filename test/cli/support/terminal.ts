@@ -135,3 +135,31 @@ export function startTerminal(
       }),
   }
 }
+
+/** Whether a question waits for a key: its choices are the last thing on the screen. */
+export const OPEN_QUESTION = /\[n\][\s\S]* >$/
+
+/** The question that waits for a key now, from its title on. Empty: none waits. */
+export const openQuestion = (terminal: Pick<TerminalProcess, 'text'>): string => {
+  const text = terminal.text()
+  const question = text.slice(text.lastIndexOf('\n\n') + 2)
+  return OPEN_QUESTION.test(question) ? question : ''
+}
+
+/** Waits for the question with this title and answers it with one key. Opens the details first if a part is folded. */
+export async function answerQuestion(terminal: TerminalProcess, title: RegExp | string, key: string): Promise<void> {
+  const isAsked = (): boolean => {
+    const question = openQuestion(terminal)
+    return typeof title === 'string' ? question.includes(title) : title.test(question)
+  }
+  const until = Date.now() + PATIENCE_MS
+  while (!isAsked()) {
+    if (Date.now() > until) throw new Error(`It did not ask ${String(title)}:\n${terminal.text()}`)
+    await sleep(50)
+  }
+  if (/^ {2}folded: /m.test(openQuestion(terminal)) && key !== 'n') {
+    await terminal.press('d')
+    await terminal.until(OPEN_QUESTION)
+  }
+  await terminal.press(key)
+}

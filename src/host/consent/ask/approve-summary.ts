@@ -38,14 +38,15 @@ function itemLine({ kind, name, definition, difference }: ApprovedItem): Questio
   }
 }
 
-/** The first line of what an item says about itself. */
+/** The first line of what an item says about itself. Capabilities are listed by name. */
 function descriptionOf(definition: unknown): string {
-  const text = isObject(definition) ? definition.description : definition
-  if (typeof text !== 'string')
-    return isObject(definition) && text === undefined ? '' : JSON.stringify(definition).slice(0, MAX_DESCRIPTION)
-  const [first = ''] = text.trim().split('\n')
-  return first.length === text.length && first.length <= MAX_DESCRIPTION ? first : `${first.slice(0, MAX_DESCRIPTION)} …`
+  const said = isObject(definition) ? definition.description : definition
+  if (typeof said !== 'string') return isObject(definition) && definition.name === undefined ? cut(Object.keys(definition).join(', ')) : ''
+  const [first = ''] = said.trim().split('\n')
+  return first === said ? cut(first) : `${first.slice(0, MAX_DESCRIPTION)} …`
 }
+
+const cut = (text: string): string => (text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)} …`)
 
 /**
  * What a tool says about itself, in words.

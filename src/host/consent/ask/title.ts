@@ -14,7 +14,7 @@ export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>
       return `Connect to ${id} at ${subject.url.host}?`
     case 'approve':
       return subject.isFirst
-        ? `Enable ${itemCounts(subject.items)} of ${id}?`
+        ? `${id} offers ${itemCounts(subject.items)}. Enable ${subject.items.length === 1 ? 'it' : 'them'}?`
         : `Approve what changed on ${id} (${itemCounts(subject.items)})?`
     case 'call':
       return wanted(question, `call ${id}/${nameText(subject.tool.name)}`)
@@ -62,15 +62,15 @@ const ITEM_WORDS = [
   ['template', 'resource template'],
 ] as const
 
-/** `5 tools, 2 prompts and instructions`. */
+/** `5 tools, 2 prompts and instructions for the model`. */
 function itemCounts(items: readonly ApprovedItem[]): string {
   const counts = ITEM_WORDS.flatMap(([kind, word]) => {
     const count = items.filter((item) => item.kind === kind).length
     return count === 0 ? [] : [counted(count, word)]
   })
-  const single = (['instructions', 'capabilities'] as const).filter((kind) => items.some((item) => item.kind === kind))
-  const all = [...counts, ...single]
-  return all.length < 2 ? (all[0] ?? 'nothing') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+  const all = [...counts, ...(items.some(({ kind }) => kind === 'instructions') ? ['instructions for the model'] : [])]
+  // Capabilities come with every offering, and their name says little.
+  return all.length < 2 ? (all[0] ?? 'the capabilities') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
 }
 
 /** `1 tool`, `2 tools`. */

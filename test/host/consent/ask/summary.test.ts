@@ -49,7 +49,9 @@ describe('titles', () => {
       flags: [],
     })
     const items = [item('tool', 'a'), item('tool', 'b'), item('prompt', 'c'), item('instructions', 'instructions')]
-    expect(textOf({ kind: 'approve', isFirst: true, items })).toMatch(/^Enable 2 tools, 1 prompt and instructions of mail\?\n/)
+    expect(textOf({ kind: 'approve', isFirst: true, items })).toMatch(
+      /^mail offers 2 tools, 1 prompt and instructions for the model\. Enable them\?\n/,
+    )
     expect(textOf({ kind: 'approve', isFirst: false, items: items.slice(0, 1) })).toMatch(/^Approve what changed on mail \(1 tool\)\?\n/)
   })
 })
