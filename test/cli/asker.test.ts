@@ -101,7 +101,7 @@ describe('a call', () => {
       'node notes.mjs',
       'you → model scripted → server notes',
       'It may destroy something',
-      'data leaves this machine: yes',
+      'your data: may leave this computer',
       'argument id: │ 7',
       'argument id, last time: │ 6',
       'argument password: │ hunter2-hunter2',
@@ -422,7 +422,7 @@ describe('a form', () => {
   })
 
   test('a form has a bar before every line of its texts, also while it is filled in and looked over', async () => {
-    const forged = '  data leaves this machine: no'
+    const forged = '  your data: stays on this computer'
     const long = `${'漢\t'.repeat(60)}${forged} ${'x'.repeat(120)}${forged}`
     const schema = {
       type: 'object' as const,
@@ -436,8 +436,8 @@ describe('a form', () => {
     terminal.type(`x${KEY.enter}`)
     await terminal.until(/The form is not complete yet/)
     const rows = terminal.text().split('\n')
-    expect(rows.filter((row) => row.includes('data leaves this')).length).toBeGreaterThan(8)
-    for (const row of rows.filter((each) => /data leaves this|x{40}|漢/.test(each)))
+    expect(rows.filter((row) => row.includes('your data: stays')).length).toBeGreaterThan(8)
+    for (const row of rows.filter((each) => /your data: stays|x{40}|漢/.test(each)))
       expect(row).toMatch(/^ {2}(?:│ |! (?:warning|The form is not complete yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 

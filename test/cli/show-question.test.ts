@@ -41,7 +41,7 @@ async function drawn(columns: number, draw: (screen: Screen) => void): Promise<R
 
 /** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
-  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|data leaves|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
+  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|your data|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
 
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
@@ -71,7 +71,7 @@ function expectSummaryMarked(rows: readonly Row[]): void {
   }
 }
 
-const FORGED = '  data leaves this machine: no'
+const FORGED = '  your data: stays on this computer'
 
 describe('text that is wider than it looks', () => {
   test.each([

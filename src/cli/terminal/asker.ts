@@ -88,7 +88,7 @@ const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in tim
 function outcomeText({ subject }: Question, answer: Answer): string {
   if (answer.kind !== 'allow') return 'Denied.'
   if (subject.kind === 'approve') return 'Approved.'
-  if (subject.kind === 'launch' || subject.kind === 'connect') return answer.scope === 'always' ? 'Allowed until it changes.' : 'Allowed.'
+  if (subject.kind === 'launch' || subject.kind === 'connect') return 'Allowed.'
   return {
     once: 'Allowed once.',
     turn: 'Allowed for this message.',

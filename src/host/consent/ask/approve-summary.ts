@@ -16,10 +16,10 @@ export function approveSummary({ items }: Extract<Subject, { kind: 'approve' }>)
   const length = items.reduce((sum, { definition }) => sum + lengthOf(definition), 0)
   // With a warning the definitions have to be opened: the text that caused the warning is in one of them.
   const isWarned = items.some(({ flags }) => flags.length > 0)
-  return [
-    ...items.flatMap((item) => [itemLine(item), ...item.flags.map((text) => warning(text)), ...changeLines(item)]),
-    { ...line('definitions', foldedText(length), 'muted', 'hidden'), ...(isWarned && { folded: length }) },
-  ]
+  const [first, ...rest] = items.flatMap((item) => [itemLine(item), ...item.flags.map((text) => warning(text)), ...changeLines(item)])
+  if (!first) return []
+  if (isWarned) return [{ ...first, folded: length }, ...rest]
+  return [first, ...rest, line('definitions', foldedText(length), 'muted', 'hidden')]
 }
 
 const lengthOf = (definition: unknown): number => JSON.stringify(definition)?.length ?? 0

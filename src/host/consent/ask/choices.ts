@@ -62,14 +62,11 @@ function yesText(subject: Subject, scope: GrantScope): string {
       return 'import all'
     case 'launch':
     case 'connect':
-      return `yes, ${STAYS[scope] ?? SCOPE_WORDS[scope]}`
+      return `yes, ${scope === 'always' ? `until the ${subject.kind === 'launch' ? 'command' : 'address'} changes` : SERVER_SCOPE_WORDS[scope]}`
     default:
       return `allow ${SCOPE_WORDS[scope]}`
   }
 }
-
-/** A yes to a server ends when its command, files or address change. */
-const STAYS: Readonly<Partial<Record<GrantScope, string>>> = { once: 'this time', always: 'until it changes' }
 
 /** How long a grant lasts, in words. */
 export const SCOPE_WORDS: Readonly<Record<GrantScope, string>> = {
@@ -79,6 +76,8 @@ export const SCOPE_WORDS: Readonly<Record<GrantScope, string>> = {
   project: 'in this project',
   always: 'always',
 }
+
+const SERVER_SCOPE_WORDS = { ...SCOPE_WORDS, once: 'this time' }
 
 const alwaysChoice = (subject: Subject, { scope, width, expiresAt }: AlwaysChoice): AnswerChoice => ({
   key: 'a',
@@ -90,8 +89,16 @@ const alwaysChoice = (subject: Subject, { scope, width, expiresAt }: AlwaysChoic
   answer: { kind: 'allow', scope, width },
 })
 
+const ANY_WORDS: Readonly<Partial<Record<Subject['kind'], string>>> = {
+  read: 'this resource with any parameters',
+  sample: 'any request of this server',
+  sampled: 'any answer to this server',
+}
+
 /** Which arguments a grant covers, in words. */
 export function widthText({ kind }: Subject, width: GrantWidth): string {
-  if (kind === 'call') return { exact: 'with exactly these arguments', pattern: 'with similar arguments', any: 'with any arguments' }[width]
-  return { exact: 'exactly this', pattern: 'anything similar', any: 'anything of this kind' }[width]
+  const hasArguments = kind === 'call' || kind === 'prompt' || kind === 'complete'
+  if (width === 'exact') return hasArguments ? 'with exactly these arguments' : 'exactly this'
+  if (width === 'pattern') return 'with similar arguments'
+  return hasArguments ? 'with any arguments' : (ANY_WORDS[kind] ?? 'anything of this kind')
 }

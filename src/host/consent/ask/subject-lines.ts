@@ -24,7 +24,7 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
         line('command', commandText(subject.command, subject.args), 'theirs', 'command'),
         ...theirs('program', subject.program),
         ...(subject.files ?? []).map((file) => line('file', file, 'theirs')),
-        line('access', 'the program runs on this machine with your permissions'),
+        line('access', 'the program runs on this computer with your permissions'),
         line('working directory', subject.cwd, 'theirs'),
         ...variableLines(subject),
         ...subject.fills.map((text) => line('receives', text, 'theirs')),
@@ -124,7 +124,7 @@ const variableValues = (env: Readonly<Record<string, string>>): QuestionLine[] =
 const MISSED_ORIGINS =
   'this conversation contains so much private text that only long passages of it are recognised in arguments from now on'
 
-const DESTINATIONS = { local: 'no', private: 'yes, to your own network', outside: 'yes' } as const
+const DESTINATIONS = { local: 'stays on this computer', private: 'goes to your own network', outside: 'may leave this computer' } as const
 
 function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
   const { tool, pattern, destination, origins } = subject
@@ -134,7 +134,7 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
     ...theirs('annotation title', tool.annotations?.title),
     ...theirs('description', tool.description),
     ...theirs('declared hints', hintsText(tool.annotations)),
-    line('data leaves this machine', DESTINATIONS[destination], destination === 'outside' ? 'warning' : 'plain'),
+    line('your data', DESTINATIONS[destination], destination === 'outside' ? 'warning' : 'plain'),
     ...argumentLines(subject, isWhole),
     ...callWarnings(subject),
     ...origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt)),
@@ -198,7 +198,7 @@ export function urlLines({ href, host, hostUnicode, warnings: kinds }: PersonUrl
   // On this machine an address without a name or without encryption is normal.
   const told = isHere ? kinds.filter((kind) => kind !== 'ip-address' && kind !== 'not-encrypted') : kinds
   return [
-    line('host', `${host}${hostUnicode === host ? '' : ` (written ${hostUnicode})`}${isHere ? ', this machine' : ''}`),
+    line('host', `${host}${hostUnicode === host ? '' : ` (written ${hostUnicode})`}${isHere ? ', this computer' : ''}`),
     line('address', href, 'theirs', 'address'),
     ...warnings(told.map((kind) => URL_WARNINGS[kind])),
   ]

@@ -242,7 +242,7 @@ describe('choices', () => {
 
   test.each<[string, Partial<Question>, string[]]>([
     ['call', {}, ['[y] allow once', '[n] deny', '[d] details', '[e] edit', '[w] say what to do instead']],
-    ['start', { subject: launch, scopes: ['always'], chain: ['you'] }, ['[y] yes, until it changes', '[n] no', '[d] details']],
+    ['start', { subject: launch, scopes: ['always'], chain: ['you'] }, ['[y] yes, until the command changes', '[n] no', '[d] details']],
     ['start once', { subject: launch, scopes: ['once'], chain: ['you'] }, ['[y] yes, this time', '[n] no', '[d] details']],
     ['page', { subject: page, chain: ['you'] }, ['[y] open it in the browser', '[o] I open it myself', '[n] no', '[d] details']],
   ])('a question has its choices in words: %s', (_name, more, expected) => {
