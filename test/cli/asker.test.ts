@@ -238,6 +238,14 @@ describe('folded text', () => {
     expect((await answer()).answer).toMatchObject({ kind: 'allow', scope: key === 'y' ? 'once' : 'always' })
   })
 
+  test('a question that is taller than the screen repeats its title above the choices', async () => {
+    const tall: Subject = { ...call, args: { command: 'word '.repeat(1200) } } as Subject
+    const { terminal } = ask(tall)
+    await terminal.until(OPEN)
+    expect(terminal.text().match(/The model wants to call notes\/remove/g)).toHaveLength(2)
+    expect(terminal.visible().join('\n')).toContain('The model wants to call notes/remove')
+  })
+
   test('while an argument is folded, a denial counts', async () => {
     const { terminal, answer } = ask(long)
     await press(terminal, 'n')

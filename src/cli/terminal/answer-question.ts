@@ -16,13 +16,13 @@ import {
   widthText,
 } from '../../host/index.ts'
 import type { Io } from '../io.ts'
-import { safe, untrusted } from '../output/safe-text.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { chooseByKey, type KeyChoice } from './choice-line.ts'
 import { editedAnswer } from './edit-answer.ts'
 import { editObject } from './edit-json.ts'
 import { Prompts } from './prompts.ts'
-import { questionTitle, showLine, showQuestion, showSummary } from './show-question.ts'
+import { showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
 
 export interface AnswerOptions {
   /** Opens a page after the person agreed. Default: the caller opens it. */
@@ -43,6 +43,9 @@ interface AnswerToOptions extends AnswerOptions {
   leftMs: number
 }
 
+/** Rows for the choices, at most. */
+const CHOICE_ROWS = 4
+
 type Key = AnswerChoice['key'] | ScopeKey
 
 /** Other scopes have numbers. */
@@ -53,7 +56,7 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
   const { io, screen, ends } = desk
   const summary = summaryOf(question)
   const choices = answerChoices(question).filter(({ key }) => key !== 'o' || options.openPage)
-  showSummary(screen, summary, options.position)
+  if (showSummary(screen, summary, options.position) > screen.noteRows - CHOICE_ROWS) showTitle(screen, question)
   let isOpened = false
   let isWhole = false
   for (;;) {
@@ -89,8 +92,7 @@ function detailsChoice(question: Question, isOpened: boolean, isWhole: boolean):
 function showDetails({ screen }: Desk, question: Question, isWhole: boolean, leftMs: number): void {
   showQuestion(screen, question, { isWhole })
   screen.note(safe`  ${screen.noteStyle.dim(`expires in ${inWords(leftMs)} (then denied)`)}`)
-  // The title may have scrolled away.
-  screen.note(screen.noteStyle.bold(untrusted(questionTitle(question)).cut(Math.max(1, (screen.noteColumns ?? 80) - 2))))
+  showTitle(screen, question)
 }
 
 /** Undefined: the question is still open. */

@@ -46,19 +46,27 @@ export function showQuestion(screen: Screen, question: Question, options: Descri
 /** Lines that the choices below the question repeat. */
 const SAID_BY_CHOICES: ReadonlySet<QuestionLine['kind']> = new Set(['scopes', 'expiry'])
 
-/** @param position where the question stands among those that wait: `1 of 3` */
-export function showSummary(screen: Screen, { lines }: QuestionSummary, position?: string): void {
+/** Returns the number of rows. @param position where the question stands among those that wait: `1 of 3` */
+export function showSummary(screen: Screen, { lines }: QuestionSummary, position?: string): number {
   const items = lines.filter(({ kind }) => kind === 'item')
   const nameWidth = Math.min(MAX_NAME, Math.max(0, ...items.map(({ label }) => widthOf(expandTabs(label)))))
   const place = { ...noteOn(screen), nameWidth }
   screen.note(safe``)
+  let rows = 1
   for (const line of lines) {
     const isTitle = line.tone === 'title' && position !== undefined
     // The address has a line of its own, and the title says what it is.
     const shown = isTitle ? { ...line, text: `(${position}) ${line.text}` } : line.kind === 'address' ? { ...line, label: '' } : line
-    screen.note(shownLine(place, shown))
+    const drawn = shownLine(place, shown)
+    rows += drawn.text.split('\n').length
+    screen.note(drawn)
   }
+  return rows
 }
+
+/** Repeats the title on one line, because it may have scrolled away. */
+export const showTitle = (screen: Screen, question: Question): void =>
+  screen.note(screen.noteStyle.bold(untrusted(titleText(question)).cut(Math.max(1, (screen.noteColumns ?? 80) - MARGIN))))
 
 /** Prints one more detail in the same form. */
 export const showLine = (screen: Screen, line: QuestionLine): void => screen.note(shownLine(noteOn(screen), visibleLine(line)))
@@ -69,7 +77,7 @@ export function printLines(screen: Screen, lines: readonly QuestionLine[]): void
   for (const line of lines) screen.print(shownLine(place, line))
 }
 
-export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
+const titleText = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
 /**
  * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line: labels and host text

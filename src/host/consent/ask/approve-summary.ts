@@ -48,13 +48,8 @@ function descriptionOf(definition: unknown): string {
 
 const cut = (text: string): string => (text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)} …`)
 
-/**
- * What a tool says about itself, in words.
- *
- * @example
- * claimOf({ name: 'read', annotations: { readOnlyHint: true } }) // 'says it only reads'
- */
-export function claimOf(definition: unknown): string | undefined {
+/** What a tool says about itself, in words: `says it only reads`. */
+function claimOf(definition: unknown): string | undefined {
   const hints = isObject(definition) && isObject(definition.annotations) ? definition.annotations : {}
   const claims = [...(hints.destructiveHint === true ? ['may destroy data'] : []), ...(hints.readOnlyHint === true ? ['only reads'] : [])]
   return claims.length === 0 ? undefined : `says it ${claims.join(' and ')}`
