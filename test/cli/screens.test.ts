@@ -3,42 +3,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
-import type { Question, Subject } from '../../src/host/model/question.ts'
-import { temporaryFolders } from '../support/folders.ts'
-import { bundled } from './support/bundle.ts'
+import { describe, expect, test } from 'vitest'
+import { terminalQuestions } from './support/ask-terminal.ts'
 import { SCREENS, type ScreenCase } from './support/screen-cases.ts'
-import { startTerminal } from './support/terminal.ts'
 
 const folder = fileURLToPath(new URL('./screens/', import.meta.url))
-const newFolder = temporaryFolders()
-let program = ''
-
-beforeAll(async () => {
-  program = await bundled('ask-terminal.ts')
-})
-
-const questionOf = ({ subject, ...more }: ScreenCase): Question => ({
-  id: 'q1',
-  action: 'tool.call',
-  principal: 'anna',
-  run: 'r1',
-  askedAt: Date.now(),
-  expiresAt: Date.now() + 10 * 60_000,
-  server: { id: 'notes', title: 'Notes', where: 'node notes.mjs' },
-  chain: ['you', 'model scripted', 'server notes'],
-  reasons: [],
-  scopes: ['once'],
-  widths: [],
-  ...more.question,
-  subject: subject as Subject,
-})
+const ask = terminalQuestions()
 
 const SCREEN_BEGINS = ' the screen begins here'
 
 /** The whole text, also what scrolled off the screen. A line shows where the screen begins. */
 async function screenOf(each: ScreenCase, columns: number, rows: number): Promise<string> {
-  const terminal = startTerminal([program, JSON.stringify(questionOf(each)), join(newFolder(), 'answer.json')], { columns, rows })
+  const defaults = { reasons: [], scopes: ['once' as const], widths: [] }
+  const { terminal } = ask(each.subject, { ...defaults, ...each.question }, { columns, rows })
   await terminal.until(/^ {2}\[y\][\s\S]* >$/m)
   for (const key of each.keys ?? []) await terminal.press(key)
   const lines = terminal.text().split('\n')
