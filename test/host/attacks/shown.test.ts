@@ -59,6 +59,6 @@ test('text of a server cannot imitate a line of the question', async () => {
   for (const line of ask
     .read()
     .split('\n')
-    .filter((each) => /notes|stays on this machine/.test(each)))
+    .filter((each) => /notes|stays on this computer/.test(each)))
     expect(line).toMatch(/^ {2}\| |"/)
 })
