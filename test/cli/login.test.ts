@@ -66,6 +66,7 @@ test('a manual login opens no page before the person has seen its host and agree
 
   const agreeing = await start()
   await agreeing.press('y')
+  await agreeing.until('Waiting for the login ...')
   await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
   await as.open(readFileSync(seen, 'utf8'))
   expect(await agreeing.exit, agreeing.text()).toBe(0)
