@@ -82,7 +82,7 @@ describe('a server in the configuration of a project', () => {
     expect(ask.saw('launch')[0]).toMatchObject({ command: process.execPath, args: [file, ...args], cwd: home, envNames: ['WORD'] })
     const text = ask.read()
     expect(text).toContain(long)
-    expect(text).toContain('the program runs on this machine with your permissions')
+    expect(text).toContain('the program runs on this computer with your permissions')
     expect(text).toContain("'two words'")
     expect(text).toContain("'; rm -rf /'")
     for (const acting of ['\u001b', '\u202E', '\u200B']) expect(text).not.toContain(acting)
