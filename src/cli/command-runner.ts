@@ -26,15 +26,25 @@ export interface ActionOptions {
   takesCommand?: boolean
 }
 
+/** All commands, for a command that takes command lines itself. */
+export interface Commands {
+  /** Runs a command line and resolves with its exit code. */
+  run(words: readonly string[]): Promise<number>
+  /** The commands for a command line. Nothing is run. */
+  program(words: readonly string[]): Promise<Command>
+}
+
 export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
+  readonly commands: Commands
   /** The exit code of the process. */
   exit: number = exitCode('ok')
 
-  constructor(io: Io, after: readonly string[] | undefined) {
+  constructor(io: Io, after: readonly string[] | undefined, commands: Commands) {
     this.#io = io
     this.#after = after
+    this.commands = commands
   }
 
   /** An action for commander, whose last two arguments are the options and the command. */

@@ -26,6 +26,8 @@ export interface OpenHostOptions {
   parks?: boolean
   /** Ask nothing: for commands that only look. Default: false. */
   asksNobody?: boolean
+  /** Wait until the servers have started. Default: true. */
+  waits?: boolean
   /** Servers in addition to the configured ones. */
   extra?: NonNullable<HostOptions['servers']>
   /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
@@ -46,7 +48,7 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
+  { only, parks = false, asksNobody = false, waits = true, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -73,8 +75,10 @@ export async function withHost<T>(
     ...options,
   })
   try {
-    await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
-    for (const { id } of chosen) notePending(invocation, host, id)
+    if (waits) {
+      await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
+      for (const { id } of chosen) notePending(invocation, host, id)
+    }
     return await use(host)
   } finally {
     screen.clear()

@@ -30,14 +30,14 @@ export function wrappedLines(text: string, columns: number | undefined, lead = 0
   return columns === undefined ? lines : lines.flatMap((line, i) => wrapAtWords(line, columns, i === 0 ? lead : 0))
 }
 
-/** Wraps only where a word ends. A word that is wider than the line stays whole: it may be an address that the person copies. */
+/** Wraps where a word ends. A word that is wider than the line is broken, unless it is an address, which the person may copy. */
 function wrapAtWords(line: string, columns: number, lead: number): string[] {
   if (lead + widthOf(line) <= columns) return [line]
   // Space at the start of a line is layout: of code, or of a table.
   if (/^\s/.test(line)) return wrapTo(line, columns, columns - lead)
   const lines: string[] = []
   let current: string | undefined
-  for (const word of line.split(' ')) {
+  for (const word of line.split(' ').flatMap((each) => (each.includes('://') ? [each] : wrapTo(each, columns)))) {
     const longer = current === undefined ? word : `${current} ${word}`
     if (current !== undefined && widthOf(longer) + (lines.length === 0 ? lead : 0) > columns) {
       lines.push(current)
