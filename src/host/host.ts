@@ -83,6 +83,11 @@ export class Host {
     return this.#services.audit
   }
 
+  /** The stored conversations. A conversation is stored when you call `save`. */
+  get conversations(): HostStorage['conversations'] {
+    return this.#services.conversations
+  }
+
   get models(): readonly Model[] {
     return this.#services.models
   }

@@ -6,6 +6,7 @@ import { privateFolder } from '../../files/private-file.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { type GrantStore, openGrants } from '../consent/grants/grant-store.ts'
+import { type ConversationStore, openConversations } from '../conversation/chat/conversation-store.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
 import type { AnchorSink } from '../storage/audit/anchor.ts'
 import { type AuditLogLimits, openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
@@ -23,6 +24,7 @@ export const STORAGE_PATHS = {
   secrets: 'secrets',
   tokens: 'tokens',
   inbox: 'inbox',
+  conversations: 'conversations',
   policy: 'policy.yaml',
 } as const
 
@@ -39,6 +41,7 @@ export interface HostStorage {
   grants: GrantStore
   pins: PinStore
   audit: WritableAuditLog
+  conversations: ConversationStore
   /** Opens the vault with the first call, because that may need a keychain or a passphrase. */
   vault(): Promise<Vault>
 }
@@ -69,6 +72,7 @@ export async function openStorage(options: StorageOptions): Promise<HostStorage>
     grants,
     pins,
     audit,
+    conversations: openConversations({ folder: join(folder, STORAGE_PATHS.conversations), scrub }),
     vault: () => {
       vault ??= openVault({ folder: join(folder, STORAGE_PATHS.secrets), onWarning, passphrase, keychain })
       return vault
