@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { Conversation, type Host, type ServerSpec } from '../../host/index.ts'
 import { MODEL_HELP, modelNamed } from '../chat/models.ts'
+import { storeConversation } from '../chat/stored.ts'
 import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
@@ -64,7 +65,8 @@ async function converse(invocation: Invocation, host: Host, commands: Commands):
     commands,
     reload: () => servers.reload(),
     addRogue: () => servers.addRogue(),
-    onTurn: async () => {},
+    // The script knows nothing worth continuing.
+    onTurn: async () => void (isScripted(host) || (await storeConversation(screen, host, conversation))),
   })
   welcome(screen, servers, isScripted(host) ? undefined : host.models[0]?.label)
   try {
