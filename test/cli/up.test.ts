@@ -37,49 +37,25 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
   await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
 }
 
-/** Says yes to what is asked at the start. */
-async function agreeToAll(terminal: TerminalProcess): Promise<void> {
-  while (!isAtPrompt(terminal)) {
-    await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
-  }
-}
-
 async function type(terminal: TerminalProcess, line: string): Promise<void> {
   await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the first screen shows what runs, where data is stored and how to leave, then asks about a server', async () => {
-  const terminal = sit()
-  await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
-  const text = terminal.text()
-  const head = text
-    .slice(0, text.search(/^Approve what rogue offers/m))
-    .trimEnd()
-    .split('\n')
-  expect(head.length).toBeLessThanOrEqual(7)
-  expect(head.join('\n')).toContain(join(terminal.home, 'host'))
-  expect(head.join('\n')).toMatch(/notes.*deploy.*rogue/)
-  expect(head.join('\n')).toMatch(/q or Ctrl-D quits/)
-  for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
-}, 60_000)
-
 test('the shell lists commands, tools, resources and prompts, and explains typing mistakes', async () => {
   proves('T-TOOL-004')
   const terminal = sit({ columns: 160, rows: 50 })
-  await agreeToAll(terminal)
   await type(terminal, 'help')
-  await terminal.until('get PROMPT key=value')
+  await terminal.until('prompts, get PROMPT ...')
   await type(terminal, 'tools')
   await terminal.until('notes__add')
   await type(terminal, 'servers')
   await terminal.until(/notes +ready +7/)
-  await type(terminal, 'search weather')
-  await terminal.until(/rogue__forecast +The weather of a city/)
+  await type(terminal, 'search previous version')
+  await terminal.until(/deploy__rollback +Rolls back/)
   await type(terminal, 'call notes__add title=Milk text="Two litres"')
-  await terminal.until('"excerpt": "Two litres"')
-  const [, id] = /"id": "(\w+)"/.exec(terminal.text()) as RegExpExecArray
+  await terminal.until(/^excerpt +Two litres$/m)
+  const [, id] = /^id +(\w+)$/m.exec(terminal.text()) as RegExpExecArray
   await type(terminal, 'resources')
   await terminal.until('note://{id}')
   await type(terminal, `read note://${id}`)
@@ -100,20 +76,22 @@ describe('consent', () => {
   test('a call can be allowed, edited or denied with advice; forms and sampling work in the same session', async () => {
     proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await choose(terminal, /Let notes run add\?/, 'Yes, this once')
-    await terminal.until(/← .*"title":"Bread"/)
+    await terminal.until(/^ +title +Bread$/m)
     await type(terminal, 'add a note with title="Eggs" text="Six"')
     await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
-    await terminal.until(/← .*"excerpt":"Ten"/)
+    await terminal.until(/^ +excerpt +Ten$/m)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
     await choose(terminal, /Let notes run add\?/, 'No, and say')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
-    await terminal.until(/was denied: .*Too much salt/)
+    await terminal.until(/^✗ .*denied.*Too much salt$/m)
+    await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
+    // Once as it was typed, once in the refusal.
+    expect(terminal.text().match(/Too much salt/g)).toHaveLength(2)
     await type(terminal, 'deploy api 1.4.0 to staging')
     await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
     await choose(terminal, /deploy asks you/, 'Fill in the form')
@@ -122,7 +100,7 @@ describe('consent', () => {
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
     terminal.type(`It is time${KEY.enter}`)
     await choose(terminal, /Send it\?/, 'Send')
-    await terminal.until(/← .*"to":"1.4.0"/)
+    await terminal.until(/^ +to +1\.4\.0$/m)
     await type(terminal, 'call notes__summarise')
     await choose(terminal, /Let notes ask the model/, 'Yes, this once')
     await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
@@ -144,15 +122,16 @@ describe('consent', () => {
         "writeFileSync(file, readFileSync(file, 'utf8').replace('Rye', 'Wheat\\\\nand water'))\n",
     )
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
-    await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
-    await terminal.until(/← .*"excerpt":"Wheat/)
+    await terminal.until(/^ +excerpt +Wheat/m)
   }, 60_000)
 
   test('a server that changes after its approval is shown with the change, which stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
+    await type(terminal, 'demo rogue')
+    await choose(terminal, /Connect to rogue/, 'Yes, for this conversation')
+    await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
     await type(terminal, 'call rogue__forecast city=Paris')
     await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
     await choose(terminal, /Approve what changed on rogue\?/, 'No')
@@ -170,7 +149,6 @@ describe('consent', () => {
 describe('Ctrl-C', () => {
   test('Ctrl-C stops only the call; at the prompt it clears the line, and twice it exits', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
     await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
     await choose(terminal, /deploy asks you/, 'Fill in the form')

@@ -15,6 +15,7 @@ import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
+import { wrapped } from '../output/wrap.ts'
 import { ShellHistory } from '../shell/history.ts'
 import { readCommands } from '../shell/session-commands.ts'
 import { Shell } from '../shell/shell.ts'
@@ -58,7 +59,9 @@ async function converse(invocation: Invocation, host: Host, commands: Commands):
   const { io, screen } = invocation
   const conversation = new Conversation()
   const servers = new ShellServers(invocation, host)
-  const history = await ShellHistory.open(join(host.folder, 'shell-history.json'), (text) => screen.note(safe`! ${text}`))
+  const history = await ShellHistory.open(join(host.folder, 'shell-history.json'), (text) =>
+    screen.note(safe`${screen.noteStyle.yellow('!')} ${wrapped(text, { columns: screen.noteColumns, indent: 2 })}`),
+  )
   const shell = new Shell({
     host,
     conversation,

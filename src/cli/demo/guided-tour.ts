@@ -14,7 +14,7 @@ export async function guidedTour(invocation: Invocation): Promise<void> {
   tell(
     screen,
     `A tour of ${TOUR.length} steps with three sample servers, in a temporary folder. A script plays the model, and the tour` +
-      ' answers each question for you: "yes" and "no" below a question are its answers.',
+      ' answers each question for you.',
     { indent: 0, style: style.dim },
   )
   const outcomes = await runTour(invocation, { explains: true, onStep: (index) => goesOn(invocation, index) })
@@ -30,6 +30,7 @@ export async function guidedTour(invocation: Invocation): Promise<void> {
 
 async function goesOn({ io, screen, signal }: Invocation, index: number): Promise<boolean> {
   const { noteStyle } = screen
+  screen.print()
   const key = await readKey(io, noteStyle.dim(`[${index + 1}/${TOUR.length}] Enter: next step, q: end the tour`), ['enter', 'q'], signal)
   return key === 'enter'
 }

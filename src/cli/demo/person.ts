@@ -43,8 +43,9 @@ function tellQuestion(screen: Screen, question: Question, answer: Answer): void 
   for (const [label, text] of sampledText(question)) labelled(label, text)
   if (answer.kind === 'allow' && question.subject.kind === 'form')
     for (const [name, value] of Object.entries(answer.edited as Record<string, unknown>)) labelled(`you fill in ${name}`, String(value))
-  if (answer.kind === 'allow') tell(screen, 'yes', { style: style.green })
-  else tell(screen, answer.kind === 'deny' && answer.feedback ? `no: ${answer.feedback}` : 'no', { style: style.red })
+  const mark = { text: style.dim('answer:'), width: 7 }
+  if (answer.kind === 'allow') tell(screen, 'yes', { indent: 6, mark, style: style.green })
+  else tell(screen, answer.kind === 'deny' && answer.feedback ? `no: ${answer.feedback}` : 'no', { indent: 6, mark, style: style.red })
 }
 
 /** The step that changes the rogue prints the warnings about each changed tool itself. */

@@ -61,7 +61,7 @@ async function walk(stop: TourStop, { explains = false, onStep }: TourOptions): 
   const outcomes: Outcome[] = []
   for (const [index, step] of TOUR.entries()) {
     signal.throwIfAborted()
-    if (!screen.isJson) screen.print()
+    if (!screen.isJson && (index === 0 || !onStep)) screen.print()
     tell(screen, `${index + 1}. ${step.title}`, { indent: 0, style: screen.style.bold })
     if (explains) tell(screen, step.about, { style: screen.style.dim })
     const outcome = await one(step, stop)

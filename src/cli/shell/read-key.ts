@@ -32,10 +32,13 @@ export function readKey<Key extends string>(io: Io, line: SafeText, keys: readon
         const onEnd = (): void => finish(undefined)
         const onData = (data: Buffer | string): void => {
           const typed = String(data)
-          if (ENDS.has(typed)) return finish(undefined)
-          const name = typed === '\r' || typed === '\n' ? 'enter' : typed === ' ' ? 'space' : typed.toLowerCase()
-          const key = keys.find((each) => each === name)
-          if (key !== undefined) finish(key)
+          // An arrow or another key with a sequence of its own.
+          if (typed.length > 1 && typed.startsWith('\u001b')) return
+          for (const character of typed) {
+            if (ENDS.has(character)) return finish(undefined)
+            const key = keys.find((each) => each === nameOf(character))
+            if (key !== undefined) return finish(key)
+          }
         }
         stdin.on('data', onData)
         stdin.once('end', onEnd)
@@ -44,3 +47,6 @@ export function readKey<Key extends string>(io: Io, line: SafeText, keys: readon
       }),
   )
 }
+
+const nameOf = (character: string): string =>
+  character === '\r' || character === '\n' ? 'enter' : character === ' ' ? 'space' : character.toLowerCase()

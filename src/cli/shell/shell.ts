@@ -141,7 +141,8 @@ export class Shell {
     if (!names.includes(id)) throw unknownName('server', id, names)
   }
 
-  #search({ screen }: Invocation, words: string): void {
+  async #search({ screen, signal }: Invocation, words: string): Promise<void> {
+    await settled(this.#options.host, signal)
     const rows = this.#options.host.search(words).map(({ entry }) => [entry.exposed, firstLine(entry.definition.description)])
     if (rows.length === 0) return screen.note(safe`No tool found.`)
     screen.print(table([{ title: 'TOOL', style: 'bold' }, { title: 'DESCRIPTION' }], rows, screen.style, screen.columns))
@@ -171,7 +172,7 @@ export class Shell {
     const { host, conversation } = this.#options
     if (!isScripted(host) || isSentence(line, conversation)) return this.#say(invocation, line)
     const { cyan, dim } = screen.noteStyle
-    const meant = nearest(verb, SHELL_VERBS)
+    const meant = line.trim() === verb ? nearest(verb, SHELL_VERBS) : undefined
     const text = `Not a command${meant === undefined ? '' : ` (did you mean "${meant}"?)`}. No model is configured, so this is not sent anywhere.`
     screen.note(wrapped(text, { columns: screen.noteColumns }))
     screen.note(safe`Try ${cyan('help')}, start with ${cyan(`${commandName(io)} up --model ollama:NAME`)}, or type:`)
