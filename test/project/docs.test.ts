@@ -17,6 +17,7 @@ import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
+import { DEFAULT_CONVERSATION_STORE_LIMITS } from '../../src/host/conversation/chat/conversation-store.ts'
 import { DEFAULT_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/language-models/ai-sdk.ts'
@@ -131,6 +132,7 @@ test('every limit is documented with its option', () => {
     DEFAULT_POLICY_LIMITS,
     DEFAULT_USAGE_LIMITS,
     DEFAULT_PROVENANCE_LIMITS,
+    DEFAULT_CONVERSATION_STORE_LIMITS,
     DEFAULT_GATE_LIMITS,
     DEFAULT_GRANT_LIMITS,
     DEFAULT_AI_SDK_LIMITS,
