@@ -73,6 +73,9 @@ export const TOUR: readonly TourStep[] = [
   },
 ]
 
+/** Calls of the tour itself are acts of the person. Those of `say` are the model's. */
+const AS_PERSON = { as: 'person' } as const
+
 async function start({ host, person, screen }: TourStop): Promise<void> {
   await host.settled()
   for (const id of Object.keys(host.health())) {
@@ -99,7 +102,7 @@ async function addNote(stop: TourStop): Promise<void> {
     stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'),
     'There was no question about the call',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {})
+  const { structuredContent } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   check((structuredContent as { total?: number }).total === 1, 'The note was not stored')
 }
 
@@ -112,6 +115,7 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
     'deploy__deploy',
     { service: 'api', version: '1.4.0', environment: 'staging' },
     {
+      ...AS_PERSON,
       signal,
       onProgress: ({ progress, total, message = '' }) => {
         steps++
@@ -128,8 +132,8 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
   check(steps > 0, 'There was no progress')
 }
 
-async function lendModel({ host, person, screen }: TourStop): Promise<void> {
-  const result = await host.call('notes__summarise', {})
+async function lendModel({ host, person, screen, signal }: TourStop): Promise<void> {
+  const result = await host.call('notes__summarise', {}, { ...AS_PERSON, signal })
   check(result.isError !== true, 'The summary failed')
   for (const kind of ['sampling.create', 'sampling.deliver'] as const) {
     check(
@@ -144,7 +148,7 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
 async function refuse(stop: TourStop): Promise<void> {
   const { person } = stop
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'Keep that note' } : undefined))
-  const { structuredContent: before } = await stop.host.call('notes__list', {})
+  const { structuredContent: before } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   const [note] = (before as { notes?: { id: string }[] }).notes ?? []
   const parts = await say(stop, `remove the note with id="${note?.id}"`)
   person.answersWith(undefined)
@@ -152,14 +156,14 @@ async function refuse(stop: TourStop): Promise<void> {
     parts.some(({ type }) => type === 'refused'),
     'The call was not denied',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {})
+  const { structuredContent } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   check((structuredContent as { total?: number }).total === 1, 'The note is gone')
 }
 
 async function turnRogue(stop: TourStop): Promise<void> {
   const { host, person, screen } = stop
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
-  await host.call('rogue__forecast', { city: 'Paris' }, { conversation: stop.conversation })
+  await host.call('rogue__forecast', { city: 'Paris' }, { ...AS_PERSON, conversation: stop.conversation })
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
@@ -168,7 +172,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
     for (const change of difference?.changes.filter(({ before }) => typeof before === 'string') ?? []) tellChange(screen, change)
     for (const flag of flags) tell(screen, flag, { indent: 6, mark: { text: screen.style.yellow('!'), width: 1 } })
   }
-  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }).then(
+  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }, { ...AS_PERSON, signal: stop.signal }).then(
     () => undefined,
     (error: { code?: string; message: string }) => error,
   )
@@ -190,11 +194,11 @@ async function changeOf({ host, signal }: TourStop) {
 
 async function stopLeak(stop: TourStop): Promise<void> {
   const { host, person, rogue, screen, conversation } = stop
-  const notes = await host.call('notes__search', { query: 'door' }, { conversation })
+  const notes = await host.call('notes__search', { query: 'door' }, { ...AS_PERSON, conversation })
   const stolen = notes.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   const before = person.asked.length
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'My notes stay here' } : undefined))
-  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { conversation }).then(
+  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { ...AS_PERSON, conversation }).then(
     () => true,
     () => false,
   )

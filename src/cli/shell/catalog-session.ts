@@ -4,6 +4,9 @@ import type { Host } from '../../host/index.ts'
 import { isWithheld, type Session } from '../connections/session.ts'
 import { isNotEnabled } from './servers.ts'
 
+/** What is typed at the prompt is an act of the person, not of a model. */
+const AS_PERSON = { as: 'person' } as const
+
 export const catalogSession = (host: Host): Session => ({
   title: 'the connected servers',
   tools: async () => host.tools().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
@@ -15,9 +18,9 @@ export const catalogSession = (host: Host): Session => ({
     resourceTemplates: host.templates().map(({ exposed, definition }) => ({ ...definition, uriTemplate: exposed })),
   }),
   prompts: async () => host.prompts().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
-  call: (name, args, options) => host.call(name, args, options),
-  read: (uri, options) => host.read(uri, options),
-  prompt: (name, args, options) => host.prompt(name, args, options),
+  call: (name, args, options) => host.call(name, args, { ...options, ...AS_PERSON }),
+  read: (uri, options) => host.read(uri, { ...options, ...AS_PERSON }),
+  prompt: (name, args, options) => host.prompt(name, args, { ...options, ...AS_PERSON }),
 })
 
 /**
