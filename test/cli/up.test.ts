@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
-import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -14,7 +14,7 @@ function sit(options: TerminalOptions = {}): TerminalProcess & { home: string } 
   return { ...startTerminal([CLI], { cwd: home, columns: 80, rows: 24, ...options, env }), home }
 }
 
-/** From the question that is open now; nothing when none is. */
+/** From the prompt that is open now; nothing when none is. */
 const open = (terminal: TerminalProcess): string => {
   const lines = terminal.visible()
   const at = lines.findIndex((line) => line.startsWith('◆'))
@@ -35,6 +35,12 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
   }
   terminal.type(KEY.enter)
   await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
+}
+
+/** Approves what the rogue offers, if it is a question of its own. */
+async function enableOffering(terminal: TerminalProcess): Promise<void> {
+  await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+  if (!isAtPrompt(terminal)) await answerQuestion(terminal, /rogue offers .* Enable them/, 'y')
 }
 
 async function type(terminal: TerminalProcess, line: string): Promise<void> {
@@ -77,15 +83,15 @@ describe('consent', () => {
     proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
     await type(terminal, 'add a note with title="Bread" text="Rye"')
-    await choose(terminal, /Let notes run add\?/, 'Yes, this once')
+    await answerQuestion(terminal, /call notes\/add/i, 'y')
     await terminal.until(/^ +title +Bread$/m)
     await type(terminal, 'add a note with title="Eggs" text="Six"')
-    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await answerQuestion(terminal, /call notes\/add/i, 'e')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
     await terminal.until(/^ +excerpt +Ten$/m)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
-    await choose(terminal, /Let notes run add\?/, 'No, and say')
+    await answerQuestion(terminal, /call notes\/add/i, 'w')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
     await terminal.until(/^✗ .*denied.*Too much salt$/m)
@@ -93,8 +99,8 @@ describe('consent', () => {
     // Once as it was typed, once in the refusal.
     expect(terminal.text().match(/Too much salt/g)).toHaveLength(2)
     await type(terminal, 'deploy api 1.4.0 to staging')
-    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
-    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
+    await answerQuestion(terminal, /deploy asks you/, 'y')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● staging')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
@@ -102,8 +108,8 @@ describe('consent', () => {
     await choose(terminal, /Send it\?/, 'Send')
     await terminal.until(/^ +to +1\.4\.0$/m)
     await type(terminal, 'call notes__summarise')
-    await choose(terminal, /Let notes ask the model/, 'Yes, this once')
-    await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
+    await answerQuestion(terminal, /notes wants to ask your model/, 'y')
+    await answerQuestion(terminal, /Send the model's answer to notes\?/, 'y')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     terminal.type(KEY.end)
     expect(await terminal.exit).toBe(0)
@@ -123,22 +129,21 @@ describe('consent', () => {
     )
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
     await type(terminal, 'add a note with title="Bread" text="Rye"')
-    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await answerQuestion(terminal, /call notes\/add/i, 'e')
     await terminal.until(/^ +excerpt +Wheat/m)
   }, 60_000)
 
   test('a server that changes after its approval is shown with the change, which stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await type(terminal, 'demo rogue')
-    await choose(terminal, /Connect to rogue/, 'Yes, for this conversation')
-    await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
+    await answerQuestion(terminal, /Connect to rogue/, 'y')
+    await enableOffering(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
-    await choose(terminal, /Approve what changed on rogue\?/, 'No')
+    await answerQuestion(terminal, /call rogue\/forecast/i, 'y')
+    await answerQuestion(terminal, /Approve what changed on rogue/, 'n')
     const text = terminal.text()
-    expect(text).toMatch(/tool forecast: widened/)
     expect(text).toMatch(/! warning: It tells a model to keep something from you/)
-    expect(text).toMatch(/before: │ The weather of a city/)
+    expect(text).toMatch(/│ - "The weather of a city/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
@@ -150,8 +155,8 @@ describe('Ctrl-C', () => {
   test('Ctrl-C stops only the call; at the prompt it clears the line, and twice it exits', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
-    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
-    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
+    await answerQuestion(terminal, /deploy asks you/, 'y')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● development')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')

@@ -80,8 +80,7 @@ interface Chat {
 
 async function sayOnce(chat: Chat, said: string): Promise<ExitName> {
   const { io, screen } = chat.invocation
-  const enables = `${commandName(io)} servers enable`
-  if (!screen.isJson) notEnabledNote(screen, chat.host, enables)
+  if (!screen.isJson) notEnabledNote(screen, chat.host, `Enable: ${commandName(io)} servers enable`)
   const { exit, id } = await turn(chat, chat.invocation, said)
   if (id !== undefined && isInteractive(io)) screen.note(screen.noteStyle.dim(`Continue: ${commandName(io)} chat --resume ${id}`))
   return exit
@@ -93,7 +92,7 @@ async function converse(chat: Chat, model: string): Promise<ExitName> {
   const { dim } = screen.noteStyle
   if (conversation.turn > 0) screen.note(dim(`Continuing a conversation of ${counted(conversation.turn, 'turn')}.`))
   screen.note(dim(`${model}. An empty line or Ctrl-D ends the chat.`))
-  notEnabledNote(screen, host, `${commandName(io)} servers enable`)
+  notEnabledNote(screen, host, `Enable: ${commandName(io)} servers enable`)
   const terminal = new LineTerminal(io, '> ')
   let stored: string | undefined
   for (;;) {

@@ -43,7 +43,7 @@ function tellQuestion(screen: Screen, question: Question, answer: Answer): void 
   for (const [label, text] of sampledText(question)) labelled(label, text)
   if (answer.kind === 'allow' && question.subject.kind === 'form')
     for (const [name, value] of Object.entries(answer.edited as Record<string, unknown>)) labelled(`you fill in ${name}`, String(value))
-  const mark = { text: style.dim('answer:'), width: 7 }
+  const mark = { text: style.dim('you answer:'), width: 11 }
   if (answer.kind === 'allow') tell(screen, 'yes', { indent: 6, mark, style: style.green })
   else tell(screen, answer.kind === 'deny' && answer.feedback ? `no: ${answer.feedback}` : 'no', { indent: 6, mark, style: style.red })
 }
@@ -60,7 +60,7 @@ const MAX_SAMPLED = 160
 
 function sampledText({ subject }: Question): [label: string, text: string][] {
   if (subject.kind === 'sample') return [['prompt', shortened(subject.params.messages.at(-1)?.content)]]
-  return subject.kind === 'sampled' ? [['answer', shortened(subject.result.content)]] : []
+  return subject.kind === 'sampled' ? [['text', shortened(subject.result.content)]] : []
 }
 
 function shortened(content: CreateMessageResult['content'] = []): string {

@@ -2,8 +2,9 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ChatPart, type Conversation, type Host, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { type ChatPart, type Conversation, type Host, type Review, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
 import { resultLines } from '../output/content.ts'
+import { counted } from '../output/counted.ts'
 import type { SafeText } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import type { RogueSample } from './embedded.ts'
@@ -167,11 +168,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
-  for (const { kind, name, difference, flags } of review.items) {
-    tell(screen, `${kind} ${name}: ${difference?.class ?? 'new'}`, { mark: { text: screen.style.red('quarantined'), width: 11 } })
-    for (const change of difference?.changes.filter(({ before }) => typeof before === 'string') ?? []) tellChange(screen, change)
-    for (const flag of flags) tell(screen, flag, { indent: 6, mark: { text: screen.style.yellow('!'), width: 1 } })
-  }
+  for (const item of review.items) tellItem(screen, item)
   const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }, { ...AS_PERSON, signal: stop.signal }).then(
     () => undefined,
     (error: { code?: string; message: string }) => error,
@@ -254,11 +251,29 @@ const DEFAULT_COLUMNS = 100
 
 const dimmed = (screen: Screen, text: string): { text: SafeText; width: number } => ({ text: screen.style.dim(text), width: text.length })
 
-/** A changed text as a diff: the old one with a minus, the new one with a plus. */
-function tellChange(screen: Screen, { before, after }: { before?: unknown; after?: unknown }): void {
-  const { red, green } = screen.style
-  tell(screen, String(before), { indent: 6, mark: { text: red('-'), width: 1 }, style: red })
-  if (typeof after === 'string') tell(screen, after, { indent: 6, mark: { text: green('+'), width: 1 }, style: green })
+/** One line for each changed tool, and the whole change for the one that was called. */
+function tellItem(screen: Screen, { kind, name, difference, flags }: Review['items'][number]): void {
+  const { red, green, yellow } = screen.style
+  const warnings = flags.length === 0 ? '' : `, ${counted(flags.length, 'warning')}`
+  const mark = { text: red('quarantined'), width: 11 }
+  tell(screen, `${kind} ${name}: ${difference ? CLASS_WORDS[difference.class] : 'new'}${warnings}`, { mark })
+  if (name !== 'forecast') return
+  for (const { before, after } of difference?.changes ?? []) {
+    if (typeof before !== 'string' || typeof after !== 'string') continue
+    tell(screen, before, { indent: 6, mark: { text: red('-'), width: 1 }, style: red })
+    tell(screen, after, { indent: 6, mark: { text: green('+'), width: 1 }, style: green })
+  }
+  for (const flag of flags) tell(screen, flag, { indent: 6, mark: { text: yellow('!'), width: 1 } })
+}
+
+const CLASS_WORDS: Readonly<Record<NonNullable<Review['items'][number]['difference']>['class'], string>> = {
+  cosmetic: 'changed without effect',
+  narrowed: 'accepts less than before',
+  removed: 'removed',
+  text: 'changed its description or its claims',
+  downgraded: 'changed what it claims',
+  widened: 'changed, and accepts more than before',
+  renamed: 'renamed',
 }
 
 function check(holds: boolean, otherwise: string): asserts holds {

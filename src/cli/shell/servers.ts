@@ -6,6 +6,7 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { table } from '../output/table.ts'
+import { wrapped } from '../output/wrap.ts'
 
 const SETTLE_MS = 20_000
 
@@ -21,10 +22,12 @@ export async function settled(host: Host, signal: AbortSignal): Promise<void> {
 /** The server waits for its first use, because its start needs a question. */
 export const isNotEnabled = ({ state }: Health): boolean => (state as string) === 'not-enabled'
 
-/** One line about servers that are not enabled yet. @param command what enables a server: `enable` or `portico servers enable` */
-export function notEnabledNote(screen: Screen, host: Host, command: string): void {
+/** One line about servers that are not enabled yet. @param how what to type before the name: `Enable: portico servers enable` */
+export function notEnabledNote(screen: Screen, host: Host, how: string): void {
   const names = Object.entries(host.health()).flatMap(([id, health]) => (isNotEnabled(health) ? [id] : []))
-  if (names.length > 0) screen.note(screen.noteStyle.dim(`Not enabled yet: ${names.join(', ')}. Enable: ${command} ${names[0]}`))
+  if (names.length === 0) return
+  const text = `Not enabled yet: ${names.join(', ')}. ${how} ${names[0]}`
+  screen.note(wrapped(text, { columns: screen.noteColumns, style: screen.noteStyle.dim }))
 }
 
 export function printServers(screen: Screen, host: Host): void {

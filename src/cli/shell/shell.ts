@@ -19,7 +19,7 @@ import { catalogSession, toolNamed } from './catalog-session.ts'
 import { completeLine } from './complete.ts'
 import { printHelp, SHELL_VERBS } from './help.ts'
 import { isSentence, SENTENCE_EXAMPLES } from './sentences.ts'
-import { notEnabledNote, printServers, settled } from './servers.ts'
+import { isNotEnabled, notEnabledNote, printServers, settled } from './servers.ts'
 import { runSessionCommand, SESSION_COMMANDS } from './session-commands.ts'
 
 export interface ShellOptions {
@@ -69,7 +69,7 @@ export class Shell {
       case 'clear':
         return screen.printBytes(Buffer.from(CLEAR))
       case 'servers':
-        return rest === '' ? printServers(screen, host) : this.#portico(splitWords(line))
+        return rest === '' ? printServers(screen, host) : this.#portico(invocation, splitWords(line))
       case 'enable':
         return this.#enable(invocation, rest)
       case 'approve':
@@ -83,16 +83,16 @@ export class Shell {
         screen.note(safe`${screen.noteStyle.dim('>')} ${this.#lastCall}`)
         return this.run(invocation, this.#lastCall)
       case 'audit':
-        if (rest !== '') return this.#portico(splitWords(line))
+        if (rest !== '') return this.#portico(invocation, splitWords(line))
         return printVerdict(screen, await verifyAudit(join(host.folder, STORAGE_PATHS.audit)))
       case 'grants':
-        return this.#portico(rest === '' ? ['grants', 'list'] : splitWords(line))
+        return this.#portico(invocation, rest === '' ? ['grants', 'list'] : splitWords(line))
       case 'say':
         return this.#say(invocation, rest)
       case 'portico':
-        return this.#portico(splitWords(rest))
+        return this.#portico(invocation, splitWords(rest))
     }
-    if (DIRECT.has(verb)) return this.#portico(splitWords(line))
+    if (DIRECT.has(verb)) return this.#portico(invocation, splitWords(line))
     if (await this.#session(invocation, verb, line)) return
     return this.#sentence(invocation, verb, line)
   }
@@ -111,7 +111,7 @@ export class Shell {
       words[0] = await toolNamed(host, words[0])
     }
     const isDone = await runSessionCommand(invocation, catalogSession(host), [first, ...words])
-    if (isDone && words.length === 0) notEnabledNote(screen, host, 'enable')
+    if (isDone && words.length === 0) notEnabledNote(screen, host, 'Type: enable')
     return isDone
   }
 
@@ -149,10 +149,17 @@ export class Shell {
   }
 
   /** Prints what the command prints, with its errors. */
-  async #portico(words: readonly string[]): Promise<void> {
+  async #portico({ screen, signal }: Invocation, words: readonly string[]): Promise<void> {
     if (words.length === 0 || words[0] === 'up') throw new UsageError('This is the shell already', 'Type "help" for a list of commands')
-    await this.#options.commands.run(words)
-    if (CONFIGURES.has(words[0] ?? '')) await this.#options.reload()
+    const { host, commands, reload } = this.#options
+    const before = new Set(Object.keys(host.health()))
+    await commands.run(words)
+    if (!CONFIGURES.has(words[0] ?? '')) return
+    await reload()
+    await settled(host, signal)
+    for (const [id, health] of Object.entries(host.health()))
+      if (!before.has(id) && isNotEnabled(health))
+        screen.note(screen.noteStyle.dim(`Type "enable ${id}" to start it, or call one of its tools.`))
   }
 
   async #say(invocation: Invocation, text: string): Promise<void> {

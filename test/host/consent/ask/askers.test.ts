@@ -28,7 +28,7 @@ const soon = () => new Promise((resolve) => setImmediate(resolve))
 test('without a person, the error says what would have been asked, and why', async () => {
   await expect(denyAll().ask(question(), never)).rejects.toMatchObject({
     code: 'ERR_CONSENT',
-    message: expect.stringMatching(/Let mail run send\?.*no rule allows it/),
+    message: expect.stringMatching(/The model wants to call mail\/send. Allow it\?.*no rule allows it/),
   })
 })
 

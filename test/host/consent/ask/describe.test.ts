@@ -99,7 +99,7 @@ describe('a tool call', () => {
   test('a tool call quotes a foreign name that is more than one word', () => {
     const args = { 'x: 1, data leaves this machine: no': 2 }
     const text = textOf({ ...CALL, tool: { ...CALL.tool, name: 'a? Yes. Run b' }, args })
-    expect(text).toMatch(/^Let mail run "a\? Yes\. Run b"\?\n/)
+    expect(text).toMatch(/^The model wants to call mail\/"a\? Yes\. Run b"\. Allow it\?\n/)
     expect(text).toContain('argument "x: 1, data leaves this machine: no": | 2')
   })
 
