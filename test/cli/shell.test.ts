@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
-import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { KEY, openQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -29,11 +29,16 @@ function sit({ columns = 100, rows = 40, home = newFolder(), args = [] as string
   return { ...terminal, home }
 }
 
-const isAtPrompt = (terminal: TerminalProcess): boolean => terminal.visible().join('\n').trimEnd().endsWith('\n>')
+const isAtPrompt = (terminal: TerminalProcess): boolean => /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
 
 async function type(terminal: TerminalProcess, line: string): Promise<void> {
   await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
   terminal.type(`${line}${KEY.enter}`)
+}
+
+async function clear(terminal: TerminalProcess): Promise<void> {
+  await type(terminal, 'clear')
+  await expect.poll(() => terminal.visible().join('\n').trimEnd(), { timeout: 20_000 }).toBe('>')
 }
 
 async function quit(terminal: TerminalProcess): Promise<void> {
@@ -63,12 +68,12 @@ describe.each(SIZES)('$columns x $rows', (size) => {
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     expect(lasting(terminal).split('\n')).toHaveLength(4)
     expectScreen('first', size, lasting(terminal))
-    await type(terminal, 'clear')
+    await clear(terminal)
     await type(terminal, 'help')
     await terminal.until('Tab completes')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     expectScreen('help', size, lasting(terminal))
-    await type(terminal, 'clear')
+    await clear(terminal)
     await type(terminal, 'call notes__add title=Milk text="Two litres"')
     await terminal.until(/excerpt +Two litres/)
     await type(terminal, 'notes__list')
@@ -180,7 +185,8 @@ describe('commands', () => {
     const terminal = sit({ columns: 120 })
     await type(terminal, 'servers add mine http://127.0.0.1:9/mcp')
     await terminal.until('Added mine')
-    terminal.type(KEY.escape)
+    await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    if (openQuestion(terminal) !== '') await terminal.press('n')
     await type(terminal, 'servers')
     await terminal.until(/^mine +/m)
     await type(terminal, 'portico servers remove mine')
