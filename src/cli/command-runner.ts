@@ -1,6 +1,7 @@
 /** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
+import { asTyped } from './command-name.ts'
 import { explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
@@ -101,6 +102,6 @@ export class CommandRunner {
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
     screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(this.#io, hint))}`)
   }
 }
