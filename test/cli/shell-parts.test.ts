@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { asTyped, commandName } from '../../src/cli/command-name.ts'
 import { untrusted } from '../../src/cli/output/safe-text.ts'
+import { Screen } from '../../src/cli/output/screen.ts'
 import { completeLine } from '../../src/cli/shell/complete.ts'
 import { ShellHistory } from '../../src/cli/shell/history.ts'
 import { isSentence, SENTENCE_EXAMPLES } from '../../src/cli/shell/sentences.ts'
+import { notEnabledNote } from '../../src/cli/shell/servers.ts'
 import { Conversation, type Host } from '../../src/host/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { memoryIo } from './support/memory-io.ts'
 
 const newFolder = temporaryFolders()
 
@@ -114,4 +117,11 @@ test('hints name npx when the command was started through npm', () => {
   expect(asTyped(npm, untrusted('"portico policy explain" shows it; install portico first')).text).toBe(
     '"npx portico policy explain" shows it; install portico first',
   )
+})
+
+test('servers that are not enabled yet are named in one line, with the command that enables one', () => {
+  const io = memoryIo({ isTTY: true, env: { NO_COLOR: '1' } })
+  const waiting = { health: () => ({ a: { state: 'not-enabled' }, b: { state: 'ready' }, c: { state: 'not-enabled' } }) }
+  notEnabledNote(new Screen(io), waiting as unknown as Host, 'Enable: portico servers enable')
+  expect(io.err()).toBe('Not enabled yet: a, c. Enable: portico servers enable a\n')
 })

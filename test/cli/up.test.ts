@@ -94,7 +94,7 @@ describe('consent', () => {
     await answerQuestion(terminal, /call notes\/add/i, 'w')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
-    await terminal.until(/^✗ .*denied.*Too much salt$/m)
+    await terminal.until(/^✗ .*denied.*Too much salt\)?$/m)
     await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
     // Once as it was typed, once in the refusal.
     expect(terminal.text().match(/Too much salt/g)).toHaveLength(2)
