@@ -127,12 +127,12 @@ export class Shell {
   async #enable({ screen }: Invocation, id: string): Promise<void> {
     const { host } = this.#options
     this.#checkServer(id)
+    if (host.health()[id]?.state === 'ready' && !host.review(id)) return screen.note(safe`${id} is enabled already.`)
     const health = await host.retry(id)
     if (health.state === 'refused') throw health.error
     if (health.state === 'waiting' || health.state === 'open-circuit') throw health.lastError
     if (health.state !== 'ready') return screen.note(safe`${id} is ${health.state}.`)
-    const tools = host.tools().filter(({ server }) => server === id).length
-    screen.note(safe`${screen.noteStyle.green('✓')} ${id} is ready with ${tools} tools. Type "tools" for a list.`)
+    screen.note(safe`${screen.noteStyle.green('✓')} ${id} is ready. Type "tools" for a list.`)
   }
 
   #checkServer(id: string): void {

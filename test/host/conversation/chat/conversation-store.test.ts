@@ -2,7 +2,8 @@ import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Conversation } from '../../../../src/host/conversation/chat/conversation.ts'
-import { type ConversationStore, openConversations } from '../../../../src/host/conversation/chat/conversation-store.ts'
+import type { ConversationStore } from '../../../../src/host/conversation/chat/conversation-store.ts'
+import { openConversations } from '../../../../src/host/conversation/chat/open-conversations.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -132,14 +133,12 @@ describe('limits', () => {
 
   test('a conversation that is too large is stored without its labels, or refused with the limit', async () => {
     const large = conversationAbout('x'.repeat(3000))
-    large
-      .flow()
-      .add({
-        labels: ['private:mail'],
-        source: 'mail',
-        value: Array.from({ length: 200 }, (_, i) => `a text of its own with number ${i}`),
-        at: 1,
-      })
+    large.flow().add({
+      labels: ['private:mail'],
+      source: 'mail',
+      value: Array.from({ length: 200 }, (_, i) => `a text of its own with number ${i}`),
+      at: 1,
+    })
     const { store } = stored({ limits: { maxConversationBytes: 4000 } })
     expect((await store.load(await store.save(large))).flow().labels).toContain('untrusted')
     const tight = stored({ limits: { maxConversationBytes: 1000 } }).store
