@@ -1,6 +1,7 @@
 /** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
+import { asTyped } from './command-name.ts'
 import { explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
@@ -26,15 +27,25 @@ export interface ActionOptions {
   takesCommand?: boolean
 }
 
+/** All commands, for a command that takes command lines itself. */
+export interface Commands {
+  /** Runs a command line and resolves with its exit code. */
+  run(words: readonly string[]): Promise<number>
+  /** The commands for a command line. Nothing is run. */
+  program(words: readonly string[]): Promise<Command>
+}
+
 export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
+  readonly commands: Commands
   /** The exit code of the process. */
   exit: number = exitCode('ok')
 
-  constructor(io: Io, after: readonly string[] | undefined) {
+  constructor(io: Io, after: readonly string[] | undefined, commands: Commands) {
     this.#io = io
     this.#after = after
+    this.commands = commands
   }
 
   /** An action for commander, whose last two arguments are the options and the command. */
@@ -91,6 +102,6 @@ export class CommandRunner {
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
     screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(this.#io, hint))}`)
   }
 }

@@ -8,7 +8,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export interface Io {
   /** Not read before it is needed. */
-  readonly stdin: Readable & { isTTY?: boolean }
+  readonly stdin: Readable & { isTTY?: boolean; isRaw?: boolean; setRawMode?(isRaw: boolean): unknown }
   readonly stdout: Output
   readonly stderr: Output
   /** All output goes through it, so that nothing is written over an open question. */

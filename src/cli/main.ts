@@ -1,7 +1,7 @@
 /** Runs a command line and returns its exit code. */
 
 import { CommanderError } from 'commander'
-import { CommandRunner } from './command-runner.ts'
+import { CommandRunner, type Commands } from './command-runner.ts'
 import { exitCode, exitCodeTable } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { isCommand, programFor } from './program.ts'
@@ -9,7 +9,11 @@ import { isCommand, programFor } from './program.ts'
 /** @param argv the words after the name of the program */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { words, after } = splitAtDashes(argv)
-  const runner = new CommandRunner(io, after)
+  const commands: Commands = {
+    run: (line) => main(line, io),
+    program: (line) => programFor(line, new CommandRunner(io, undefined, commands), io),
+  }
+  const runner = new CommandRunner(io, after, commands)
   const typed = words.length === 0 && !after ? ['up'] : helpAsOption(argumentsApart(words))
   if (typed[0] === 'help' && typed[1] === 'exit-codes') {
     io.stdout.stream.write(exitCodeTable())

@@ -73,6 +73,11 @@ export class Host {
     return this.#services.audit
   }
 
+  /** The stored conversations. A conversation is stored when you call `save`. */
+  get conversations(): HostStorage['conversations'] {
+    return this.#services.conversations
+  }
+
   /** The models that chats and sampling use. */
   get models(): readonly Model[] {
     return this.#services.models

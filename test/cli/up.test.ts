@@ -4,15 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
-import {
-  answerQuestion,
-  KEY,
-  OPEN_QUESTION,
-  openQuestion,
-  startTerminal,
-  type TerminalOptions,
-  type TerminalProcess,
-} from './support/terminal.ts'
+import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -45,12 +37,10 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
   await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
 }
 
-/** Says yes to what is asked at the start. */
-async function agreeToAll(terminal: TerminalProcess): Promise<void> {
-  while (!isAtPrompt(terminal)) {
-    await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (openQuestion(terminal) !== '') await answerQuestion(terminal, /rogue offers .* Enable them/, 'y')
-  }
+/** Approves what the rogue offers, if it is a question of its own. */
+async function enableOffering(terminal: TerminalProcess): Promise<void> {
+  await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+  if (!isAtPrompt(terminal)) await answerQuestion(terminal, /rogue offers .* Enable them/, 'y')
 }
 
 async function type(terminal: TerminalProcess, line: string): Promise<void> {
@@ -58,36 +48,20 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the first screen shows what runs, where data is stored and how to leave, then asks about a server', async () => {
-  const terminal = sit()
-  await terminal.until(OPEN_QUESTION)
-  const text = terminal.text()
-  const head = text
-    .slice(0, text.search(/^rogue offers/m))
-    .trimEnd()
-    .split('\n')
-  expect(head.length).toBeLessThanOrEqual(7)
-  expect(head.join('\n')).toContain(join(terminal.home, 'host'))
-  expect(head.join('\n')).toMatch(/notes.*deploy.*rogue/)
-  expect(head.join('\n')).toMatch(/q or Ctrl-D quits/)
-  for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
-}, 60_000)
-
 test('the shell lists commands, tools, resources and prompts, and explains typing mistakes', async () => {
   proves('T-TOOL-004')
   const terminal = sit({ columns: 160, rows: 50 })
-  await agreeToAll(terminal)
   await type(terminal, 'help')
-  await terminal.until('get PROMPT key=value')
+  await terminal.until('prompts, get PROMPT ...')
   await type(terminal, 'tools')
   await terminal.until('notes__add')
   await type(terminal, 'servers')
   await terminal.until(/notes +ready +7/)
-  await type(terminal, 'search weather')
-  await terminal.until(/rogue__forecast +The weather of a city/)
+  await type(terminal, 'search previous version')
+  await terminal.until(/deploy__rollback +Rolls back/)
   await type(terminal, 'call notes__add title=Milk text="Two litres"')
-  await terminal.until('"excerpt": "Two litres"')
-  const [, id] = /"id": "(\w+)"/.exec(terminal.text()) as RegExpExecArray
+  await terminal.until(/^excerpt +Two litres$/m)
+  const [, id] = /^id +(\w+)$/m.exec(terminal.text()) as RegExpExecArray
   await type(terminal, 'resources')
   await terminal.until('note://{id}')
   await type(terminal, `read note://${id}`)
@@ -108,20 +82,22 @@ describe('consent', () => {
   test('a call can be allowed, edited or denied with advice; forms and sampling work in the same session', async () => {
     proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await answerQuestion(terminal, /call notes\/add/i, 'y')
-    await terminal.until(/← .*"title":"Bread"/)
+    await terminal.until(/^ +title +Bread$/m)
     await type(terminal, 'add a note with title="Eggs" text="Six"')
     await answerQuestion(terminal, /call notes\/add/i, 'e')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
-    await terminal.until(/← .*"excerpt":"Ten"/)
+    await terminal.until(/^ +excerpt +Ten$/m)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
     await answerQuestion(terminal, /call notes\/add/i, 'w')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
-    await terminal.until(/was denied: .*Too much salt/)
+    await terminal.until(/^✗ .*denied.*Too much salt\)?$/m)
+    await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
+    // Once as it was typed, once in the refusal.
+    expect(terminal.text().match(/Too much salt/g)).toHaveLength(2)
     await type(terminal, 'deploy api 1.4.0 to staging')
     await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
     await answerQuestion(terminal, /deploy asks you/, 'y')
@@ -130,7 +106,7 @@ describe('consent', () => {
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
     terminal.type(`It is time${KEY.enter}`)
     await choose(terminal, /Send it\?/, 'Send')
-    await terminal.until(/← .*"to":"1.4.0"/)
+    await terminal.until(/^ +to +1\.4\.0$/m)
     await type(terminal, 'call notes__summarise')
     await answerQuestion(terminal, /notes wants to ask your model/, 'y')
     await answerQuestion(terminal, /Send the model's answer to notes\?/, 'y')
@@ -152,15 +128,16 @@ describe('consent', () => {
         "writeFileSync(file, readFileSync(file, 'utf8').replace('Rye', 'Wheat\\\\nand water'))\n",
     )
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
-    await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await answerQuestion(terminal, /call notes\/add/i, 'e')
-    await terminal.until(/← .*"excerpt":"Wheat/)
+    await terminal.until(/^ +excerpt +Wheat/m)
   }, 60_000)
 
   test('a server that changes after its approval is shown with the change, which stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
+    await type(terminal, 'demo rogue')
+    await answerQuestion(terminal, /Connect to rogue/, 'y')
+    await enableOffering(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
     await answerQuestion(terminal, /call rogue\/forecast/i, 'y')
     await answerQuestion(terminal, /Approve what changed on rogue/, 'n')
@@ -177,7 +154,6 @@ describe('consent', () => {
 describe('Ctrl-C', () => {
   test('Ctrl-C stops only the call; at the prompt it clears the line, and twice it exits', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
-    await agreeToAll(terminal)
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
     await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
     await answerQuestion(terminal, /deploy asks you/, 'y')

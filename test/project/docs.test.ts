@@ -17,6 +17,7 @@ import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
+import { DEFAULT_CONVERSATION_STORE_LIMITS } from '../../src/host/conversation/chat/conversation-store.ts'
 import { DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/language-models/ai-sdk.ts'
@@ -150,6 +151,7 @@ test('every limit is documented: options in tables, fixed limits by name at the 
     DEFAULT_GRANT_LIMITS,
     DEFAULT_PIN_LIMITS,
     DEFAULT_ROOT_LIMITS,
+    DEFAULT_CONVERSATION_STORE_LIMITS,
     DEFAULT_REDACTOR_LIMITS,
     DEFAULT_FILES_LIMITS,
   ])

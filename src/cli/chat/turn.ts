@@ -1,14 +1,18 @@
-/** Shows one turn of a chat: the model's text, its tool calls and their results. */
+/** Shows one turn of a chat: the model's text, its tool calls and their results, each once. */
 
-import type { ContentBlock } from '../../client/index.ts'
+import type { CallToolResult } from '../../client/index.ts'
 import type { ChatPart, Conversation, Host } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
+import { resultLines } from '../output/content.ts'
+import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
-import { safe, untrustedLines } from '../output/safe-text.ts'
+import { type SafeText, safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
+import { widthOf } from '../output/width.ts'
+import { StreamedText, wrapped } from '../output/wrap.ts'
 
-const MAX_SHOWN_RESULT = 2000
+const MAX_SHOWN_LINES = 60
 
 /** Ctrl-C stops the turn. */
 export async function runTurn(
@@ -18,61 +22,105 @@ export async function runTurn(
   said: string,
 ): Promise<ExitName> {
   let exit: ExitName = 'ok'
-  const line = new ModelText(screen)
+  const shown = new ShownTurn(screen, isScripted(host))
   for await (const part of host.chat(said, { conversation, signal })) {
     if (screen.isJson)
       screen.printJsonLine(part.type === 'error' ? { type: 'error', error: part.error.message, code: part.error.code } : part)
-    else show(screen, line, part)
+    else shown.show(part)
     if (part.type === 'end' && part.reason !== 'done') exit = part.reason === 'cancelled' ? 'interrupted' : 'failed'
   }
-  line.end()
+  shown.end()
   return exit
 }
 
-/** The model's text as it streams in, on a line of its own. */
-class ModelText {
+/** Whether the host's model is the script, which understands a few sentences only. */
+export const isScripted = ({ models }: Pick<Host, 'models'>): boolean => models[0]?.id === 'scripted'
+
+class ShownTurn {
   readonly #screen: Screen
+  /** The script repeats the results of tools as its answer. They are on the screen already. */
+  readonly #repeatsResults: boolean
+  readonly #text: StreamedText
+  readonly #names = new Set<string>()
+  /** Text of the script that may turn out to repeat a result. */
+  #held = ''
   #isOpen = false
 
-  constructor(screen: Screen) {
+  constructor(screen: Screen, repeatsResults: boolean) {
     this.#screen = screen
+    this.#repeatsResults = repeatsResults
+    this.#text = new StreamedText(
+      () => screen.columns,
+      (text) => screen.printPart(text),
+    )
   }
 
-  add(text: string): void {
-    this.#isOpen = true
-    this.#screen.printPart(untrustedLines(text))
+  show(part: ChatPart): void {
+    const { style } = this.#screen
+    if (part.type === 'text') {
+      if (this.#repeatsResults && this.#names.size > 0) this.#held += part.text
+      else this.#add(part.text)
+      return
+    }
+    this.end()
+    switch (part.type) {
+      case 'tool-call':
+        return this.#line(style.cyan('→'), part.name, jsonText(part.args))
+      case 'tool-result': {
+        this.#names.add(part.name)
+        return this.#result(part.result)
+      }
+      case 'refused': {
+        this.#names.add(part.name)
+        const feedback = part.feedback === undefined || part.reason.includes(part.feedback) ? '' : ` (${part.feedback})`
+        return this.#line(style.red('✗'), '', `${part.reason}${feedback}`)
+      }
+      case 'error':
+        return this.#screen.note(safe`${this.#screen.noteStyle.red('✗')} ${part.error.message}`)
+      case 'end':
+        if (part.reason !== 'done') this.#screen.note(safe`${this.#screen.noteStyle.yellow('■')} ${END_WORDS[part.reason]}`)
+    }
   }
 
+  /** Ends the model's text, which has lines of its own. */
   end(): void {
-    if (this.#isOpen) this.#screen.print()
+    const held = this.#held
+    this.#held = ''
+    if (held !== '' && ![...this.#names].some((name) => isReportOf(name, held))) this.#add(held)
+    if (!this.#isOpen) return
+    this.#text.end()
+    this.#screen.print()
     this.#isOpen = false
   }
-}
 
-function show(screen: Screen, line: ModelText, part: ChatPart): void {
-  const { style } = screen
-  if (part.type === 'text') return line.add(part.text)
-  line.end()
-  switch (part.type) {
-    case 'tool-call':
-      return screen.print(safe`${style.cyan('→')} ${style.bold(part.name)} ${style.dim(jsonText(part.args))}`)
-    case 'tool-result': {
-      const text = part.result.content.map(contentText).join('\n')
-      const shown = text.length > MAX_SHOWN_RESULT ? `${text.slice(0, MAX_SHOWN_RESULT)} ...` : text
-      return screen.print(safe`${part.result.isError ? style.red('✗') : style.green('←')} ${style.dim(untrustedLines(shown))}`)
-    }
-    case 'refused':
-      return screen.print(
-        safe`${style.red('✗')} ${part.name} was denied: ${part.reason}${part.feedback === undefined ? '' : ` (${part.feedback})`}`,
-      )
-    case 'error':
-      return screen.note(safe`${screen.noteStyle.red('✗')} ${part.error.message}`)
-    case 'end':
-      if (part.reason !== 'done') screen.note(safe`${screen.noteStyle.yellow('■')} ${END_WORDS[part.reason]}`)
+  #add(text: string): void {
+    this.#isOpen = true
+    this.#text.add(text)
+  }
+
+  #result(result: CallToolResult): void {
+    const { style, columns } = this.#screen
+    const lines = resultLines(result, style, columns === undefined ? undefined : columns - INDENT)
+    const lead = result.isError ? style.red('✗') : style.green('←')
+    for (const [i, line] of lines.slice(0, MAX_SHOWN_LINES).entries())
+      this.#screen.print(i === 0 ? safe`${lead} ${line}` : line.indented(INDENT))
+    if (lines.length === 0) this.#screen.print(safe`${lead} ${style.dim('(no output)')}`)
+    if (lines.length > MAX_SHOWN_LINES) this.#screen.print(style.dim(`  ... ${counted(lines.length - MAX_SHOWN_LINES, 'more line')}`))
+  }
+
+  /** @param name before the text, in bold */
+  #line(mark: SafeText, name: string, text: string): void {
+    const { columns, style } = this.#screen
+    const head = name === '' ? safe`${mark} ` : safe`${mark} ${style.bold(name)} `
+    const lead = INDENT + (name === '' ? 0 : widthOf(name) + 1)
+    this.#screen.print(safe`${head}${wrapped(text, { columns, indent: INDENT, lead, ...(name !== '' && { style: style.dim }) })}`)
   }
 }
 
-const contentText = (block: ContentBlock): string => (block.type === 'text' ? block.text : `[${block.type}]`)
+const INDENT = 2
+
+/** How the script begins an answer that repeats the result of a tool. */
+const isReportOf = (name: string, text: string): boolean => [':', ',', ' failed:'].some((next) => text.startsWith(`${name}${next}`))
 
 const END_WORDS = {
   done: '',

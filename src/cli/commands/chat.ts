@@ -1,22 +1,28 @@
 /** `portico chat`: talks to a model that can use the servers. */
 
 import type { Command } from 'commander'
-import { Conversation } from '../../host/index.ts'
+import { Conversation, type Host, openConversations } from '../../host/index.ts'
 import { MODEL_HELP, modelNamed } from '../chat/models.ts'
+import { listConversations, storeConversation } from '../chat/stored.ts'
 import { runTurn } from '../chat/turn.ts'
+import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { withHost } from '../connections/open-host.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
-import { safe } from '../output/safe-text.ts'
+import { notEnabledNote, settled } from '../shell/servers.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
 
 interface ChatCommandOptions {
   model: string
   baseUrl?: string
   server: string[]
+  list?: true
+  resume?: string
+  save: boolean
   inbox?: true
 }
 
@@ -24,38 +30,95 @@ export function registerChat(program: Command, runner: CommandRunner): void {
   program
     .command('chat')
     .summary('talk to a model that can use the servers')
-    .description('Sends a message to a model that can use the servers, under the policy. Without a message, starts an interactive chat.')
+    .description(
+      'Sends a message to a model that can use the servers, under the policy. Without a message, starts an interactive chat.\n' +
+        'Conversations are stored without secrets in the folder of the host, and can be continued.',
+    )
     .argument('[message...]')
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
     .option('--base-url <url>', 'base URL of the model API')
     .option('-s, --server <name>', 'use only this server (repeatable)', (text, before: string[]) => [...before, text], [])
+    .option('--list', 'list the stored conversations')
+    .option('--resume <id>', 'continue a stored conversation')
+    .option('--no-save', 'do not store this conversation')
     .option('--inbox', 'without a terminal: wait until questions are answered with "portico inbox"')
-    .option('--json', 'write one JSON object per event')
+    .option('--json', 'write one JSON object per event; with --list: one list')
     .action(runner.action(chatAction))
 }
 
 async function chatAction(invocation: Invocation, message: string[], options: ChatCommandOptions): Promise<ExitName> {
   const { io, screen } = invocation
+  const folder = storagePath(io, 'conversations')
+  if (options.list) {
+    await listConversations(screen, openConversations({ folder }))
+    return 'ok'
+  }
   const said = message.join(' ')
   if (said === '' && !isInteractive(io)) throw new UsageError('An interactive chat needs a terminal', 'Give a message')
   const model = await modelNamed(io, options.model, options.baseUrl)
   const only = options.server.length > 0 ? { only: options.server } : {}
-  return withHost(invocation, { ...only, parks: options.inbox === true, options: { model } }, async (host) => {
-    const conversation = new Conversation()
+  // A single message needs the tools at once. In an interactive chat the prompt comes first.
+  const waits = said !== ''
+  return withHost(invocation, { ...only, parks: options.inbox === true, waits, options: { model } }, async (host) => {
+    const conversation = options.resume === undefined ? new Conversation() : await host.conversations.load(options.resume)
+    const chat: Chat = { invocation, host, conversation, saves: options.save }
     try {
-      if (said !== '') return await runTurn(invocation, host, conversation, said)
-      screen.note(
-        safe`${screen.noteStyle.dim(`${model.label}, ${counted(host.tools().length, 'tool')}. An empty line or Ctrl-D ends the chat.`)}`,
-      )
-      const terminal = new LineTerminal(io, '> ')
-      for (;;) {
-        const line = await terminal.read(invocation.signal)
-        if (line === undefined || line.trim() === '') return 'ok'
-        await invocation.interruptibleStep((step) => runTurn(step, host, conversation, line))
-        if (invocation.signal.aborted) return 'interrupted'
-      }
+      return said === '' ? await converse(chat, model.label) : await sayOnce(chat, said)
     } finally {
       await host.endConversation(conversation)
     }
   })
+}
+
+interface Chat {
+  invocation: Invocation
+  host: Host
+  conversation: Conversation
+  /** The conversation is stored. */
+  saves: boolean
+}
+
+async function sayOnce(chat: Chat, said: string): Promise<ExitName> {
+  const { io, screen } = chat.invocation
+  if (!screen.isJson) notEnabledNote(screen, chat.host, `Enable: ${commandName(io)} servers enable`)
+  const { exit, id } = await turn(chat, chat.invocation, said)
+  if (id !== undefined && isInteractive(io)) screen.note(screen.noteStyle.dim(`Continue: ${commandName(io)} chat --resume ${id}`))
+  return exit
+}
+
+async function converse(chat: Chat, model: string): Promise<ExitName> {
+  const { invocation, host, conversation } = chat
+  const { io, screen, signal } = invocation
+  const { dim } = screen.noteStyle
+  if (conversation.turn > 0) screen.note(dim(`Continuing a conversation of ${counted(conversation.turn, 'turn')}.`))
+  screen.note(dim(`${model}. An empty line or Ctrl-D ends the chat.`))
+  notEnabledNote(screen, host, `Enable: ${commandName(io)} servers enable`)
+  const terminal = new LineTerminal(io, '> ')
+  let stored: string | undefined
+  for (;;) {
+    const line = await terminal.read(signal)
+    if (line === undefined || line.trim() === '') break
+    await invocation.interruptibleStep(async (step) => {
+      await settled(host, step.signal)
+      stored = (await turn(chat, step, line)).id ?? stored
+    })
+    if (signal.aborted) return 'interrupted'
+  }
+  if (stored !== undefined) screen.note(dim(`Continue: ${commandName(io)} chat --resume ${stored}`))
+  return 'ok'
+}
+
+/** The conversation is stored after each turn, so that a crash loses nothing that was said before. */
+async function turn(
+  { host, conversation, saves }: Chat,
+  step: Invocation,
+  said: string,
+): Promise<{ exit: ExitName; id: string | undefined }> {
+  try {
+    const exit = await runTurn(step, host, conversation, said)
+    return { exit, id: saves ? await storeConversation(step.screen, host, conversation) : undefined }
+  } catch (error) {
+    if (saves) await storeConversation(step.screen, host, conversation)
+    throw error
+  }
 }

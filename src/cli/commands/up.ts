@@ -3,20 +3,22 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { Host } from '../../host/index.ts'
-import { Conversation } from '../../host/index.ts'
+import { Conversation, type Host, type ServerSpec } from '../../host/index.ts'
 import { MODEL_HELP, modelNamed } from '../chat/models.ts'
-import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storeConversation } from '../chat/stored.ts'
+import { isScripted } from '../chat/turn.ts'
+import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
-import { withHost } from '../connections/open-host.ts'
-import { embeddedRules, startEmbedded } from '../demo/embedded.ts'
+import { configuredServers, withHost } from '../connections/open-host.ts'
+import { type RogueSample, sampleRules, startRogue, startSamples } from '../demo/embedded.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
-import { counted } from '../output/counted.ts'
-import { safe } from '../output/safe-text.ts'
+import { safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { runHostCommand } from '../shell/host-commands.ts'
+import { wrapped } from '../output/wrap.ts'
+import { ShellHistory } from '../shell/history.ts'
 import { readCommands } from '../shell/session-commands.ts'
+import { Shell } from '../shell/shell.ts'
 import { demo } from './demo.ts'
 
 interface UpOptions {
@@ -29,53 +31,108 @@ export function registerUp(program: Command, runner: CommandRunner): void {
     .command('up')
     .summary('run the host in this terminal (the default command)')
     .description(
-      'Starts the host with your servers and three sample servers (notes, deploy, rogue), and takes commands. Without a terminal, runs the demo.',
+      'Starts the host with your servers and two sample servers (notes, deploy), and takes commands. Without a terminal, runs the demo.',
     )
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
     .option('--base-url <url>', 'base URL of the model API')
-    .action(runner.action(upAction))
+    .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))
 }
 
-async function upAction(invocation: Invocation, options: UpOptions): Promise<ExitName> {
-  const { io, screen } = invocation
+async function upAction(invocation: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
+  const { io } = invocation
   if (!isInteractive(io)) return demo(invocation)
   const model = await modelNamed(io, options.model, options.baseUrl)
   const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })
-  const embedded = await startEmbedded({ notesFolder })
+  const samples = await startSamples({ notesFolder })
   try {
-    welcome(screen, model.label, hostFolderOf(io))
-    return await withHost(invocation, { extra: embedded.servers, rulesForExtra: embeddedRules, options: { model } }, (host) =>
-      converse(invocation, host),
+    // The prompt comes first: servers start in the background.
+    return await withHost(invocation, { extra: samples.servers, rulesForExtra: sampleRules, waits: false, options: { model } }, (host) =>
+      converse(invocation, host, commands),
     )
   } finally {
-    await embedded.close()
+    await samples.close()
   }
 }
 
-function welcome(screen: Screen, model: string, folder: string): void {
-  const { bold, dim } = screen.noteStyle
-  screen.note(safe`${bold('Portico: many MCP servers, one policy, your approval first')}`)
-  screen.note(safe`${dim('servers')}  yours, and three samples on this computer: notes, deploy, rogue`)
-  screen.note(safe`${dim('model')}    ${model}`)
-  screen.note(safe`${dim('data')}     ${folder}`)
-  screen.note(safe`${dim('consent')}  your own servers and "rogue" need your approval before first use`)
-  screen.note(safe`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call; q or Ctrl-D quits`)
-}
-
-async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
-  const { screen } = invocation
+async function converse(invocation: Invocation, host: Host, commands: Commands): Promise<ExitName> {
+  const { io, screen } = invocation
   const conversation = new Conversation()
-  screen.note(safe`\n${ready(host)}`)
-  screen.note(safe`${screen.noteStyle.dim('Try: help · tools · add a note title="Milk" text="2 l" · deploy api 1.4.0 to staging')}`)
+  const servers = new ShellServers(invocation, host)
+  const history = await ShellHistory.open(join(host.folder, 'shell-history.json'), (text) =>
+    screen.note(safe`${screen.noteStyle.yellow('!')} ${wrapped(text, { columns: screen.noteColumns, indent: 2 })}`),
+  )
+  const shell = new Shell({
+    host,
+    conversation,
+    commands,
+    reload: () => servers.reload(),
+    addRogue: () => servers.addRogue(),
+    // The script knows nothing worth continuing.
+    onTurn: async () => void (isScripted(host) || (await storeConversation(screen, host, conversation))),
+  })
+  welcome(screen, servers, isScripted(host) ? undefined : host.models[0]?.label)
   try {
-    return await readCommands(invocation, (step, line) => runHostCommand(step, host, conversation, line))
+    return await readCommands(invocation, (step, line) => shell.run(step, line), {
+      history,
+      complete: (line) => shell.complete({ io }, line),
+    })
   } finally {
+    await history.saved()
     await host.endConversation(conversation)
+    await servers.close()
   }
 }
 
-function ready(host: Host): string {
-  const states = Object.values(host.health()).map(({ state }) => state)
-  return `${states.filter((state) => state === 'ready').length} of ${counted(states.length, 'server')} ready, ${counted(host.tools().length, 'tool')}.`
+/** The servers of the shell: samples, the rogue on request, and the configured ones. */
+class ShellServers {
+  readonly #invocation: Invocation
+  readonly #host: Host
+  readonly #samples: readonly ServerSpec[]
+  #rogue: RogueSample | undefined
+
+  constructor(invocation: Invocation, host: Host) {
+    this.#invocation = invocation
+    this.#host = host
+    this.#samples = host.specs().filter(isSample)
+  }
+
+  get samples(): readonly string[] {
+    return this.#samples.map(({ id }) => id)
+  }
+
+  get configured(): readonly string[] {
+    return this.#host.specs().flatMap((spec) => (isSample(spec) ? [] : [spec.id]))
+  }
+
+  /** A configured server replaces a sample of the same name. */
+  async reload(): Promise<void> {
+    const configured = await configuredServers(this.#invocation)
+    const samples = [...this.#samples, ...(this.#rogue ? [this.#rogue.spec] : [])]
+    await this.#host.configure([...samples.filter(({ id }) => !configured.some((each) => each.id === id)), ...configured])
+  }
+
+  async addRogue(): Promise<string> {
+    this.#rogue ??= await startRogue()
+    await this.reload()
+    return this.#rogue.spec.id
+  }
+
+  async close(): Promise<void> {
+    await this.#rogue?.close()
+  }
 }
+
+/** Samples come from no file. */
+const isSample = ({ provenance }: ServerSpec): boolean => provenance.some(({ client, file }) => client === 'Portico' && file === '')
+
+function welcome(screen: Screen, { samples, configured }: Pick<ShellServers, 'samples' | 'configured'>, model: string | undefined): void {
+  const { bold, dim, cyan } = screen.noteStyle
+  const yours = configured.length === 0 ? 'none yet' : configured.length > MAX_NAMED ? `${configured.length}` : configured.join(', ')
+  const about = `Your servers: ${yours}. Samples: ${samples.join(', ')}. Model: ${model ?? 'none'}.`
+  screen.note(bold('Portico: many MCP servers, one policy, your approval first'))
+  screen.note(dim(untrusted(about).cut(screen.noteColumns ?? about.length)))
+  screen.note(safe`Type ${cyan('tour')} for a guided tour (2 minutes), ${cyan('help')} for commands, ${cyan('q')} to quit.`)
+}
+
+const MAX_NAMED = 3

@@ -20,6 +20,9 @@ const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./:@+%-]{0,255}$/
 const OPTION = /^--?[a-z][a-z-]{0,64}$/
 const MAX_CANDIDATES = 1000
 
+/** Whether a name can be offered: it needs no quotes, and is not read as an option. */
+export const isPlainName = (name: string): boolean => PLAIN.test(name)
+
 const OPTION_VALUES: Readonly<Record<string, () => readonly string[]>> = {
   '--log': () => LOG_LEVELS,
   '--revision': () => SUPPORTED_REVISIONS.map(({ version }) => version),

@@ -27,6 +27,8 @@ export interface OpenHostOptions {
   parks?: boolean
   /** Ask nothing: for commands that only look. Default: false. */
   asksNobody?: boolean
+  /** Wait until the servers have started. Default: true. */
+  waits?: boolean
   /** Servers in addition to the configured ones. */
   extra?: NonNullable<HostOptions['servers']>
   /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
@@ -47,7 +49,7 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
+  { only, parks = false, asksNobody = false, waits = true, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -74,14 +76,16 @@ export async function withHost<T>(
     ...options,
   })
   try {
-    const settled = async (): Promise<void> => {
-      await host.settled(SETTLE_MS)
-      // A command about a server is a use of it. The state of the server tells why it did not start.
-      for (const id of only ?? [])
-        if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+    if (waits) {
+      const settled = async (): Promise<void> => {
+        await host.settled(SETTLE_MS)
+        // A command about a server is a use of it. The state of the server tells why it did not start.
+        for (const id of only ?? [])
+          if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+      }
+      await Promise.race([settled(), aborted(invocation.signal)])
+      for (const { id } of chosen) notePending(invocation, host, id)
     }
-    await Promise.race([settled(), aborted(invocation.signal)])
-    for (const { id } of chosen) notePending(invocation, host, id)
     return await use(host)
   } finally {
     screen.clear()

@@ -1,4 +1,4 @@
-/** The sample servers of the command: one as a process, two over HTTP on this machine. */
+/** The sample servers of the command: notes as a process, deploy and rogue over HTTP on this machine. */
 
 import { fileURLToPath } from 'node:url'
 import { SUPPORTED_REVISIONS } from '../../client/index.ts'
@@ -7,45 +7,36 @@ import type { ConfigProvenance } from '../../host/index.ts'
 import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
 
-export interface Embedded {
-  servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
-  /** The rogue server itself, so that the demo can check which data it received. */
-  rogue: RogueServer
+export interface Samples {
+  servers: Readonly<Record<'notes' | 'deploy', GivenServer>>
   close(): Promise<void>
 }
 
-export interface EmbeddedOptions {
+export interface SampleOptions {
   /** Where notes are stored. */
   notesFolder: string
   /** How long each step of a deployment takes. */
   stepMs?: number
 }
 
-/** Sample servers start without a question: they are part of the command and stay on this machine. The rogue still needs approval. */
-export const embeddedRules = (ids: readonly string[]): Rule[] => {
-  const known = ids.filter((id) => id !== 'rogue')
-  return [
-    ...(ids.length > 0 ? [allow('embedded-start', { action: ['server.launch', 'server.connect'], server: ids })] : []),
-    ...(known.length > 0 ? [allow('embedded-approve', { action: 'server.approve', server: known })] : []),
-  ]
-}
+/** Samples start without a question: they are part of the command and stay on this machine. */
+export const sampleRules = (ids: readonly string[]): Rule[] =>
+  ids.length === 0 ? [] : [allow('samples', { action: ['server.launch', 'server.connect', 'server.approve'], server: ids })]
 
 const OURS: ConfigProvenance = { client: 'Portico', scope: 'ours', file: '' }
 
 /** The built command, seen from its own file or from a chunk of it. */
 const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))
 
-export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptions): Promise<Embedded> {
+const at = (url: string): Pick<ServerSpec, 'transport' | 'provenance'> => ({
+  transport: { type: 'http', url, headers: {} },
+  provenance: [OURS],
+})
+
+/** Starts the server deploy, and describes notes, which the host starts. */
+export async function startSamples({ notesFolder, stepMs = 500 }: SampleOptions): Promise<Samples> {
   const deploy = deployServer({ stepMs })
-  // Session revisions only, so that the demo uses both dialects.
-  const versions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
-  const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
-  const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
-  const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)
-  const at = (url: string): Pick<ServerSpec, 'transport' | 'provenance'> => ({
-    transport: { type: 'http', url, headers: {} },
-    provenance: [OURS],
-  })
+  const listening = await listen(deploy, { port: 0, handleSignals: false })
   return {
     servers: {
       notes: {
@@ -54,13 +45,34 @@ export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptio
         labels: ['private:notes'],
         provenance: [OURS],
       },
-      deploy: { ...at(deployUrl), tier: 'trusted' },
-      rogue: { ...at(rogueUrl), tier: 'untrusted', labels: ['egress'] },
+      deploy: { ...at(listening.url), tier: 'trusted' },
     },
+    close: async () => {
+      await listening.close()
+      await deploy.close()
+    },
+  }
+}
+
+export interface RogueSample {
+  spec: ServerSpec
+  /** For checking what it received. */
+  rogue: RogueServer
+  close(): Promise<void>
+}
+
+/** Starts the server that changes its tools after the first forecast. */
+export async function startRogue(): Promise<RogueSample> {
+  // Session revisions only, so that the demo uses both dialects.
+  const revisions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
+  const rogue = rogueServer({ after: { calls: 1 }, server: { revisions } })
+  const listening = await listen(rogue, { port: 0, handleSignals: false })
+  return {
+    spec: { id: 'rogue', ...at(listening.url), tier: 'untrusted', labels: ['egress'] },
     rogue,
     close: async () => {
-      await Promise.all(listening.map((each) => each.close()))
-      await Promise.all([deploy.close(), rogue.close()])
+      await listening.close()
+      await rogue.close()
     },
   }
 }

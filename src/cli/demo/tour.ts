@@ -2,15 +2,18 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ChatPart, type Conversation, type Host, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
-import { safe, untrustedLines } from '../output/safe-text.ts'
+import { type ChatPart, type Conversation, type Host, type Review, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { resultLines } from '../output/content.ts'
+import { counted } from '../output/counted.ts'
+import type { SafeText } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import type { Embedded } from './embedded.ts'
+import type { RogueSample } from './embedded.ts'
 import type { TourPerson } from './person.ts'
+import { tell } from './tell.ts'
 
 export interface TourStop {
   host: Host
-  embedded: Embedded
+  rogue: RogueSample['rogue']
   person: TourPerson
   screen: Screen
   /** One conversation for all steps: text read in one step is known in the next. */
@@ -22,31 +25,72 @@ export interface TourStop {
 
 export interface TourStep {
   title: string
+  /** What to look at, for the guided tour. */
+  about: string
   run(stop: TourStop): Promise<void>
 }
 
 export const TOUR: readonly TourStep[] = [
-  { title: 'Three servers, one process and two over HTTP: each starts after your approval', run: start },
-  { title: 'A model adds a note: you see the call and approve it', run: addNote },
-  { title: 'A server asks you a question: you fill in and review a form', run: fillForm },
-  { title: 'A server uses your model within a budget: you see the prompt and the answer', run: lendModel },
-  { title: 'Saying no, with a reason for the model', run: refuse },
-  { title: 'A server changes its tools after approval: they are quarantined', run: turnRogue },
-  { title: 'Private notes about to leave: you are asked, and shown the exact text', run: stopLeak },
-  { title: 'The audit log records everything, and detects a changed byte', run: verifyLog },
+  {
+    title: 'Three servers, one process and two over HTTP: each starts after your approval',
+    about: 'You are asked once per server, before anything of it runs. You see the command or the address.',
+    run: start,
+  },
+  {
+    title: 'A model adds a note: you see the call and approve it',
+    about: 'A model may only propose a call. You see the tool and every argument, and nothing happens before your yes.',
+    run: addNote,
+  },
+  {
+    title: 'A server asks you a question: you fill in and review a form',
+    about: 'Servers can ask you for input while a tool runs. Your answers go to this one server, after you have reviewed them.',
+    run: fillForm,
+  },
+  {
+    title: 'A server uses your model within a budget: you see the prompt and the answer',
+    about: 'A server may ask your model for text (sampling). You approve the prompt and the answer, and a budget limits the cost.',
+    run: lendModel,
+  },
+  {
+    title: 'Saying no, with a reason for the model',
+    about: 'A no can carry a reason, which the model reads. The note is still there afterwards.',
+    run: refuse,
+  },
+  {
+    title: 'A server changes its tools after approval: they are quarantined',
+    about:
+      'The server "rogue" was harmless when you approved it. Now it changes. You see each change, and cannot call the tool by accident.',
+    run: turnRogue,
+  },
+  {
+    title: 'Private notes about to leave: you are asked, and shown the exact text',
+    about: 'The host recognizes text from your notes in a call to an untrusted server, and shows where it comes from.',
+    run: stopLeak,
+  },
+  {
+    title: 'The audit log records everything, and detects a changed byte',
+    about: 'Every decision is in the log. Each record contains the digest of the one before.',
+    run: verifyLog,
+  },
 ]
+
+/** Calls of the tour itself are acts of the person. Those of `say` are the model's. */
+const AS_PERSON = { as: 'person' } as const
 
 async function start({ host, person, screen }: TourStop): Promise<void> {
   await host.settled()
-  for (const [id, { state }] of Object.entries(host.health())) {
+  for (const id of Object.keys(host.health())) {
+    // A server that was not started yet is started by this, after the question.
+    const { state } = host.health()[id]?.state === 'ready' ? { state: 'ready' } : await host.retry(id)
+    await host.settled()
     const tools = host.tools().filter(({ server }) => server === id)
     check(state === 'ready', `${id} is ${state}`)
     check(tools.length > 0, `${id} offers nothing`)
-    if (!screen.isJson)
-      screen.print(safe`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
+    const names = tools.map(({ definition }) => definition.name).join(', ')
+    tell(screen, `${id}: ${names}`, { mark: { text: screen.style.green('✓'), width: 1 } })
   }
   const kinds = person.asked.map(({ action }) => action)
-  for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const) check(kinds.includes(kind), `No question for ${kind}`)
+  for (const kind of ['server.launch', 'server.connect'] as const) check(kinds.includes(kind), `No question for ${kind}`)
 }
 
 async function addNote(stop: TourStop): Promise<void> {
@@ -59,7 +103,7 @@ async function addNote(stop: TourStop): Promise<void> {
     stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'),
     'There was no question about the call',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {}, { as: 'person' })
+  const { structuredContent } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   check((structuredContent as { total?: number }).total === 1, 'The note was not stored')
 }
 
@@ -72,11 +116,11 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
     'deploy__deploy',
     { service: 'api', version: '1.4.0', environment: 'staging' },
     {
-      as: 'person',
+      ...AS_PERSON,
       signal,
       onProgress: ({ progress, total, message = '' }) => {
         steps++
-        if (!screen.isJson) screen.print(safe`    ${screen.style.dim(`${progress}/${total ?? '?'}`)} ${message}`)
+        tell(screen, message, { mark: dimmed(screen, `${progress}/${total ?? '?'}`) })
       },
     },
   )
@@ -89,8 +133,8 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
   check(steps > 0, 'There was no progress')
 }
 
-async function lendModel({ host, person, screen }: TourStop): Promise<void> {
-  const result = await host.call('notes__summarise', {}, { as: 'person' })
+async function lendModel({ host, person, screen, signal }: TourStop): Promise<void> {
+  const result = await host.call('notes__summarise', {}, { ...AS_PERSON, signal })
   check(result.isError !== true, 'The summary failed')
   for (const kind of ['sampling.create', 'sampling.deliver'] as const) {
     check(
@@ -99,14 +143,13 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
     )
   }
   const { tokensLeft, requestsLeft } = await host.budgetLeft('notes')
-  if (!screen.isJson)
-    screen.print(safe`    ${screen.style.dim(`notes has ${requestsLeft} requests left this hour, and ${tokensLeft} tokens today`)}`)
+  tell(screen, `notes has ${requestsLeft} requests left this hour, and ${tokensLeft} tokens today`, { style: screen.style.dim })
 }
 
 async function refuse(stop: TourStop): Promise<void> {
   const { person } = stop
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'Keep that note' } : undefined))
-  const { structuredContent: before } = await stop.host.call('notes__list', {}, { as: 'person' })
+  const { structuredContent: before } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   const [note] = (before as { notes?: { id: string }[] }).notes ?? []
   const parts = await say(stop, `remove the note with id="${note?.id}"`)
   person.answersWith(undefined)
@@ -114,30 +157,24 @@ async function refuse(stop: TourStop): Promise<void> {
     parts.some(({ type }) => type === 'refused'),
     'The call was not denied',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {}, { as: 'person' })
+  const { structuredContent } = await stop.host.call('notes__list', {}, { ...AS_PERSON, signal: stop.signal })
   check((structuredContent as { total?: number }).total === 1, 'The note is gone')
 }
 
 async function turnRogue(stop: TourStop): Promise<void> {
   const { host, person, screen } = stop
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
-  await host.call('rogue__forecast', { city: 'Paris' }, { as: 'person', conversation: stop.conversation })
+  await host.call('rogue__forecast', { city: 'Paris' }, { ...AS_PERSON, conversation: stop.conversation })
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
-  if (!screen.isJson) {
-    for (const { kind, name, difference, flags } of review.items) {
-      screen.print(safe`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
-      for (const { pointer, text } of difference?.changes ?? []) screen.print(safe`        ${pointer}: ${text}`)
-      for (const flag of flags) screen.print(safe`        ${screen.style.yellow('!')} ${flag}`)
-    }
-  }
-  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }, { as: 'person' }).then(
+  for (const item of review.items) tellItem(screen, item)
+  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }, { ...AS_PERSON, signal: stop.signal }).then(
     () => undefined,
     (error: { code?: string; message: string }) => error,
   )
   check(refused?.code === 'ERR_QUARANTINED', 'The changed tool could still be called')
-  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${refused?.message ?? ''}`)
+  tell(screen, refused?.message ?? '', { mark: { text: screen.style.green('✓'), width: 1 } })
   check(!host.tools().some(({ exposed }) => exposed === 'rogue__forecast'), 'The changed tool is still offered to the model')
 }
 
@@ -153,12 +190,12 @@ async function changeOf({ host, signal }: TourStop) {
 }
 
 async function stopLeak(stop: TourStop): Promise<void> {
-  const { host, person, embedded, screen, conversation } = stop
-  const notes = await host.call('notes__search', { query: 'door' }, { as: 'person', conversation })
+  const { host, person, rogue, screen, conversation } = stop
+  const notes = await host.call('notes__search', { query: 'door' }, { ...AS_PERSON, conversation })
   const stolen = notes.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   const before = person.asked.length
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'My notes stay here' } : undefined))
-  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { as: 'person', conversation }).then(
+  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { ...AS_PERSON, conversation }).then(
     () => true,
     () => false,
   )
@@ -166,8 +203,8 @@ async function stopLeak(stop: TourStop): Promise<void> {
   const question = person.asked.slice(before).find(({ action }) => action === 'tool.call')
   check(question !== undefined, 'There was no question')
   check(question.subject.kind === 'call' && question.subject.origins.length > 0, 'The origin of the text was not shown')
-  check(!sent && embedded.rogue.received.length === 0, 'The rogue received data')
-  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} the rogue received ${embedded.rogue.received.length} bytes`)
+  check(!sent && rogue.received.length === 0, 'The rogue received data')
+  tell(screen, `the rogue received ${rogue.received.length} bytes`, { mark: { text: screen.style.green('✓'), width: 1 } })
 }
 
 async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
@@ -175,16 +212,14 @@ async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   const log = join(host.folder, STORAGE_PATHS.audit)
   const whole = await verifyAudit(log)
   check(whole.ok, 'The log does not verify')
-  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)
+  tell(screen, `${whole.records} records, each chained to the one before`, { mark: { text: screen.style.green('✓'), width: 1 } })
   const copy = join(scratch, 'damaged')
   await cp(log, copy, { recursive: true })
   await changeOneByte(copy)
   const damaged = await verifyAudit(copy)
   check(!damaged.ok && damaged.firstBad !== undefined, 'The changed byte was not detected')
-  if (!screen.isJson)
-    screen.print(
-      safe`    ${screen.style.red('✗')} a copy with one changed byte is rejected: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
-    )
+  const { seq = '?', reason = '' } = damaged.firstBad ?? {}
+  tell(screen, `a copy with one changed byte is rejected: record ${seq}, ${reason}`, { mark: { text: screen.style.red('✗'), width: 1 } })
 }
 
 async function changeOneByte(folder: string): Promise<void> {
@@ -199,17 +234,46 @@ async function changeOneByte(folder: string): Promise<void> {
 
 async function say({ host, conversation, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
   const { style } = screen
-  if (!screen.isJson) screen.print(safe`    ${style.cyan('you')} ${said}`)
+  tell(screen, said, { mark: { text: style.cyan('you'), width: 3 } })
   const parts: ChatPart[] = []
-  let text = ''
   for await (const part of host.chat(said, { conversation, signal })) {
     parts.push(part)
     if (part.type === 'error') throw part.error
-    if (part.type === 'text') text += part.text
-    if (part.type === 'tool-call' && !screen.isJson) screen.print(safe`    ${style.magenta('model')} calls ${part.name}`)
+    if (part.type === 'tool-call') tell(screen, `calls ${part.name}`, { mark: { text: style.magenta('model'), width: 5 } })
+    if (part.type === 'tool-result' && !screen.isJson)
+      for (const line of resultLines(part.result, style, (screen.columns ?? DEFAULT_COLUMNS) - 6)) screen.print(line.indented(6))
+    if (part.type === 'refused') tell(screen, part.reason, { mark: { text: style.red('✗'), width: 1 } })
   }
-  if (!screen.isJson && text !== '') screen.print(safe`    ${style.magenta('model')} ${untrustedLines(text)}`)
   return parts
+}
+
+const DEFAULT_COLUMNS = 100
+
+const dimmed = (screen: Screen, text: string): { text: SafeText; width: number } => ({ text: screen.style.dim(text), width: text.length })
+
+/** One line for each changed tool, and the whole change for the one that was called. */
+function tellItem(screen: Screen, { kind, name, difference, flags }: Review['items'][number]): void {
+  const { red, green, yellow } = screen.style
+  const warnings = flags.length === 0 ? '' : `, ${counted(flags.length, 'warning')}`
+  const mark = { text: red('quarantined'), width: 11 }
+  tell(screen, `${kind} ${name}: ${difference ? CLASS_WORDS[difference.class] : 'new'}${warnings}`, { mark })
+  if (name !== 'forecast') return
+  for (const { before, after } of difference?.changes ?? []) {
+    if (typeof before !== 'string' || typeof after !== 'string') continue
+    tell(screen, before, { indent: 6, mark: { text: red('-'), width: 1 }, style: red })
+    tell(screen, after, { indent: 6, mark: { text: green('+'), width: 1 }, style: green })
+  }
+  for (const flag of flags) tell(screen, flag, { indent: 6, mark: { text: yellow('!'), width: 1 } })
+}
+
+const CLASS_WORDS: Readonly<Record<NonNullable<Review['items'][number]['difference']>['class'], string>> = {
+  cosmetic: 'changed without effect',
+  narrowed: 'accepts less than before',
+  removed: 'removed',
+  text: 'changed its description or its claims',
+  downgraded: 'changed what it claims',
+  widened: 'changed, and accepts more than before',
+  renamed: 'renamed',
 }
 
 function check(holds: boolean, otherwise: string): asserts holds {

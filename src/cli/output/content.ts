@@ -6,8 +6,11 @@ import type { CallToolResult, ContentBlock, ResourceContents } from '../../clien
 import type { Io } from '../io.ts'
 import { jsonText } from './json.ts'
 import { bytesOf, inlineImage, type MediaFolder } from './media.ts'
-import { safe, untrustedLines } from './safe-text.ts'
+import { type SafeText, safe, untrusted, untrustedLines } from './safe-text.ts'
 import type { Screen } from './screen.ts'
+import { structuredLines } from './structured.ts'
+import type { Styles } from './style.ts'
+import { wrappedLines } from './wrap.ts'
 
 interface Where {
   io: Io
@@ -22,8 +25,39 @@ export async function printResult(where: Where, result: CallToolResult, media: M
     if (block.type === 'text' && repeated !== undefined && isSameJson(block.text, repeated)) continue
     await printBlock(where, block, media, stem)
   }
-  if (structuredContent !== undefined) printText(where, jsonText(structuredContent, 2))
+  if (structuredContent !== undefined) printStructured(where, structuredContent)
 }
+
+/** On a terminal formatted for a person. Redirected output is JSON, for programs. */
+function printStructured(where: Where, value: unknown): void {
+  const { screen } = where
+  const { columns } = screen
+  if (columns === undefined) return printText(where, jsonText(value, 2))
+  for (const line of structuredLines(inertStrings(value), { style: screen.style, columns })) screen.print(line)
+}
+
+/** A result as lines, for a place beside other text. Media are named, not shown. @param columns undefined: nothing is formatted */
+export function resultLines({ content, structuredContent }: CallToolResult, style: Styles, columns: number | undefined): SafeText[] {
+  const repeated = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
+  const texts = content
+    .filter((block) => block.type !== 'text' || repeated === undefined || columns === undefined || !isSameJson(block.text, repeated))
+    .flatMap((block) => wrappedLines(columns === undefined ? blockText(block) : inertText(blockText(block)), columns))
+    .map((line) => untrusted(line))
+  if (structuredContent === undefined || (columns === undefined && texts.length > 0)) return texts
+  if (columns === undefined) return [untrusted(jsonText(structuredContent))]
+  return [...texts, ...structuredLines(inertStrings(structuredContent), { style, columns })]
+}
+
+function blockText(block: ContentBlock): string {
+  if (block.type === 'text') return asText(block.text)
+  if (block.type === 'resource_link') return `→ ${asText(block.uri)}`
+  if (block.type === 'resource') return 'text' in block.resource ? asText(block.resource.text) : `[resource ${asText(block.resource.uri)}]`
+  return `[${block.type} ${asText(block.mimeType)}]`
+}
+
+/** A terminal is read by a person: links in it are inert. */
+const inertStrings = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_key, each) => (typeof each === 'string' ? inertText(each) : each))
 
 /** A terminal is read by a person: links in it are inert. Redirected output keeps the bytes of the server. */
 const printText = ({ io, screen }: Where, text: string): void => screen.print(untrustedLines(io.stdout.isTTY ? inertText(text) : text))

@@ -14,12 +14,15 @@ const GAP = 2
 const LEAST_LAST = 20
 
 /** Columns are as wide as their widest cell. The last one is cut to the width of the terminal. */
-export function table(
+export const table = (...given: Parameters<typeof tableLines>): SafeText => SafeText.join(tableLines(...given), LINE_BREAK)
+
+/** The same as lines. */
+export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly Showable[])[],
   style: Styles,
   width: number | undefined,
-): SafeText {
+): SafeText[] {
   const cells = rows.map((row) => columns.map((_, i) => SafeText.join([row[i] ?? ''])))
   const titles = columns.map(({ title }) => SafeText.oneLine(title))
   const widths = columns.map((_, i) => Math.max(titles[i]?.width ?? 0, ...cells.map((row) => row[i]?.width ?? 0)))
@@ -36,7 +39,7 @@ export function table(
         return name ? style[name](fitted) : fitted
       }),
     )
-  return SafeText.join([line(titles, () => 'dim'), ...cells.map((row) => line(row, (i) => columns[i]?.style))], LINE_BREAK)
+  return [line(titles, () => 'dim'), ...cells.map((row) => line(row, (i) => columns[i]?.style))]
 }
 
 /** Prints a table in the style and width of the screen. */

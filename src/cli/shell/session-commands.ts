@@ -11,7 +11,8 @@ import { explainError, UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { MediaFolder } from '../output/media.ts'
 import { safe } from '../output/safe-text.ts'
-import { LineTerminal } from '../terminal/line-terminal.ts'
+import { LineTerminal, type LineTerminalOptions } from '../terminal/line-terminal.ts'
+import type { ShellHistory } from './history.ts'
 
 export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [
   ['tools [TOOL]', 'list tools, or show one'],
@@ -60,22 +61,29 @@ export async function runSessionCommand(invocation: Invocation, session: Session
   }
 }
 
-export function printCommands({ screen }: Invocation, commands: typeof SESSION_COMMANDS): void {
+export function printCommands({ screen }: Pick<Invocation, 'screen'>, commands: typeof SESSION_COMMANDS): void {
   const widest = Math.max(...commands.map(([usage]) => usage.length))
   for (const [usage, what] of commands) screen.note(safe`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
+}
+
+export interface ReadOptions extends Pick<LineTerminalOptions, 'complete'> {
+  /** Lines of earlier runs. Each new line is added. */
+  history?: ShellHistory
 }
 
 /** Reads and runs commands until the person quits. A failed or stopped command is reported, and the next one can be typed. */
 export async function readCommands(
   invocation: Invocation,
   run: (step: Invocation, line: string) => Promise<unknown>,
+  { history, complete }: ReadOptions = {},
 ): Promise<'ok' | 'interrupted'> {
   const { io, screen, signal } = invocation
-  const terminal = new LineTerminal(io, '> ')
+  const terminal = new LineTerminal(io, '> ', { ...(history && { history: history.lines }), ...(complete && { complete }) })
   for (;;) {
     const line = await terminal.read(signal)
     if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return signal.aborted ? 'interrupted' : 'ok'
     if (line.trim() === '') continue
+    history?.add(line)
     await invocation
       .interruptibleStep((step) => run(step, line))
       .catch((error: unknown) => {

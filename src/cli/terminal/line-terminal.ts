@@ -6,17 +6,27 @@ import type { Io } from '../io.ts'
 const MAX_HISTORY = 1000
 const TWICE = '(press Ctrl-C again or Ctrl-D to quit)\n'
 
+export interface LineTerminalOptions {
+  /** Lines typed before, the newest first. */
+  history?: readonly string[]
+  /** The candidates for Tab, and the part of the line that they replace. */
+  complete?(line: string): Promise<[candidates: string[], replaced: string]>
+}
+
 export class LineTerminal {
   readonly #io: Io
   readonly #prompt: string
-  #history: string[] = []
+  readonly #complete: LineTerminalOptions['complete']
+  #history: string[]
   /** Further lines of pasted input, and the unfinished rest. */
   readonly #ahead: string[] = []
   #begun = ''
 
-  constructor(io: Io, prompt: string) {
+  constructor(io: Io, prompt: string, { history = [], complete }: LineTerminalOptions = {}) {
     this.#io = io
     this.#prompt = prompt
+    this.#complete = complete
+    this.#history = [...history]
   }
 
   /** Resolves with undefined when the input is closed, Ctrl-C was pressed twice, or the signal aborts. */
@@ -86,7 +96,15 @@ export class LineTerminal {
   }
 
   #open(): Interface {
+    const complete = this.#complete
     return createInterface({
+      ...(complete && {
+        completer: (line: string, done: (error: null, found: [string[], string]) => void) =>
+          void complete(line).then(
+            (found) => done(null, found),
+            () => done(null, [[], line]),
+          ),
+      }),
       input: this.#io.stdin,
       output: this.#io.stderr.stream,
       prompt: this.#prompt,

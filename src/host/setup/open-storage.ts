@@ -7,6 +7,8 @@ import { sharedJson } from '../../files/shared-json.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { type GrantStore, openGrants } from '../consent/grants/grant-store.ts'
+import type { ConversationStore } from '../conversation/chat/conversation-store.ts'
+import { openConversations } from '../conversation/chat/open-conversations.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
 import type { AnchorSink } from '../storage/audit/anchor.ts'
 import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
@@ -25,6 +27,7 @@ export const STORAGE_PATHS = {
   secrets: 'secrets',
   tokens: 'tokens',
   inbox: 'inbox',
+  conversations: 'conversations',
   policy: 'policy.yaml',
 } as const
 
@@ -41,6 +44,7 @@ export interface HostStorage {
   grants: GrantStore
   pins: PinStore
   audit: WritableAuditLog
+  conversations: ConversationStore
   /** Opens the vault with the first call, because that may need a keychain or a passphrase. */
   vault(): Promise<Vault>
 }
@@ -86,6 +90,7 @@ export async function openStorage(options: StorageOptions): Promise<HostStorage>
     grants,
     pins,
     audit,
+    conversations: openConversations({ folder: join(folder, STORAGE_PATHS.conversations), scrub }),
     vault: () => {
       vault ??= openVault({ folder: join(folder, STORAGE_PATHS.secrets), onWarning, passphrase, keychain })
       return vault

@@ -1,0 +1,81 @@
+/** Chats from the command line: what is shown, and how conversations are stored and continued. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI, type Ended, portico, serve } from './support/cli.ts'
+import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+
+const newFolder = temporaryFolders()
+
+const ALLOW = `rules:
+  - { id: all, effect: allow, match: { action: [server.launch, server.approve, tool.call], server: notes, tier: untrusted } }
+`
+
+/** A person with the notes server, which needs no question. */
+async function withNotes() {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  const run = (...args: string[]): Promise<Ended> => portico(args, { env, cwd: home })
+  await run('servers', 'add', 'notes', ...serve('notes', join(home, 'notes')))
+  writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), ALLOW)
+  const sit = (...args: string[]): TerminalProcess => startTerminal([CLI, ...args], { env, cwd: home, columns: 80 })
+  return { home, host: env.PORTICO_HOME, run, sit }
+}
+
+const listed = async (run: (...args: string[]) => Promise<Ended>): Promise<{ id: string; turns: number; title: string }[]> =>
+  JSON.parse((await run('chat', '--list', '--json')).stdout)
+
+describe('a turn', () => {
+  test('a result is shown once, although the script repeats it as its answer', async () => {
+    const { run, sit } = await withNotes()
+    const piped = await run('chat', 'add a note title="Milk" text="Two litres"')
+    expect(piped.code, piped.stderr).toBe(0)
+    expect(piped.stdout.match(/Two litres/g)).toHaveLength(2)
+    const terminal = sit('chat', 'list notes')
+    expect(await terminal.exit).toBe(0)
+    const text = terminal.text()
+    expect(text).toMatch(/^→ notes__list/m)
+    expect(text).toMatch(/^ +ID +TITLE/m)
+    expect(text.match(/Two litres/g)).toHaveLength(1)
+    expect(text).toMatch(/Continue: portico chat --resume \w{10}/)
+  }, 60_000)
+})
+
+describe('stored conversations', () => {
+  test('a conversation is stored, listed, continued under its id, and not stored with --no-save', async () => {
+    const { run } = await withNotes()
+    expect(await run('chat', '--list')).toMatchObject({ code: 0, stderr: expect.stringContaining('No stored conversations.') })
+    await run('chat', 'list notes')
+    const [first] = await listed(run)
+    expect(first).toMatchObject({ turns: 1, title: 'list notes' })
+    const again = await run('chat', '--resume', first?.id.slice(0, 5) ?? '', 'list notes')
+    expect(again.code, again.stderr).toBe(0)
+    await run('chat', '--no-save', 'list notes')
+    expect(await listed(run)).toMatchObject([{ id: first?.id, turns: 2 }])
+    expect(await run('chat', '--resume', 'nothing', 'x')).toMatchObject({ stderr: expect.stringContaining('No stored conversation') })
+  }, 60_000)
+
+  test('a continued conversation still has the labels of the text that is in it', async () => {
+    const { run, host } = await withNotes()
+    await run('chat', 'list notes')
+    const [{ id = '' } = {}] = await listed(run)
+    const file = JSON.parse(readFileSync(join(host, 'conversations', `${id}.json`), 'utf8'))
+    expect(file).toMatchObject({ version: 1, record: { turn: 1 } })
+    expect(file.record.flow.labels.map(([label]: [string]) => label)).toContain('untrusted')
+  }, 60_000)
+
+  test('an interactive chat shows its prompt first and says at its end how to continue it', async () => {
+    const { sit, host } = await withNotes()
+    const terminal = sit('chat')
+    await terminal.until(/Ctrl-D ends the chat\.\n>/)
+    terminal.type(`list notes${KEY.enter}`)
+    await terminal.until(/^→ notes__list/m)
+    await expect.poll(() => terminal.visible().join('\n').trimEnd().endsWith('\n>'), { timeout: 20_000 }).toBe(true)
+    terminal.type(KEY.end)
+    expect(await terminal.exit).toBe(0)
+    const [, id = ''] = /--resume (\w{10})/.exec(terminal.text()) ?? []
+    expect(existsSync(join(host, 'conversations', `${id}.json`))).toBe(true)
+  }, 60_000)
+})
