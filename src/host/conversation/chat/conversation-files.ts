@@ -112,7 +112,7 @@ const headerOf = ({ id, title, turns, startedAt, updatedAt }: StoredFile): Store
 /** Known secrets, and values that look like secrets or have the name of one, are not stored. Labels and digests stay as they are. */
 function withoutSecrets(record: ConversationRecord, scrub: (text: string) => string): ConversationRecord {
   const scrubbed: unknown = JSON.parse(JSON.stringify(record.messages), (_key, value) => (typeof value === 'string' ? scrub(value) : value))
-  return { ...record, messages: redact(scrubbed) as SamplingMessage[] }
+  return { ...record, messages: redact(scrubbed) as ModelMessage[] }
 }
 
 function titleOf(messages: readonly ModelMessage[]): string {
