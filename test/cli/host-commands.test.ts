@@ -171,18 +171,24 @@ describe('servers by name', () => {
     await anna.run(['servers', 'add', 'ev', '--', process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`])
     const { code, stderr } = await anna.run(['tools', 'ev'])
     expect(code).toBe(3)
-    expect(stderr).toContain('Start ev?')
+    expect(stderr).toContain('Starting ev needs your approval')
     expect(existsSync(mark)).toBe(false)
   })
 
-  test('a person at a terminal approves the command, the offering and the call one by one', async () => {
+  test('a person at a terminal approves the command, which enables the offering, and then the call', async () => {
     proves('T-TOOL-003')
     const anna = person()
     await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
     const terminal = anna.sit(['call', 'ask/slow'])
-    for (const title of ['Start ask?', 'ask offers 5 tools. Enable them?', 'Call ask/slow?']) await answerQuestion(terminal, title, 'y')
+    for (const title of ['Start ask?', 'Call ask/slow?']) await answerQuestion(terminal, title, 'y')
     expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(terminal.text()).toContain('ask enabled: 5 tools')
     expect(terminal.text()).toContain('all three done')
+    // The yes to the start was remembered.
+    const again = anna.sit(['call', 'ask/slow'])
+    await agree(again, 'Let ask run slow?')
+    expect(await again.exit, again.text()).toBe(0)
+    expect(again.text()).not.toContain('Start the server ask?')
   }, 40_000)
 })
 

@@ -123,7 +123,7 @@ test('a start that a rule allows takes nothing into use: the person is asked abo
   expect(exposed(host)).toEqual([])
 })
 
-test('a server in the process of the developer is in use at once, and one that they do not trust is asked about', async () => {
+test('a server in this process is in use at once, and one that is not trusted is asked about', async () => {
   const spec = (tier: 'trusted' | 'untrusted', tool: string) => {
     const service = createServer({ name: 'own', version: '1' })
     service.tool(tool, {}, () => 'done')

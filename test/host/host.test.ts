@@ -87,7 +87,7 @@ describe('the offering of a server', () => {
     expect(person.asked.map(({ action }) => action)).toEqual(['server.approve', 'tool.call'])
   })
 
-  test('a server in this process is trusted unless the developer says otherwise, and its tools stay on this computer', async () => {
+  test('a server in this process is trusted unless the developer says otherwise', async () => {
     const { server } = notes()
     const person = agreeing()
     const host = await hostOf({ servers: { own: server, other: untrusted(notes().server) }, ask: person })

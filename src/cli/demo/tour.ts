@@ -79,10 +79,9 @@ const AS_PERSON = { as: 'person' } as const
 
 async function start({ host, person, screen }: TourStop): Promise<void> {
   await host.settled()
-  for (const id of Object.keys(host.health())) {
-    // A server that was not started yet is started by this, after the question.
-    const { state } = host.health()[id]?.state === 'ready' ? { state: 'ready' } : await host.retry(id)
-    await host.settled()
+  // The first use of a server asks about it.
+  for (const { id } of host.specs()) await host.enable(id)
+  for (const [id, { state }] of Object.entries(host.health())) {
     const tools = host.tools().filter(({ server }) => server === id)
     check(state === 'ready', `${id} is ${state}`)
     check(tools.length > 0, `${id} offers nothing`)

@@ -9,8 +9,8 @@ interface Named {
 }
 
 /** What did not happen: `notes was not started`, `notes/add was denied`. */
-export const notDone = (action: Named): string =>
-  NOT_DONE[action.kind]?.(action.server.id, targetOf(action)) ?? `${targetOf(action)} was denied`
+export const notDone = (action: Named, otherwise = 'was denied'): string =>
+  NOT_DONE[action.kind]?.(action.server.id, targetOf(action)) ?? `${targetOf(action)} ${otherwise}`
 
 /** What the action is about: `starting notes`, `calling notes/add`. */
 export const actionName = (action: Named): string =>

@@ -54,12 +54,13 @@ function refusalError(action: Action, decision: Decision, answer: Answer | undef
     const isCancelled = answer.kind === 'cancel'
     const feedback = answer.kind === 'deny' && answer.feedback ? answer.feedback : undefined
     const data: RefusalData = { by: 'person', ...about, ...(isCancelled && { isCancelled }), ...(feedback !== undefined && { feedback }) }
-    const words = isCancelled ? 'you closed the question without an answer' : `you said no${feedback === undefined ? '' : ` (${feedback})`}`
+    // The feedback is in the data, so that it is not said twice.
+    const words = isCancelled ? 'you closed the question without an answer' : 'you said no'
     return new McpError('ERR_DENIED', `${notDone(action)}: ${words}`, { data })
   }
   const data: RefusalData = { by: 'policy', ...about }
   return decision.effect === 'quarantine'
-    ? new McpError('ERR_QUARANTINED', `${notDone(action)}: ${reasons[0]}`, { data })
+    ? new McpError('ERR_QUARANTINED', `${notDone(action, 'is in quarantine')}: ${reasons[0]}`, { data })
     : new McpError('ERR_DENIED', `${notDone(action)}: ${reasons[0]}`, { data })
 }
 
