@@ -45,6 +45,7 @@ export { type DecisionRecord, type Replayed, replayDecisions } from './policy-to
 export { openVault, type Vault } from './secrets/vault.ts'
 export { commandText } from './server-command/command-text.ts'
 export { variableWarnings } from './server-command/risky-variables.ts'
+export type { DirectConnection } from './servers/hosted-server.ts'
 export { readClientConfigs, readConfig, readPolicy, testPolicy } from './setup/lazy-readers.ts'
 export { hostFolder, STORAGE_PATHS } from './setup/open-storage.ts'
 export { type AnchorSink, appendAnchor } from './storage/audit/anchor.ts'

@@ -283,7 +283,11 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
 }
 
 /** The command or address; values that look like secrets are replaced by their length. */
-const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
+const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => {
+  const shown = describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
+  // As it was typed: servers add NAME -- COMMAND.
+  return spec.transport.type === 'stdio' ? `-- ${shown}` : shown
+}
 
 const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => provenance.map(({ file }) => file)
 

@@ -22,6 +22,8 @@ import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 export interface OpenHostOptions {
   /** Use only these configured servers. Default: all. */
   only?: readonly string[]
+  /** Connect to none of them. Default: false. */
+  startsNothing?: boolean
   /** Without a terminal, questions wait in the inbox. Default: false. */
   parks?: boolean
   /** Ask nothing: for commands that only look. Default: false. */
@@ -46,7 +48,7 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
+  { only, startsNothing = false, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -62,7 +64,10 @@ export async function withHost<T>(
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)
   const host = await createHost({
-    servers: { ...extra, ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])) },
+    servers: {
+      ...extra,
+      ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, startsNothing ? { ...spec, isDisabled: true } : spec])),
+    },
     policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(extra).filter((id) => !chosen.some((spec) => spec.id === id))) },
     folder: hostFolderOf(io),
     project: io.cwd,
