@@ -1,7 +1,7 @@
 /** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
-import { explainError, Interrupted, UsageError } from './errors.ts'
+import { type AskingFacts, explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { safe } from './output/safe-text.ts'
@@ -29,6 +29,7 @@ export interface ActionOptions {
 export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
+  #asking: AskingFacts | undefined
   /** The exit code of the process. */
   exit: number = exitCode('ok')
 
@@ -42,6 +43,7 @@ export class CommandRunner {
     return async (...given: unknown[]): Promise<void> => {
       const command = given.at(-1) as Command
       const isJson = command.optsWithGlobals().json === true
+      this.#asking = { hasInbox: command.options.some(({ long }) => long === '--inbox'), isParking: command.opts().inbox === true }
       await this.run(isJson, (invocation) => {
         if (this.#after !== undefined && !takesCommand) throw new UsageError(`"portico ${command.name()}" does not take a command after --`)
         return body(invocation, ...(given.slice(0, -1) as Args))
@@ -87,7 +89,7 @@ export class CommandRunner {
   }
 
   fail(error: unknown, screen: Screen = new Screen(this.#io)): void {
-    const { exit, message, hint, json } = explainError(error)
+    const { exit, message, hint, json } = explainError(error, this.#asking)
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
     screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)

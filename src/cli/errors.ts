@@ -49,7 +49,17 @@ export interface ExplainedError {
   json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
 }
 
-export function explainError(error: unknown): ExplainedError {
+/** What an error says depends on how the command can ask a person. */
+export interface AskingFacts {
+  /** The command has the option `--inbox`. */
+  hasInbox: boolean
+  /** The option was given, so questions wait in the inbox. */
+  isParking: boolean
+}
+
+const AT_A_TERMINAL: AskingFacts = { hasInbox: false, isParking: false }
+
+export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL): ExplainedError {
   if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
   if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
   if (error instanceof Declined || error instanceof Cancelled)
@@ -60,7 +70,7 @@ export function explainError(error: unknown): ExplainedError {
   }
   if (error instanceof McpError) {
     const { code, data } = error
-    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error))
+    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
   }
   const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
@@ -80,7 +90,7 @@ function explained(
   }
 }
 
-function adviceFor({ code, data }: McpError): string | undefined {
+function adviceFor({ code, data }: McpError, asking: AskingFacts): string | undefined {
   switch (code) {
     case 'ERR_SPAWN':
       return 'Give the program and its arguments after --, for example: portico run -- npx some-server'
@@ -93,7 +103,7 @@ function adviceFor({ code, data }: McpError): string | undefined {
     case 'ERR_AUTH':
       return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
     case 'ERR_CONSENT':
-      return 'Run the command in a terminal, add a rule that allows it, or use --inbox and answer with "portico inbox answer"'
+      return consentAdvice(asking)
     case 'ERR_QUARANTINED':
       return 'Review the change with "portico pins diff", approve it with "portico pins accept"'
     case 'ERR_DENIED': {
@@ -104,4 +114,10 @@ function adviceFor({ code, data }: McpError): string | undefined {
     default:
       return undefined
   }
+}
+
+function consentAdvice({ hasInbox, isParking }: AskingFacts): string {
+  if (isParking) return 'No one answered with "portico inbox answer" in time; run the command again'
+  const inbox = hasInbox ? ', or use --inbox and answer with "portico inbox answer"' : ''
+  return `Run the command in a terminal${inbox === '' ? ', or' : ','} add a rule that allows it ("portico help policy")${inbox}`
 }

@@ -10,6 +10,7 @@ import { parseTarget } from '../connections/target.ts'
 import { Checkup, Failure, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
+import { wrappedLines } from '../output/wrapped.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14
@@ -70,7 +71,10 @@ const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr
 function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
-  const time = status === 'skipped' ? '' : style.dim(` ${ms} ms`)
-  screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(detail) : detail}${time}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${advice}`)
+  const time = status === 'skipped' ? '' : ` ${ms} ms`
+  const columns = screen.columns
+  // The time follows the last line.
+  const shown = wrappedLines(detail, columns === undefined ? undefined : columns - time.length, WIDEST_STEP + 3)
+  screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrappedLines(advice, columns, 4)}`)
 }

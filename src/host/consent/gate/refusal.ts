@@ -1,7 +1,7 @@
 /** Records refusals in the audit log and makes the error that the caller gets. */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { Action, Decision } from '../../model/action.ts'
+import type { Action, ActionKind, Decision } from '../../model/action.ts'
 import type { AuditEntry, AuditLog } from '../../model/audit-record.ts'
 import { factsOf } from '../../model/facts.ts'
 import type { Answer } from '../../model/question.ts'
@@ -52,7 +52,7 @@ function refusalError(action: Action, decision: Decision, answer: Answer | undef
     const isCancelled = answer.kind === 'cancel'
     const feedback = answer.kind === 'deny' && answer.feedback ? answer.feedback : undefined
     const data: RefusalData = { by: 'person', ...about, ...(isCancelled && { isCancelled }), ...(feedback !== undefined && { feedback }) }
-    const words = isCancelled ? 'was not answered' : 'was denied by the person'
+    const words = isCancelled ? 'was not approved: the question was closed without an answer' : 'was denied by the person'
     return new McpError('ERR_DENIED', `${actionName(action)} ${words}${feedback === undefined ? '' : `: ${feedback}`}`, { data })
   }
   const data: RefusalData = { by: 'policy', ...about }
@@ -96,7 +96,13 @@ const recordedAnswer = (answer: Answer, { principal }: Action): NonNullable<Audi
 
 /** For people and models: `tool.call of notes/add`. */
 export const actionName = ({ kind, server, primitive }: Pick<Action, 'kind' | 'server' | 'primitive'>): string =>
-  `${kind} of ${server.id}${primitive ? `/${primitive.name}` : ''}`
+  // The primitive of sampling is the capability that the person approved, which says nothing about this request.
+  SAMPLING[kind] === undefined ? `${kind} of ${server.id}${primitive ? `/${primitive.name}` : ''}` : `${SAMPLING[kind]} of ${server.id}`
+
+const SAMPLING: Partial<Record<ActionKind, string>> = {
+  'sampling.create': 'the sampling request',
+  'sampling.deliver': 'the answer to the sampling request',
+}
 
 /** The code or class of an error. Its message is left out, because it may quote secrets. */
 export const errorName = (error: unknown): string =>
