@@ -1,6 +1,7 @@
 /** Turns errors into messages: expected and actual, what to do, and the exit code. */
 
 import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import { Cancelled, Declined, McpError, RemoteError } from '../client/index.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
@@ -66,7 +67,8 @@ export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL
     return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })
   if (error instanceof RemoteError) {
     const { code, data } = error
-    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data })
+    const hint = needsTerminal(data) ? 'Run the command in a terminal, where you can answer' : undefined
+    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data }, hint)
   }
   if (error instanceof McpError) {
     const { code, data } = error
@@ -121,3 +123,9 @@ function consentAdvice({ hasInbox, isParking }: AskingFacts): string {
   const inbox = hasInbox ? ', or use --inbox and answer with "portico inbox answer"' : ''
   return `Run the command in a terminal${inbox === '' ? ', or' : ','} add a rule that allows it ("portico help policy")${inbox}`
 }
+
+/** Without a terminal the command declares that it cannot show questions, and servers answer with this. */
+const needsTerminal = (data: unknown): boolean =>
+  isObject(data) &&
+  isObject(data.requiredCapabilities) &&
+  ('elicitation' in data.requiredCapabilities || 'sampling' in data.requiredCapabilities)

@@ -122,7 +122,6 @@ test('the doctor prints the line breaks of an error, and breaks long lines at wo
   const words = 'the first line of an error with many ordinary words in it that does not fit into eighty columns'
   const args = ['doctor', '--', process.execPath, '-e', `console.error("${words}\\nsecond line"); process.exit(2)`]
   const plain = await portico(args, { env: { HOME: newFolder() } })
-  expect(plain.stdout).not.toContain('\\nsecond')
   expect(plain.stdout).toMatch(/^ {17}second line/m)
   const terminal = startTerminal([CLI, ...args], { columns: 80, env: { HOME: newFolder() } })
   await terminal.exit
