@@ -12,6 +12,7 @@ import type { Screen } from '../output/screen.ts'
 import { ServerNotes } from '../output/server-notes.ts'
 import { CLIENT_INFO } from '../version.ts'
 import type { DirectServer } from './direct.ts'
+import { hasDisplay, showPage } from './open-page.ts'
 import type { TargetOptions } from './options.ts'
 
 /** The transport target for a server. Nothing is started yet. */
@@ -80,6 +81,7 @@ async function personalAuthorizer(invocation: Invocation, server: string): Promi
         })
       const { confirmLogin } = await import('../terminal/answers.ts')
       await confirmLogin(invocation, server, url)
+      showPage(invocation, url, 'login', hasDisplay(invocation.io))
     },
   })
 }

@@ -18,6 +18,7 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
+import { openPage } from './open-page.ts'
 
 export interface OpenHostOptions {
   /** Use only these configured servers. Default: all. */
@@ -72,7 +73,7 @@ export async function withHost<T>(
     folder: hostFolderOf(io),
     project: io.cwd,
     info: CLIENT_INFO,
-    openUrl: (url) => openOrPrint(invocation, url),
+    openUrl: (url, purpose) => openPage(invocation, url, purpose),
     ...(ask && { ask }),
     onEvent: (event) => showEvent(invocation, event),
     ...options,
@@ -97,13 +98,6 @@ async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Ask
       return inbox.ask(question, signal)
     },
   }
-}
-
-async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
-  const { openBrowser } = await import('../../auth/index.ts')
-  await openBrowser(url).catch(() =>
-    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url)}`),
-  )
 }
 
 function notePending({ screen }: Invocation, host: Host, id: string): void {
