@@ -23,6 +23,7 @@ const COMMANDS = {
   doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
   record: async () => (await import('./commands/record.ts')).registerRecord,
   replay: async () => (await import('./commands/replay.ts')).registerReplay,
+  dev: async () => (await import('./commands/dev.ts')).registerDev,
   serve: async () => (await import('./commands/serve.ts')).registerServe,
   demo: async () => (await import('./commands/demo.ts')).registerDemo,
   up: async () => (await import('./commands/up.ts')).registerUp,
