@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
 import type { Service } from '../../server/index.ts'
 import { UsageError } from '../errors.ts'
@@ -85,7 +86,7 @@ function findTsx(from: readonly string[]): string | undefined {
 
 /** The place of a syntax error is only in its stack. */
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof Error)) return asText(error)
   const { name, message, stack = '' } = error
   const [, place] = /at .*?\(?(file:\/\/\S+?:\d+:\d+|\/\S+?:\d+:\d+)\)?/.exec(stack) ?? []
   const shown = name === 'Error' ? message : `${name}: ${message}`
