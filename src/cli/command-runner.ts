@@ -6,6 +6,7 @@ import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { safe } from './output/safe-text.ts'
 import { Screen } from './output/screen.ts'
+import { wrappedLines } from './output/wrapped.ts'
 
 export interface Invocation {
   io: Io
@@ -92,7 +93,8 @@ export class CommandRunner {
     const { exit, message, hint, json } = explainError(error, this.#asking)
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
-    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
+    const columns = screen.noteColumns
+    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrappedLines(message.text, columns, 2)}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrappedLines(hint.text, columns, 2))}`)
   }
 }
