@@ -24,7 +24,8 @@ export default {
     test: {
       entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,property-settings}.ts', 'conformance/set-up.ts'],
       project: ['**/*.{ts,mjs}'],
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome'],
+      // tsx is loaded by `portico serve` and by the templates, from folders that link it.
+      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx'],
     },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },

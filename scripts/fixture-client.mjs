@@ -3,13 +3,22 @@
  * MCP_CONFORMANCE_SCENARIO. Each scenario uses the library as an ordinary program would.
  */
 
+import { refuse } from './fixture-options.mjs'
 import { setUp } from './setup.mjs'
+
+const USAGE = 'Usage: npm run -s fixture:client -- URL (the scenario in MCP_CONFORMANCE_SCENARIO; default: initialize)'
+const url = process.argv.slice(2).at(-1)
+if (url === '--help' || url === '-h') {
+  console.log(USAGE)
+  process.exit(0)
+}
+if (url === undefined) refuse(`Missing URL. ${USAGE}`)
+if (!URL.canParse(url) || !/^https?:/.test(url)) refuse(`Expected an http or https URL, got ${JSON.stringify(url)}. ${USAGE}`)
 
 await setUp({ isForTests: false })
 const { connect } = await import('portico')
 const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 
-const url = process.argv.at(-1)
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
 
@@ -162,4 +171,8 @@ if (!run) {
   console.error(`Unknown scenario: ${scenario}`)
   process.exit(2)
 }
-await run()
+await run().catch((error) => {
+  // The suite shows what a failed client wrote.
+  console.error(error)
+  process.exit(1)
+})

@@ -1,7 +1,10 @@
 /** Serves the everything server over stdio: `npm run -s fixture:stdio`. */
 
-import { setUp } from './setup.mjs'
+import { endWithNpm } from './fixture-options.mjs'
+import { readOptions, setUp } from './setup.mjs'
 
+readOptions({}, 'Usage: npm run -s fixture:stdio (serves on standard input and output)')
+endWithNpm()
 await setUp({ isForTests: false })
 const { everythingServer } = await import('portico/testing')
 const { serveStdio } = await import('portico/stdio')

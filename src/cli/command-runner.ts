@@ -2,11 +2,12 @@
 
 import type { Command } from 'commander'
 import { asTyped } from './command-name.ts'
-import { explainError, Interrupted, UsageError } from './errors.ts'
+import { type AskingFacts, explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { safe } from './output/safe-text.ts'
 import { Screen } from './output/screen.ts'
+import { wrappedLines } from './output/wrapped.ts'
 
 export interface Invocation {
   io: Io
@@ -39,6 +40,7 @@ export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
   readonly commands: Commands
+  #asking: AskingFacts | undefined
   /** The exit code of the process. */
   exit: number = exitCode('ok')
 
@@ -53,6 +55,7 @@ export class CommandRunner {
     return async (...given: unknown[]): Promise<void> => {
       const command = given.at(-1) as Command
       const isJson = command.optsWithGlobals().json === true
+      this.#asking = { hasInbox: command.options.some(({ long }) => long === '--inbox'), isParking: command.opts().inbox === true }
       await this.run(isJson, (invocation) => {
         if (this.#after !== undefined && !takesCommand) throw new UsageError(`"portico ${command.name()}" does not take a command after --`)
         return body(invocation, ...(given.slice(0, -1) as Args))
@@ -98,10 +101,11 @@ export class CommandRunner {
   }
 
   fail(error: unknown, screen: Screen = new Screen(this.#io)): void {
-    const { exit, message, hint, json } = explainError(error)
+    const { exit, message, hint, json } = explainError(error, this.#asking)
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
-    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(this.#io, hint))}`)
+    const columns = screen.noteColumns
+    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrappedLines(message.text, columns, 2)}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrappedLines(asTyped(this.#io, hint).text, columns, 2))}`)
   }
 }

@@ -1,6 +1,7 @@
 /** Turns errors into messages: expected and actual, what to do, and the exit code. */
 
 import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import { Cancelled, Declined, McpError, RemoteError } from '../client/index.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
@@ -49,18 +50,29 @@ export interface ExplainedError {
   json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
 }
 
-export function explainError(error: unknown): ExplainedError {
+/** What an error says depends on how the command can ask a person. */
+export interface AskingFacts {
+  /** The command has the option `--inbox`. */
+  hasInbox: boolean
+  /** The option was given, so questions wait in the inbox. */
+  isParking: boolean
+}
+
+const AT_A_TERMINAL: AskingFacts = { hasInbox: false, isParking: false }
+
+export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL): ExplainedError {
   if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
   if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
   if (error instanceof Declined || error instanceof Cancelled)
     return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })
   if (error instanceof RemoteError) {
     const { code, data } = error
-    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data })
+    const hint = needsTerminal(data) ? 'Run the command in a terminal, where you can answer' : undefined
+    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data }, hint)
   }
   if (error instanceof McpError) {
     const { code, data } = error
-    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error))
+    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
   }
   const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
@@ -80,7 +92,7 @@ function explained(
   }
 }
 
-function adviceFor({ code, data }: McpError): string | undefined {
+function adviceFor({ code, data }: McpError, asking: AskingFacts): string | undefined {
   switch (code) {
     case 'ERR_SPAWN':
       return 'Give the program and its arguments after --, for example: portico run -- npx some-server'
@@ -93,7 +105,7 @@ function adviceFor({ code, data }: McpError): string | undefined {
     case 'ERR_AUTH':
       return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
     case 'ERR_CONSENT':
-      return 'Run the command in a terminal, add a rule that allows it, or use --inbox and answer with "portico inbox answer"'
+      return consentAdvice(asking)
     case 'ERR_QUARANTINED':
       return 'Review the change with "portico pins diff", approve it with "portico pins accept"'
     case 'ERR_DENIED': {
@@ -105,3 +117,15 @@ function adviceFor({ code, data }: McpError): string | undefined {
       return undefined
   }
 }
+
+function consentAdvice({ hasInbox, isParking }: AskingFacts): string {
+  if (isParking) return 'No one answered with "portico inbox answer" in time; run the command again'
+  const inbox = hasInbox ? ', or use --inbox and answer with "portico inbox answer"' : ''
+  return `Run the command in a terminal${inbox === '' ? ', or' : ','} add a rule that allows it ("portico help policy")${inbox}`
+}
+
+/** Without a terminal the command declares that it cannot show questions, and servers answer with this. */
+const needsTerminal = (data: unknown): boolean =>
+  isObject(data) &&
+  isObject(data.requiredCapabilities) &&
+  ('elicitation' in data.requiredCapabilities || 'sampling' in data.requiredCapabilities)

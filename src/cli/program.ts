@@ -10,37 +10,53 @@ import { VERSION } from './version.ts'
 
 type Register = (program: Command, runner: CommandRunner) => void
 
-/** In the order of the help. Loaded on demand: `--version` must not load the host. */
+/** In the order of the help, by group. Loaded on demand: `--version` must not load the host. */
 const COMMANDS = {
-  tools: async () => (await import('./commands/tools.ts')).registerTools,
-  call: async () => (await import('./commands/call.ts')).registerCall,
-  resources: async () => (await import('./commands/resources.ts')).registerResources,
-  read: async () => (await import('./commands/resources.ts')).registerRead,
-  prompts: async () => (await import('./commands/prompts.ts')).registerPrompts,
-  get: async () => (await import('./commands/prompts.ts')).registerGet,
-  run: async () => (await import('./commands/run.ts')).registerRun,
-  inspect: async () => (await import('./commands/inspect.ts')).registerInspect,
-  doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
-  record: async () => (await import('./commands/record.ts')).registerRecord,
-  replay: async () => (await import('./commands/replay.ts')).registerReplay,
-  serve: async () => (await import('./commands/serve.ts')).registerServe,
-  demo: async () => (await import('./commands/demo.ts')).registerDemo,
-  up: async () => (await import('./commands/up.ts')).registerUp,
-  chat: async () => (await import('./commands/chat.ts')).registerChat,
-  servers: async () => (await import('./commands/servers.ts')).registerServers,
-  policy: async () => (await import('./commands/policy.ts')).registerPolicy,
-  pins: async () => (await import('./commands/pins.ts')).registerPins,
-  grants: async () => (await import('./commands/grants.ts')).registerGrants,
-  audit: async () => (await import('./commands/audit.ts')).registerAudit,
-  secrets: async () => (await import('./commands/secrets.ts')).registerSecrets,
-  inbox: async () => (await import('./commands/inbox.ts')).registerInbox,
-  completion: async () => (await import('./commands/completion.ts')).registerCompletion,
-} as const satisfies Record<string, () => Promise<Register>>
+  up: { group: 'Try', load: async () => (await import('./commands/up.ts')).registerUp },
+  demo: { group: 'Try', load: async () => (await import('./commands/demo.ts')).registerDemo },
+  run: { group: 'Try', load: async () => (await import('./commands/run.ts')).registerRun },
+  servers: { group: 'Servers', load: async () => (await import('./commands/servers.ts')).registerServers },
+  doctor: { group: 'Servers', load: async () => (await import('./commands/doctor.ts')).registerDoctor },
+  secrets: { group: 'Servers', load: async () => (await import('./commands/secrets.ts')).registerSecrets },
+  chat: { group: 'Use', load: async () => (await import('./commands/chat.ts')).registerChat },
+  tools: { group: 'Use', load: async () => (await import('./commands/tools.ts')).registerTools },
+  call: { group: 'Use', load: async () => (await import('./commands/call.ts')).registerCall },
+  resources: { group: 'Use', load: async () => (await import('./commands/resources.ts')).registerResources },
+  read: { group: 'Use', load: async () => (await import('./commands/resources.ts')).registerRead },
+  prompts: { group: 'Use', load: async () => (await import('./commands/prompts.ts')).registerPrompts },
+  get: { group: 'Use', load: async () => (await import('./commands/prompts.ts')).registerGet },
+  dev: { group: 'Author', load: async () => (await import('./commands/dev.ts')).registerDev },
+  serve: { group: 'Author', load: async () => (await import('./commands/serve.ts')).registerServe },
+  install: { group: 'Author', load: async () => (await import('./commands/install.ts')).registerInstall },
+  uninstall: { group: 'Author', load: async () => (await import('./commands/install.ts')).registerUninstall },
+  inspect: { group: 'Author', load: async () => (await import('./commands/inspect.ts')).registerInspect },
+  record: { group: 'Author', load: async () => (await import('./commands/record.ts')).registerRecord },
+  replay: { group: 'Author', load: async () => (await import('./commands/replay.ts')).registerReplay },
+  policy: { group: 'Safety', load: async () => (await import('./commands/policy.ts')).registerPolicy },
+  pins: { group: 'Safety', load: async () => (await import('./commands/pins.ts')).registerPins },
+  grants: { group: 'Safety', load: async () => (await import('./commands/grants.ts')).registerGrants },
+  audit: { group: 'Safety', load: async () => (await import('./commands/audit.ts')).registerAudit },
+  inbox: { group: 'Safety', load: async () => (await import('./commands/inbox.ts')).registerInbox },
+  completion: { group: 'Other', load: async () => (await import('./commands/completion.ts')).registerCompletion },
+} as const satisfies Record<string, { group: string; load: () => Promise<Register> }>
+
+const EXAMPLES = `
+Examples:
+  portico                                            the host, with sample servers
+  portico run -- npx -y some-server ~/docs           try a server
+  portico servers add docs -- npx -y some-server     add it
+  portico call docs/search query=door                call a tool of it
+  portico doctor docs                                find out why it does not work
+  portico dev ./server.ts                            write a server of your own
+  portico install ./server.ts --client cursor        put it into another client
+
+SERVER is a URL, the name of a configured server, or a command after --.
+"portico help COMMAND" describes a command, "portico help exit-codes" the exit codes.`
 
 export const isCommand = (word: string | undefined): word is keyof typeof COMMANDS => word !== undefined && Object.hasOwn(COMMANDS, word)
 
 /** Help, completion and suggestions for a mistyped command need all commands. */
-function loadersFor([first]: readonly string[]): readonly (() => Promise<Register>)[] {
+function commandsFor([first]: readonly string[]): readonly (typeof COMMANDS)[keyof typeof COMMANDS][] {
   if (isCommand(first)) return [COMMANDS[first]]
   return first === '--version' || first === '-V' ? [] : Object.values(COMMANDS)
 }
@@ -62,10 +78,13 @@ export async function programFor(words: readonly string[], runner: CommandRunner
       getErrHasColors: () => wantsColour(io, io.stderr),
     })
     .showHelpAfterError('Run "portico help" for a list of commands.')
-    .addHelpText(
-      'after',
-      '\nSERVER is a URL, the name of a configured server, or a command after --.\n\n"portico help COMMAND" describes a command, "portico help exit-codes" the exit codes.',
-    )
-  for (const load of loadersFor(words)) (await load())(program, runner)
+    .addHelpText('after', EXAMPLES)
+  for (const { group, load } of commandsFor(words)) {
+    program.commandsGroup(`${group}:`)
+    const register: Register = await load()
+    register(program, runner)
+  }
+  // In the last group, too.
+  program.helpCommand('help [command]', 'describe a command')
   return program
 }

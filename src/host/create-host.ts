@@ -74,7 +74,7 @@ interface Settings {
   asker: Asker | undefined
   emit(event: HostEvent): void
   warn(text: string, server?: string): void
-  openUrl(url: string): void | Promise<void>
+  openUrl(url: string, purpose: 'login' | 'page'): void | Promise<void>
 }
 
 function readSettings(options: HostOptions): Settings {

@@ -27,6 +27,7 @@ import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelT
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
+import type { DirectConnection } from './servers/hosted-server.ts'
 import { chatLimits } from './setup/derived-limits.ts'
 import { enableServer } from './setup/enable-server.ts'
 import type { HostServices } from './setup/host-services.ts'
@@ -395,6 +396,17 @@ export class Host {
    */
   budgetLeft(server: string): Promise<BudgetLeft> {
     return this.#services.broker.budgetLeft(server)
+  }
+
+  /**
+   * Asks to start or connect to a server, as the host does before it connects, and returns what a connection of your own needs, for
+   * tools that examine a server. No gate decides about what you send over that connection.
+   * @throws McpError ERR_DENIED, ERR_CONSENT, ERR_QUARANTINED, ERR_SECRET, ERR_CONFIG
+   * @example
+   * const { transport } = await host.permitDirect('notes')
+   */
+  async permitDirect(server: string, options: { signal?: AbortSignal } = {}): Promise<DirectConnection> {
+    return this.#services.fleet.get(server).permitDirect(options.signal ?? new AbortController().signal)
   }
 
   /**

@@ -62,8 +62,8 @@ export interface HostOptions {
   isBypassing?: boolean
   /** The authorization for a server over HTTP. Default: OAuth with a login page, after the person agreed to open it. */
   auth?(server: ServerSpec): Authorizer | undefined
-  /** Opens a page that the person agreed to. Default: the browser of the system. */
-  openUrl?(url: string): void | Promise<void>
+  /** Opens a page that the person agreed to: a login, or a page of the server. Default: the browser of the system. */
+  openUrl?(url: string, purpose: 'login' | 'page'): void | Promise<void>
   /** The name and version that the host gives to servers. */
   info?: Implementation
   /** Derives the key for secrets and tokens. Default: a key from the keychain. */

@@ -50,7 +50,7 @@ export class ClientMessages implements PeerHandler {
     this.#options = options
     this.peer = new Peer(this)
     const assumed = revisionOf(options.assumed)
-    if (assumed) this.#begin(assumed, {}, undefined).onInitialized()
+    if (assumed) this.#begin(assumed, undefined, undefined).onInitialized()
   }
 
   /** Undefined before `initialize`, and for clients that send stateless requests only. */
@@ -146,7 +146,7 @@ export class ClientMessages implements PeerHandler {
     return this.#options.outlet.canPush !== false
   }
 
-  #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {
+  #begin(revision: Revision, capabilities: ClientCapabilities | undefined, client: Implementation | undefined): Session {
     const { outlet, principal } = this.#options
     const session = new Session({
       core: this.#core,

@@ -139,10 +139,8 @@ export class Core implements FeatureEnvironment {
   report(error: unknown, failure: Failure): void {
     const { onError } = this.#options
     if (onError) return onError(error, failure)
-    console.error(
-      `portico: ${failure.method}${failure.target === undefined ? '' : ` ${failure.target}`} failed (reference ${failure.reference}):`,
-      error,
-    )
+    const { method, target, reference } = failure
+    console.error(`portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`, error)
   }
 
   #publishAnnounced(): void {

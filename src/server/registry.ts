@@ -57,7 +57,9 @@ export class Registry<Entry> {
     make: (definition: Definition, handler: Handler) => Entry,
   ): Handle<Definition, Handler> {
     if (this.#entries.has(name)) throw new McpError('ERR_DEFINITION', `The ${this.#kind} ${JSON.stringify(name)} is already defined`)
-    let current = { definition, handler }
+    if (typeof handler !== 'function')
+      throw new McpError('ERR_DEFINITION', `The ${this.#kind} ${JSON.stringify(name)} needs a function that handles its requests`)
+    let current: { definition: Definition; handler: Handler } = { definition, handler }
     const slot = { entry: make(definition, handler), isEnabled: true }
     const isThere = (): boolean => this.#entries.get(name) === slot
     const change = (): void => {

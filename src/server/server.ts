@@ -22,6 +22,13 @@ export interface Server extends Service {
   readonly name: string
   readonly version: string
   /**
+   * Offers a tool without arguments, described by its name only.
+   *
+   * @example
+   * server.tool('ping', () => 'pong')
+   */
+  tool(name: string, handler: ToolHandler<undefined, undefined>): ToolHandle
+  /**
    * Offers a tool. The handler may return a string, an object, content blocks or a whole result.
    *
    * @example
@@ -126,7 +133,10 @@ export function createServer(options: ServerOptions): Server {
   return {
     name: core.info.name,
     version: core.info.version,
-    tool: (name, definition, handler) => core.tools.define(name, definition, handler as AnyToolHandler),
+    tool: (name: string, definition: unknown, handler?: unknown) =>
+      typeof definition === 'function'
+        ? core.tools.define(name, {}, definition as AnyToolHandler)
+        : core.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
     resource: (uri, definition, handler) => core.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
     prompt: (name, definition, handler) => core.prompts.define(name, definition, handler as AnyPromptHandler),
     use: (middleware) => {

@@ -103,7 +103,9 @@ test('every command is documented', async () => {
 test('every command is in the documentation', async () => {
   const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   const { stdout } = await portico(['--help'])
-  const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name as string)
+  const commands = [...stdout.slice(stdout.indexOf('Try:'), stdout.indexOf('Examples:')).matchAll(/^ {2}([a-z]+) /gm)].map(
+    ([, name]) => name as string,
+  )
   expect(commands.length).toBeGreaterThan(15)
   for (const name of commands.filter((each) => each !== 'help')) expect(docs, name).toContain(`portico ${name}`)
 })

@@ -94,6 +94,8 @@ test('a login through the host is used by later runs without a browser, until th
     expect(terminal.text()).toContain(new URL(as.issuer).host)
     await answerQuestion(terminal, /./, 'y')
   }
+  await terminal.until('Waiting for the login ...')
+  expect(terminal.text()).toContain('Your browser opens this page. If it does not, open it yourself:\nhttp')
   await as.open(readFileSync(seen, 'utf8'))
   expect(await terminal.exit, terminal.text()).toBe(0)
   expect(terminal.text()).toContain('Logged in to far')
@@ -103,4 +105,29 @@ test('a login through the host is used by later runs without a browser, until th
   const after = await run('call', 'far/hello')
   expect([3, 6], after.stderr).toContain(after.code)
   expect((await run('servers', 'login', 'fra')).stderr).toContain('Did you mean "far"?')
+}, 90_000)
+
+test('a login over ssh opens no browser, and prints the address alone on a line', async () => {
+  const { as, url } = await guarded()
+  const home = newFolder()
+  const seen = join(home, 'page')
+  const opener = join(home, 'xdg-open')
+  writeFileSync(opener, `#!/bin/sh\ntouch '${seen}'\n`)
+  chmodSync(opener, 0o755)
+  const env = {
+    HOME: home,
+    PORTICO_HOME: join(home, 'host'),
+    PATH: `${home}${delimiter}${process.env.PATH}`,
+    SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22',
+  }
+  expect((await portico(['servers', 'add', 'far', url], { env, cwd: home })).code).toBe(0)
+  writeFileSync(join(home, 'host', 'policy.yaml'), ALLOW)
+  const terminal = startTerminal([CLI, 'servers', 'login', 'far'], { env, cwd: home, columns: 80 })
+  await answerQuestion(terminal, /./, 'y')
+  await terminal.until('Waiting for the login ...')
+  const [, page] = /Open this page in a browser:\r?\n(http\S+)\r?\n/.exec(terminal.raw()) ?? []
+  expect(page, terminal.text()).toContain(as.issuer)
+  expect(existsSync(seen)).toBe(false)
+  await as.open(page as string)
+  expect(await terminal.exit, terminal.text()).toBe(0)
 }, 90_000)

@@ -85,7 +85,7 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
     testWorks('elicit', 'a form is never sent where the revision has none, and the tool says why it fails', async () => {
       proves('T-VER-016')
       await expect(client().call('test_elicitation', { message: 'Who are you?' })).rejects.toMatchObject({
-        message: expect.stringContaining('has not declared elicitation'),
+        message: expect.stringContaining('cannot show one (elicitation'),
       })
       expect(client().asked.items).toEqual([])
     })
@@ -104,7 +104,7 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
     testWorks('url', 'a page is never sent where the revision has none', async () => {
       proves('T-VER-016')
       await expect(client().call('test_url_elicitation', { url })).rejects.toMatchObject({
-        message: expect.stringContaining('has not declared elicitation.url'),
+        message: expect.stringContaining('cannot show one (elicitation.url)'),
       })
       expect(client().asked.items).toEqual([])
       expect(await client().call('test_url_required', { url })).toMatchObject({

@@ -347,7 +347,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
     )
     await expect(client.call('run')).rejects.toMatchObject({
       code: revision === '2026-07-28' ? -32021 : -32603,
-      message: 'The client has not declared elicitation.url',
+      message: '"run" asks the user a question, and this client cannot show one (elicitation.url)',
       data: { requiredCapabilities: { elicitation: { url: {} } } },
     })
     expect(sent('server').filter(({ method }) => method === 'elicitation/create')).toEqual([])
@@ -409,7 +409,9 @@ describe('roots', () => {
       serverOf((ctx) => ctx.roots()),
       { revision },
     )
-    await expect(without.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared roots' })
+    await expect(without.client.call('run')).rejects.toMatchObject({
+      message: '"run" asks for folders to work in, and this client names none (roots)',
+    })
   })
 
   test.each(SESSION_REVISIONS)('roots are remembered until the client announces a change, in %s', async (revision) => {
@@ -622,8 +624,9 @@ describe('sampling', () => {
     const able = await connectPair(serverOf(handler), { revision, answer: { sample: { handler: () => answerWith, tools: true } } })
     const unable = await connectPair(serverOf(handler), { revision, answer: { sample: () => answerWith } })
     if (revision >= '2025-11-25') expect(JSON.parse((await run(able.client)).text ?? '')).toMatchObject({ stopReason: 'toolUse' })
-    else await expect(able.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.tools' })
-    await expect(unable.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.tools' })
+    else
+      await expect(able.client.call('run')).rejects.toMatchObject({ message: expect.stringContaining('cannot give one (sampling.tools)') })
+    await expect(unable.client.call('run')).rejects.toMatchObject({ message: expect.stringContaining('cannot give one (sampling.tools)') })
   })
 
   test('messages that break the rules of tool use are refused before they are sent', async () => {
@@ -773,7 +776,9 @@ describe('sampling', () => {
       const handler = (ctx: Context) => ctx.sample('m', { ...ask, includeContext: 'thisServer' })
       const sample = () => ({ role: 'assistant' as const, content: text('x'), model: 'm', stopReason: 'because' })
       const unable = await connectPair(serverOf(handler), { revision, answer: { sample } })
-      await expect(unable.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.context' })
+      await expect(unable.client.call('run')).rejects.toMatchObject({
+        message: expect.stringContaining('cannot give one (sampling.context)'),
+      })
       const able = await connectPair(serverOf(handler), { revision, answer: { sample: { handler: sample, context: true } } })
       expect(JSON.parse((await run(able.client)).text ?? '')).toMatchObject({ stopReason: 'because' })
     }

@@ -154,7 +154,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
-      message: 'Tool "broken" returned a value that does not match its output schema',
+      message: expect.stringContaining('Tool "broken": the result does not match its output schema: '),
     })
   })
 

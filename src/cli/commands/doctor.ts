@@ -1,14 +1,16 @@
 /** `portico doctor`: finds the step at which connecting to a server fails, and what to do about it. */
 
 import type { Command } from 'commander'
-import { Client } from '../../client/index.ts'
+import { Client, McpError } from '../../client/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
+import { type DirectServer, withDirect } from '../connections/direct.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { parseTarget } from '../connections/target.ts'
-import { Checkup, type Finding } from '../doctor/checkup.ts'
+import { Checkup, Failure, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
+import { wrappedLines } from '../output/wrapped.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14
@@ -23,7 +25,7 @@ export function registerDoctor(program: Command, runner: CommandRunner): void {
           'negotiation, authorization. For a command: whether it exists, starts, answers, and writes only messages to its standard output.',
       )
       .argument('[server]')
-      .usage('[options] <url> | -- command...'),
+      .usage('[options] <url> | <name> | -- command...'),
   )
     .option('--json', 'write JSON')
     .action(runner.action(doctorAction, { takesCommand: true }))
@@ -37,23 +39,27 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
   })
   const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : options.timeout * 1000
   const connect = { ...connectOptions(invocation, options), limits: { timeoutMs, connectTimeoutMs: timeoutMs } }
-  if (target.kind === 'command') {
-    const { checkCommand } = await import('../doctor/command.ts')
-    const { command, args } = target
-    const process = { command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
-    await checkCommand(checkup, { process, connect, path: io.env.PATH ?? '', cwd: io.cwd })
-  } else if (target.kind === 'url') {
+  const examine = async (direct: DirectServer): Promise<void> => {
+    const { header, env, cwd } = direct.options
+    if (direct.target.kind === 'command') {
+      const { checkCommand } = await import('../doctor/command.ts')
+      const { command, args } = direct.target
+      const process = { command, args, env, ...(cwd !== undefined && { cwd }) }
+      return checkCommand(checkup, { process, connect, path: io.env.PATH ?? '', cwd: io.cwd })
+    }
     const { checkUrl } = await import('../doctor/url.ts')
-    await checkUrl(checkup, target.url, {
-      headers: options.header,
+    await checkUrl(checkup, direct.target.url, {
+      headers: header,
       isInsecureAllowed: options.insecure === true,
       timeoutMs,
       signal,
-      connect: async () => Client.connect(await targetFor({ ...invocation, io: withoutPerson(invocation) }, target, options), connect),
+      connect: async () => Client.connect(await targetFor({ ...invocation, io: withoutPerson(invocation) }, direct), connect),
     })
-  } else {
-    await targetFor(invocation, target, options)
   }
+  await withDirect(invocation, target, options, examine, { opensPages: false }).catch((error: unknown) => {
+    if (!(error instanceof McpError) || error.code !== 'ERR_SPAWN' || checkup.findings.length > 0) throw error
+    return checkup.step('found', () => Promise.reject(new Failure(error.message, 'Is it installed, and is the path right?')))
+  })
   if (screen.isJson) screen.printJson({ isHealthy: checkup.isHealthy, findings: checkup.findings })
   if (checkup.isHealthy) return 'ok'
   return checkup.findings.some(({ step, status }) => status === 'failed' && step === 'authorization') ? 'auth' : 'unreachable'
@@ -65,7 +71,10 @@ const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr
 function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
-  const time = status === 'skipped' ? '' : style.dim(` ${ms} ms`)
-  screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(detail) : detail}${time}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${advice}`)
+  const time = status === 'skipped' ? '' : ` ${ms} ms`
+  const columns = screen.columns
+  // The time follows the last line.
+  const shown = wrappedLines(detail, columns === undefined ? undefined : columns - time.length, WIDEST_STEP + 3)
+  screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrappedLines(advice, columns, 4)}`)
 }

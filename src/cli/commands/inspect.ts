@@ -8,8 +8,9 @@ import { type TappedMessage, tapTarget } from '../../testing/index.ts'
 import { parseJson } from '../arguments/assignment.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
+import { withDirect } from '../connections/direct.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
-import { describeTarget, parseTarget } from '../connections/target.ts'
+import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import { jsonText } from '../output/json.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
@@ -32,7 +33,7 @@ export function registerInspect(program: Command, runner: CommandRunner): void {
       .summary('show the raw messages exchanged with a server')
       .description('Connects, lists what the server offers (or sends one request), and shows every message of both sides with its time.')
       .argument('[server]')
-      .usage('[options] <url> | -- command...'),
+      .usage('[options] <url> | <name> | -- command...'),
   )
     .option('-r, --request <method>', 'send this request instead of listing, such as tools/call')
     .option('-p, --params <json>', 'parameters of the request', toParams)
@@ -56,17 +57,17 @@ async function inspectAction(invocation: Invocation, server: string | undefined,
   const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, signal } = invocation
   const exchange = new Exchange(screen, options.showSecrets === true)
-  const reached = tapTarget(await targetFor(invocation, target, options), (passed) => exchange.show(passed))
-  const client = await Client.connect(reached, {
-    ...connectOptions(invocation, options),
-    answer: await personalAnswers(invocation, describeTarget(target)),
+  await withDirect(invocation, target, options, async (direct) => {
+    const reached = tapTarget(await targetFor(invocation, direct), (passed) => exchange.show(passed))
+    const answer = await personalAnswers(invocation, direct.title)
+    const client = await Client.connect(reached, { ...connectOptions(invocation, options), answer })
+    try {
+      if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
+      else for (const list of LISTS) if (client.server.capabilities[list]) await client[list]({ signal }).all()
+    } finally {
+      await client.close()
+    }
   })
-  try {
-    if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
-    else for (const list of LISTS) if (client.server.capabilities[list]) await client[list]({ signal }).all()
-  } finally {
-    await client.close()
-  }
 }
 
 /** Shows messages one by one, and the time to each answer. */

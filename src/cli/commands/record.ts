@@ -6,8 +6,9 @@ import type { Command } from 'commander'
 import { proxyStdio } from '../../testing/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { targetFor, warningPrinter } from '../connections/connect.ts'
+import { type DirectServer, withDirect } from '../connections/direct.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
-import { describeTarget, parseTarget } from '../connections/target.ts'
+import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
@@ -30,24 +31,29 @@ export function registerRecord(program: Command, runner: CommandRunner): void {
       )
       .argument('<file>')
       .argument('[server]')
-      .usage('[options] <file> <url> | <file> -- command...'),
+      .usage('[options] <file> <url> | <file> <name> | <file> -- command...'),
   )
     .option('--max-megabytes <n>', 'maximum size of the file', Number, DEFAULT_MAX_MEGABYTES)
     .action(runner.action(recordAction, { takesCommand: true }))
 }
 
 async function recordAction(invocation: Invocation, file: string, server: string | undefined, options: RecordOptions): Promise<ExitName> {
-  const { io, screen, signal } = invocation
   if (!(options.maxMegabytes > 0)) throw new UsageError('--max-megabytes: expected a number above 0')
   const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
-  const reached = await targetFor(invocation, target, options)
+  return withDirect(invocation, target, options, (direct) => recordDirect(invocation, file, direct))
+}
+
+async function recordDirect(invocation: Invocation, file: string, direct: DirectServer<RecordOptions>): Promise<ExitName> {
+  const { io, screen, signal } = invocation
+  const { options, title, scrub } = direct
+  const reached = await targetFor(invocation, direct)
   const handle = await open(resolve(io.cwd, file), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new UsageError(`${file} already exists`, 'Choose another name, or remove it first') : error
   })
   let left = options.maxMegabytes * 1024 * 1024
   let isFull = false
   let isOver = false
-  let writing: Promise<unknown> = handle.appendFile(headingLine(describeTarget(target), new Date()))
+  let writing: Promise<unknown> = handle.appendFile(headingLine(title, new Date()))
   const write = (line: string): void => {
     left -= Buffer.byteLength(line)
     if (left < 0 && !isFull) {
@@ -61,7 +67,7 @@ async function recordAction(invocation: Invocation, file: string, server: string
       input: io.stdin,
       output: io.stdout.stream,
       signal,
-      onMessage: (passed) => write(messageLine(passed)),
+      onMessage: (passed) => write(scrub(messageLine(passed))),
       onWarning: warningPrinter(invocation),
     })
   } finally {

@@ -7,8 +7,9 @@ import { type Client, RemoteError } from '../../client/index.ts'
 import { Playback, servePlayback } from '../../testing/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { withClient } from '../connections/connect.ts'
+import { withDirect } from '../connections/direct.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
-import { describeTarget, parseTarget } from '../connections/target.ts'
+import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { counted } from '../output/counted.ts'
@@ -70,21 +71,22 @@ async function compareWith(invocation: Invocation, transcript: Transcript, optio
   const { screen } = invocation
   const { target } = parseTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
   const asked = askedIn(transcript, options.calls)
-  const all = await withClient(
-    invocation,
-    target,
-    options,
-    async (client) => {
-      const compared: Compared[] = []
-      for (const { method, params, answer } of asked.again) {
-        const now = await answerOf(client, method, params, invocation.signal)
-        const found = differences(withoutNoise(answer), withoutNoise(withoutSecrets(now)))
-        compared.push({ method, params, differences: found })
-        if (!screen.isJson) printCompared(invocation, method, params, found)
-      }
-      return compared
-    },
-    { answer: await personalAnswers(invocation, describeTarget(target)) },
+  const all = await withDirect(invocation, target, options, async (direct) =>
+    withClient(
+      invocation,
+      direct,
+      async (client) => {
+        const compared: Compared[] = []
+        for (const { method, params, answer } of asked.again) {
+          const now = await answerOf(client, method, params, invocation.signal)
+          const found = differences(withoutNoise(answer), withoutNoise(withoutSecrets(now)))
+          compared.push({ method, params, differences: found })
+          if (!screen.isJson) printCompared(invocation, method, params, found)
+        }
+        return compared
+      },
+      { answer: await personalAnswers(invocation, direct.title) },
+    ),
   )
   const changed = all.filter(({ differences: found }) => found.length > 0)
   if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })

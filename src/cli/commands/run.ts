@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import type { Client } from '../../client/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { withClient } from '../connections/connect.ts'
+import { withDirect } from '../connections/direct.ts'
 import { printPrompts, printResources, printTools } from '../connections/listings.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { clientSession, type Session } from '../connections/session.ts'
-import { describeTarget, parseTarget } from '../connections/target.ts'
+import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
@@ -23,7 +24,7 @@ export function registerRun(program: Command, runner: CommandRunner): void {
       .summary('try a server interactively')
       .description('Connects to a server, shows its name and what it offers, and takes commands in a terminal.')
       .argument('[server]')
-      .usage('[options] -- command... | <url>'),
+      .usage('[options] -- command... | <url> | <name>'),
   )
     .option('--json', 'write JSON, and take no commands')
     .action(runner.action(runAction, { takesCommand: true }))
@@ -32,30 +33,31 @@ export function registerRun(program: Command, runner: CommandRunner): void {
 async function runAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<ExitName> {
   const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, io } = invocation
-  return withClient<ExitName>(
-    invocation,
-    target,
-    options,
-    async (client) => {
-      const session = clientSession(client)
-      const [tools, offered, prompts] = [await session.tools(), await session.resources(), await session.prompts()]
-      if (screen.isJson) {
-        screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
-        return 'ok'
-      }
-      printServer(invocation, client)
-      printTools(screen, tools)
-      if (offered.resources.length + offered.resourceTemplates.length > 0) {
-        screen.print()
-        printResources(screen, offered)
-      }
-      if (prompts.length > 0) {
-        screen.print()
-        printPrompts(screen, prompts)
-      }
-      return isInteractive(io) ? converse(invocation, session) : 'ok'
-    },
-    { answer: await personalAnswers(invocation, describeTarget(target)) },
+  return withDirect(invocation, target, options, async (direct) =>
+    withClient<ExitName>(
+      invocation,
+      direct,
+      async (client) => {
+        const session = clientSession(client)
+        const [tools, offered, prompts] = [await session.tools(), await session.resources(), await session.prompts()]
+        if (screen.isJson) {
+          screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
+          return 'ok'
+        }
+        printServer(invocation, client)
+        printTools(screen, tools)
+        if (offered.resources.length + offered.resourceTemplates.length > 0) {
+          screen.print()
+          printResources(screen, offered)
+        }
+        if (prompts.length > 0) {
+          screen.print()
+          printPrompts(screen, prompts)
+        }
+        return isInteractive(io) ? converse(invocation, session) : 'ok'
+      },
+      { answer: await personalAnswers(invocation, direct.title) },
+    ),
   )
 }
 

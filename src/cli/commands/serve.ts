@@ -1,4 +1,4 @@
-/** `portico serve`: runs a bundled server on standard streams or HTTP. */
+/** `portico serve`: runs the server of a module, or a bundled server, on standard streams or HTTP. */
 
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -15,9 +15,12 @@ export const BUNDLED_SERVERS = ['files', 'notes', 'deploy', 'rogue', 'everything
 type BundledServer = (typeof BUNDLED_SERVERS)[number]
 
 interface ServeOptions {
-  http?: number
+  http?: number | true
+  port?: number
   readOnly?: true
 }
+
+const DEFAULT_PORT = 3000
 
 interface Served {
   service: Service
@@ -81,22 +84,30 @@ const SERVERS: Readonly<
 export function registerServe(program: Command, runner: CommandRunner): void {
   program
     .command('serve')
-    .summary('run one of the bundled servers')
+    .summary('run your server, or a bundled one')
     .description(
-      `Runs one of the bundled servers, by default on standard streams:\n${Object.entries(SERVERS)
-        .map(([name, { takes }]) => `  ${name} ${takes}`)
-        .join('\n')}`,
+      'Runs the server that a module exports, as its default export or as "server", on standard streams or over HTTP.\n' +
+        'TypeScript runs without a build: on Node 22.18 or later, or with tsx (npm install -D tsx).\n' +
+        `Bundled servers:\n${Object.entries(SERVERS)
+          .map(([name, { takes }]) => `  ${name} ${takes}`)
+          .join('\n')}`,
     )
-    .argument('<name>')
+    .argument('<file or name>', 'a module such as ./server.ts, or the name of a bundled server')
     .argument('[args...]')
-    .option('--http <port>', 'serve over HTTP on this port of this machine; 0 picks a free port', toPort)
+    .option('--http [port]', `serve over HTTP on this machine. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toPort)
+    .option('--port <number>', 'the port for --http', toPort)
     .option('--read-only', 'files: offer only tools that read')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portico serve ./server.ts\n  portico serve ./server.ts --http --port 8080\n  portico serve files ~/docs',
+    )
     .action(runner.action(serveAction))
 }
 
 function toPort(text: string): number {
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('Expected a port, from 0 to 65535.')
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('Expected a port, from 0 to 65535. Write the file before --http.')
   return port
 }
 
@@ -104,14 +115,17 @@ const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as r
 
 async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
   const { io, screen, signal } = invocation
-  if (!isBundled(name)) throw unknownName('bundled server', name, BUNDLED_SERVERS, '')
-  const kind = SERVERS[name]
-  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'no arguments' : `only ${kind.takes}`}`)
-  const { service, close } = await kind.make(args, invocation, options)
+  if (options.port !== undefined && options.http === undefined) throw new UsageError('--port needs --http')
+  const { service, close } = await serverNamed(invocation, name, args, options)
   try {
     if (options.http !== undefined) {
       const { listen } = await import('../../http/index.ts')
-      const listening = await listen(service, { port: options.http, handleSignals: false })
+      const port = options.port ?? (options.http === true ? DEFAULT_PORT : options.http)
+      const listening = await listen(service, { port, handleSignals: false }).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'EADDRINUSE'
+          ? new UsageError(`Port ${port} is in use`, 'Choose another with --port; 0 picks a free one')
+          : error
+      })
       screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
       signal.addEventListener('abort', () => void listening.close(), { once: true })
       await listening.closed
@@ -124,4 +138,17 @@ async function serveAction(invocation: Invocation, name: string, args: string[],
   } finally {
     await close?.()
   }
+}
+
+async function serverNamed(invocation: Invocation, name: string, args: readonly string[], options: ServeOptions): Promise<Served> {
+  if (isBundled(name)) {
+    const kind = SERVERS[name]
+    if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'no arguments' : `only ${kind.takes}`}`)
+    return kind.make(args, invocation, options)
+  }
+  const { isModulePath, loadServer } = await import('../authoring/server-module.ts')
+  if (!isModulePath(name)) throw unknownName('bundled server', name, BUNDLED_SERVERS, '')
+  if (args.length > 0) throw new UsageError(`serve takes one file, got ${JSON.stringify(args[0])} too`)
+  const service = await loadServer(invocation.io.cwd, name)
+  return { service, close: () => Promise.resolve((service as { close?(): Promise<void> }).close?.()) }
 }

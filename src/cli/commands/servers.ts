@@ -1,5 +1,6 @@
 /** `portico servers`: manages the configured servers. Only `enable`, `login` and `logout` connect to one. */
 
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ConfigProvenance } from '../../host/index.ts'
 import {
@@ -133,7 +134,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
   const spec: ServerSpec = {
     id,
-    transport: transportFor(target, options),
+    transport: transportFor(target, options, io.cwd),
     tier,
     provenance: [{ client: 'portico', scope: 'ours', file: serverFile(hostFolderOf(io)).file }],
     ...(options.title !== undefined && { title: options.title }),
@@ -147,11 +148,12 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   screen.note(safe`Added ${id}: ${shownTransport(spec)}`)
 }
 
-function transportFor(target: TargetName, options: AddOptions): ServerTransport {
+/** Stores the folder: relative paths in a command mean the folder in which it was typed. */
+function transportFor(target: TargetName, options: AddOptions, folder: string): ServerTransport {
   if (target.kind === 'url') return { type: 'http', url: target.url, headers: options.header }
   if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
   const { command, args } = target
-  return { type: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
+  return { type: 'stdio', command, args, env: options.env, cwd: resolve(folder, options.cwd ?? '.') }
 }
 
 const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
@@ -300,7 +302,11 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
 }
 
 /** The command or address; values that look like secrets are replaced by their length. */
-const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
+const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => {
+  const shown = describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
+  // As it was typed: servers add NAME -- COMMAND.
+  return spec.transport.type === 'stdio' ? `-- ${shown}` : shown
+}
 
 const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => provenance.map(({ file }) => file)
 

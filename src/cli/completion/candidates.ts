@@ -2,6 +2,7 @@
 
 import type { Command, Option } from 'commander'
 import { LOG_LEVELS, SUPPORTED_REVISIONS } from '../../client/index.ts'
+import { CLIENT_NAMES } from '../clients/known-clients.ts'
 
 /** Names known on this machine. */
 export interface KnownNames {
@@ -24,6 +25,7 @@ const MAX_CANDIDATES = 1000
 export const isPlainName = (name: string): boolean => PLAIN.test(name)
 
 const OPTION_VALUES: Readonly<Record<string, () => readonly string[]>> = {
+  '--client': () => CLIENT_NAMES,
   '--log': () => LOG_LEVELS,
   '--revision': () => SUPPORTED_REVISIONS.map(({ version }) => version),
 }
@@ -97,6 +99,8 @@ async function operandsFor(path: string, operands: readonly string[], typed: str
       return server === undefined ? names.servers() : operands.length === 1 ? names.tools(server) : []
     case 'read':
       return server === undefined ? names.servers() : operands.length === 1 ? names.resources(server) : []
+    case 'record':
+      return operands.length === 1 ? names.servers() : []
     case 'serve':
       return operands.length === 0 ? names.bundled() : []
     case 'completion':

@@ -11,24 +11,23 @@ import { safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { ServerNotes } from '../output/server-notes.ts'
 import { CLIENT_INFO } from '../version.ts'
-import { refuseByName } from './configured.ts'
+import type { DirectServer } from './direct.ts'
+import { hasDisplay, showPage } from './open-page.ts'
 import type { TargetOptions } from './options.ts'
-import type { TargetName } from './target.ts'
 
 /** The transport target for a server. Nothing is started yet. */
-export async function targetFor(invocation: Invocation, target: TargetName, options: TargetOptions): Promise<Target> {
+export async function targetFor(invocation: Invocation, server: DirectServer): Promise<Target> {
+  const { target, options, authorize } = server
   const { screen } = invocation
   const notes = serverNotes(invocation)
   const onWarning = warningPrinter(invocation)
   switch (target.kind) {
-    case 'server':
-      return refuseByName(invocation, target.id)
     case 'url': {
       const { httpTarget } = await import('../../http/client/index.ts')
       return httpTarget(target.url, {
         headers: options.header,
         // If the person gives an Authorization header, there is no login.
-        ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation, target.url) }),
+        ...(!hasAuthorization(options.header) && { authorize: authorize ?? (await personalAuthorizer(invocation, target.url)) }),
         ...(options.insecure && { allowInsecure: true }),
         onWarning,
       })
@@ -82,6 +81,7 @@ async function personalAuthorizer(invocation: Invocation, server: string): Promi
         })
       const { confirmLogin } = await import('../terminal/answers.ts')
       await confirmLogin(invocation, server, url)
+      showPage(invocation, url, 'login', hasDisplay(invocation.io))
     },
   })
 }
@@ -115,14 +115,13 @@ function knownRevision(date: string): string {
 /** Connects, runs `use`, and always closes. */
 export async function withClient<T>(
   invocation: Invocation,
-  target: TargetName,
-  options: TargetOptions,
+  server: DirectServer,
   use: (client: Client) => Promise<T>,
   extra: ConnectOptions = {},
 ): Promise<T> {
-  const reached = await targetFor(invocation, target, options)
+  const reached = await targetFor(invocation, server)
   const { signal } = invocation
-  const connecting = Client.connect(reached, { ...connectOptions(invocation, options), ...extra })
+  const connecting = Client.connect(reached, { ...connectOptions(invocation, server.options), ...extra })
   const client = await orInterrupted(connecting, signal, () => void connecting.then((late) => late.close()).catch(() => {}))
   try {
     return await orInterrupted(use(client), signal)

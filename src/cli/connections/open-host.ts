@@ -19,10 +19,13 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
+import { openPage } from './open-page.ts'
 
 export interface OpenHostOptions {
   /** Use only these configured servers. Default: all. */
   only?: readonly string[]
+  /** Connect to none of them. Default: false. */
+  startsNothing?: boolean
   /** Without a terminal, questions wait in the inbox. Default: false. */
   parks?: boolean
   /** Ask nothing: for commands that only look. Default: false. */
@@ -49,7 +52,16 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, waits = true, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
+  {
+    only,
+    startsNothing = false,
+    parks = false,
+    asksNobody = false,
+    waits = true,
+    extra = {},
+    rulesForExtra = () => [],
+    options = {},
+  }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -65,12 +77,15 @@ export async function withHost<T>(
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)
   const host = await createHost({
-    servers: { ...extra, ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])) },
+    servers: {
+      ...extra,
+      ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, startsNothing ? { ...spec, isDisabled: true } : spec])),
+    },
     policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(extra).filter((id) => !chosen.some((spec) => spec.id === id))) },
     folder: hostFolderOf(io),
     project: io.cwd,
     info: CLIENT_INFO,
-    openUrl: (url) => openOrPrint(invocation, url),
+    openUrl: (url, purpose) => openPage(invocation, url, purpose),
     ...(ask && { ask }),
     onEvent: (event) => showEvent(invocation, event),
     ...options,
@@ -103,13 +118,6 @@ async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Ask
       return inbox.ask(question, signal)
     },
   }
-}
-
-async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
-  const { openBrowser } = await import('../../auth/index.ts')
-  await openBrowser(url).catch(() =>
-    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url)}`),
-  )
 }
 
 function notePending({ screen }: Invocation, host: Host, id: string): void {

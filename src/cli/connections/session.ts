@@ -4,9 +4,10 @@ import type { CallOptions, CallToolResult, Client, GetPromptResult, Prompt, Read
 import type { Host } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { withClient } from './connect.ts'
+import { withDirect } from './direct.ts'
 import type { ResourceListing } from './listings.ts'
 import type { TargetOptions } from './options.ts'
-import { describeTarget, type TargetName } from './target.ts'
+import type { TargetName } from './target.ts'
 
 type UseOptions = Pick<CallOptions, 'signal' | 'onProgress'>
 
@@ -32,8 +33,9 @@ export async function withSession<T>(
 ): Promise<T> {
   if (target.kind !== 'server') {
     const { personalAnswers } = await import('../terminal/answers.ts')
-    const answer = await personalAnswers(invocation, describeTarget(target))
-    return withClient(invocation, target, options, (client) => use(clientSession(client)), { answer })
+    return withDirect(invocation, target, options, async (server) =>
+      withClient(invocation, server, (client) => use(clientSession(client)), { answer: await personalAnswers(invocation, server.title) }),
+    )
   }
   const { withHost } = await import('./open-host.ts')
   return withHost(invocation, { only: [target.id], parks: options.inbox === true }, (host) => use(hostSession(host, target.id)))

@@ -11,6 +11,7 @@ const NARROWEST_NOTE = 20
 
 export class Screen {
   readonly #io: Io
+  #scrub = (text: string): string => text
   /** Results are written as JSON. */
   readonly isJson: boolean
   /** Styles for standard output. */
@@ -23,6 +24,11 @@ export class Screen {
     this.isJson = options.isJson ?? false
     this.style = stylesFor(wantsColour(io, io.stdout))
     this.noteStyle = stylesFor(wantsColour(io, io.stderr))
+  }
+
+  /** Removes these secrets from everything that is shown from now on. */
+  hideSecrets(scrub: (text: string) => string): void {
+    this.#scrub = scrub
   }
 
   /** Width for tables. Undefined without a terminal. */
@@ -48,27 +54,27 @@ export class Screen {
 
   /** A line of the result. */
   print(line: SafeText = NOTHING): void {
-    this.#io.terminal.write(this.#io.stdout, `${line.text}\n`)
+    this.#write(this.#io.stdout, `${line.text}\n`)
   }
 
   /** A part of a line of the result, as it streams in. */
   printPart(part: SafeText): void {
-    this.#io.terminal.write(this.#io.stdout, part.text)
+    this.#write(this.#io.stdout, part.text)
   }
 
   /** The whole result as JSON. */
   printJson(value: unknown): void {
-    this.#io.terminal.write(this.#io.stdout, `${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
+    this.#write(this.#io.stdout, `${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
   }
 
   /** One of many results, as one line of JSON. */
   printJsonLine(value: unknown): void {
-    this.#io.terminal.write(this.#io.stdout, `${jsonText(value)}\n`)
+    this.#write(this.#io.stdout, `${jsonText(value)}\n`)
   }
 
   /** A line for the person, on standard error. */
   note(line: SafeText): void {
-    this.#io.terminal.write(this.#io.stderr, `${line.text}\n`)
+    this.#write(this.#io.stderr, `${line.text}\n`)
   }
 
   /** Writes bytes without escaping. Only for output that the user asked for. */
@@ -83,11 +89,15 @@ export class Screen {
 
   /** Shows a line on standard error until something else is written or `clear` is called. Does nothing without a terminal. */
   showTransient(line: SafeText): void {
-    this.#io.terminal.showTransient(this.#io.stderr, line.text)
+    this.#io.terminal.showTransient(this.#io.stderr, this.#scrub(line.text))
   }
 
   clear(): void {
     this.#io.terminal.clear()
+  }
+
+  #write(output: Output, text: string): void {
+    this.#io.terminal.write(output, this.#scrub(text))
   }
 }
 

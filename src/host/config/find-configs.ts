@@ -66,6 +66,20 @@ export async function findClientConfigs(places: FindConfigsOptions = {}): Promis
   return found
 }
 
+/** A file in which a client keeps its servers, whether it exists or not. */
+export interface ConfigPlace {
+  client: string
+  scope: ConfigProvenance['scope']
+  file: string
+}
+
+/** The places of the user's files and of the project's files, the preferred file of a client first. */
+export function clientConfigPlaces(places: FindConfigsOptions = {}): ConfigPlace[] {
+  const home = resolve(places.home ?? homedir())
+  const known = [...userPlaces(home, places), ...(places.project === undefined ? [] : projectPlaces(resolve(places.project)))]
+  return known.map(([{ client }, scope, ...path]) => ({ client, scope, file: join(...path) }))
+}
+
 function managedPlaces({ platform = process.platform, system }: FindConfigsOptions): Place[] {
   if (platform === 'win32') return [[claudeCode, 'managed', system ?? 'C:\\', 'Program Files', 'ClaudeCode', 'managed-mcp.json']]
   if (platform === 'darwin')

@@ -50,7 +50,7 @@ export async function agreeToLogin(
   services: QuestionServices,
   server: HostedServer,
   href: string,
-  openUrl: (url: string) => void | Promise<void>,
+  openUrl: (url: string, purpose: 'login') => void | Promise<void>,
 ): Promise<void> {
   const url = personUrl(href)
   if (!url) throw new McpError('ERR_URL_REFUSED', `Not an address to log in at: ${JSON.stringify(href)}`)
@@ -63,5 +63,5 @@ export async function agreeToLogin(
     { url: url.host, message },
     { subject: () => ({ kind: 'url', message, url }), initiator: 'user' },
   )
-  await services.gate.run(action, async () => openUrl(url.href))
+  await services.gate.run(action, async () => openUrl(url.href, 'login'))
 }

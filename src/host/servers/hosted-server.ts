@@ -13,6 +13,7 @@ import type { Offering, PrimitiveKind } from '../model/offering.ts'
 import type { Question } from '../model/question.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import { redactError, redactHealth, redactOffering, redactValue } from '../secrets/redact-output.ts'
+import type { PermittedTransport } from './connect-server.ts'
 import { ServerStart, whereOf } from './prepare-transport.ts'
 import type { ServerServices } from './server-services.ts'
 import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
@@ -32,11 +33,21 @@ export interface HostedServerOptions {
   roots(): readonly string[]
 }
 
+/** How to connect to a server without the host in between. It contains secrets: use it once and do not store it. */
+export interface DirectConnection {
+  transport: PermittedTransport
+  /** Sends the tokens of the host, and logs in. Undefined if the server has no URL, or its configuration sets the authorization. */
+  authorize?: Authorizer
+  /** Removes the secrets of the server from text that is shown or stored. */
+  scrub(text: string): string
+}
+
 export class HostedServer implements ReviewedServer {
   readonly spec: ServerSpec
   readonly #services: ServerServices
   readonly #start: ServerStart
   readonly #roots: () => readonly string[]
+  readonly #auth: Authorizer | undefined
   readonly #supervised: SupervisedServer
   /** The current definitions, by kind and name. */
   #definitions: ReadonlyMap<string, Primitive> = new Map()
@@ -48,6 +59,7 @@ export class HostedServer implements ReviewedServer {
     this.spec = spec
     this.#services = services
     this.#roots = options.roots
+    this.#auth = auth
     this.#start = new ServerStart({
       spec,
       services,
@@ -203,6 +215,15 @@ export class HostedServer implements ReviewedServer {
 
   start(): void {
     this.#supervised.start()
+  }
+
+  /** Decides about a start as for a connection of the host, and returns what a connection needs. Starts nothing. */
+  async permitDirect(signal: AbortSignal): Promise<DirectConnection> {
+    const { redactor } = this.#services
+    const transport = await this.#start.permit(AbortSignal.any([signal, this.ending])).catch((error: unknown) => {
+      throw redactError(error, redactor)
+    })
+    return { transport, ...(this.#auth && { authorize: this.#auth }), scrub: (text) => redactor.scrub(text) }
   }
 
   /** Tries to start the server now, also after failures or refusals. */

@@ -14,7 +14,7 @@ export interface ServerAnswersOptions {
   /** Whether there is a person to ask. */
   canAsk: boolean
   /** Opens a page after the person agreed to it. */
-  openUrl(url: string): void | Promise<void>
+  openUrl(url: string, purpose: 'login' | 'page'): void | Promise<void>
   sample: Answers['sample']
   roots: NonNullable<Answers['roots']>
 }
@@ -58,7 +58,7 @@ async function askToOpen(
   const action = serverRequest(services, server(), 'elicit.url', args, { subject: () => ({ kind: 'url', message, url }), signal })
   return elicitResult(() =>
     services.gate.run(action, async () => {
-      await openUrl(url.href)
+      await openUrl(url.href, 'page')
       return { action: 'accept' }
     }),
   )

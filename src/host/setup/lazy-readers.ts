@@ -1,10 +1,12 @@
 /** Readers for configuration and policy files. Each loads its parser with the first call: the parsers load slower than the whole host. */
 
+import type { ConfigPlace } from '../config/find-configs.ts'
 import { loadParser } from '../policy/load-parser.ts'
 
 type ReadConfig = typeof import('../config/read-config.ts').readConfig
 type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
 type WritePreset = typeof import('../policy/write-preset.ts').writePreset
+type ClientConfigPlaces = typeof import('../config/find-configs.ts').clientConfigPlaces
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
 /**
@@ -22,6 +24,14 @@ export const readConfig: ReadConfig = async (...args) => (await loadParser(() =>
  */
 export const readClientConfigs: ReadClientConfigs = async (...args) =>
   (await loadParser(() => import('../config/read-client-configs.ts'))).readClientConfigs(...args)
+
+/**
+ * The files in which the other MCP clients keep their servers, for the user and for a project. They need not exist.
+ * @example
+ * const places = await clientConfigPlaces({ project: process.cwd() })
+ */
+export const clientConfigPlaces = async (...args: Parameters<ClientConfigPlaces>): Promise<ConfigPlace[]> =>
+  (await loadParser(() => import('../config/find-configs.ts'))).clientConfigPlaces(...args)
 
 /**
  * Writes the preset into a policy file. Rules and comments stay as they are.

@@ -35,6 +35,8 @@ export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: s
   if (typeof schema !== 'object' || schema === null) {
     throw new McpError('ERR_SCHEMA', `${where}: expected a Standard Schema or a JSON Schema object, got ${typeof schema}`)
   }
+  if (Object.values(schema).some(isStandard))
+    throw new McpError('ERR_SCHEMA', `${where}: expected a schema, got an object of schemas; wrap it in z.object({...})`)
   const fault = checkSchema(schema)
   if (fault !== undefined) throw new McpError('ERR_SCHEMA', `${where}: the schema is not valid: ${fault}`)
   // Compiled on first use, because most tools of a large server are never called.
@@ -49,7 +51,7 @@ export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: s
 }
 
 // Schemas of arktype are functions.
-const isStandard = (schema: AnySchema): schema is StandardSchemaV1 =>
+const isStandard = (schema: unknown): schema is StandardSchemaV1 =>
   ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
 
 function convert(schema: StandardSchemaV1, side: 'input' | 'output', where: string): JsonSchema {

@@ -19,6 +19,7 @@ import { notFound, readUri } from '../features/resources.ts'
 import type { Asker } from '../input/asker.ts'
 import { LiveAsker } from '../input/live.ts'
 import type { Question } from '../input/question.ts'
+import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
 import { changeNotice, covers, maxSubscriptionChars, tooLong, tooMany } from '../subscriptions.ts'
 
@@ -30,7 +31,8 @@ export interface SessionOptions {
   quota(): Quota
   principal: string | undefined
   revision: Revision
-  capabilities: ClientCapabilities
+  /** Undefined if the revision was assumed, without a handshake. */
+  capabilities: ClientCapabilities | undefined
   client: Implementation | undefined
 }
 
@@ -55,7 +57,7 @@ export class Session implements Dialect {
   #scopes: readonly string[] | undefined
 
   constructor(options: SessionOptions) {
-    const { core, principal, client, capabilities, revision } = options
+    const { core, principal, client, capabilities = {}, revision } = options
     this.#options = options
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
@@ -72,7 +74,11 @@ export class Session implements Dialect {
   }
 
   asker(call: Call): Asker {
-    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (question) => this.#send(question, call) })
+    return new LiveAsker({
+      name: targetOf(call),
+      capabilities: this.#options.capabilities,
+      send: (question) => this.#send(question, call),
+    })
   }
 
   method(call: Call): Params | undefined {

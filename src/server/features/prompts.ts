@@ -11,7 +11,7 @@ import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
@@ -149,17 +149,30 @@ export class Prompts {
   }
 }
 
+const MEMBERS: Members<PromptDefinition> = {
+  title: 1,
+  description: 1,
+  input: 1,
+  complete: 1,
+  icons: 1,
+  scopes: 1,
+  timeoutMs: 1,
+  _meta: 1,
+}
+
 function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptEntry {
   const { input, complete, scopes, timeoutMs: _timeout, ...rest } = definition
-  checkMeta(`Prompt ${JSON.stringify(name)}`, definition._meta)
-  checkScopes(`Prompt ${JSON.stringify(name)}`, scopes)
-  const port = input === undefined ? undefined : schemaPort(input, 'input', `Prompt ${JSON.stringify(name)} input`)
+  const where = `Prompt ${JSON.stringify(name)}`
+  checkMembers(where, definition, MEMBERS)
+  checkMeta(where, definition._meta)
+  checkScopes(where, scopes)
+  const port = input === undefined ? undefined : schemaPort(input, 'input', `${where} input`)
   const list = port ? argumentsOf(name, port) : undefined
   const unknown = Object.keys(complete ?? {}).find((each) => !list?.some((argument) => argument.name === each))
   if (unknown !== undefined)
     throw new McpError('ERR_DEFINITION', `The prompt ${JSON.stringify(name)} has no argument ${JSON.stringify(unknown)} to complete`)
   const prompt: Prompt = list === undefined ? { name, ...rest } : { name, ...rest, arguments: list }
-  checkWritable(`Prompt ${JSON.stringify(name)}`, prompt)
+  checkWritable(where, prompt)
   return { prompt, input: port, definition, handler }
 }
 

@@ -9,7 +9,7 @@ import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } fro
 import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkCache, checkCacheMembers, checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import { checkCache, checkCacheMembers, checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
@@ -205,12 +205,29 @@ export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NO
 /** RFC 3986 requires a scheme. Beyond that, only characters that break lines or paths are refused. */
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
+const MEMBERS: Members<ResourceDefinition> = {
+  name: 1,
+  title: 1,
+  description: 1,
+  mimeType: 1,
+  size: 1,
+  annotations: 1,
+  icons: 1,
+  cache: 1,
+  complete: 1,
+  scopes: 1,
+  timeoutMs: 1,
+  _meta: 1,
+}
+
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
   const { cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
-  checkMeta(`Resource ${uri}`, definition._meta)
-  checkScopes(`Resource ${uri}`, scopes)
-  checkCache(`Resource ${uri}`, cache)
-  checkWritable(`Resource ${uri}`, listed)
+  const where = `Resource ${uri}`
+  checkMembers(where, definition, MEMBERS)
+  checkMeta(where, definition._meta)
+  checkScopes(where, scopes)
+  checkCache(where, cache)
+  checkWritable(where, listed)
   if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
   const template = uriTemplate(uri)
   const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))

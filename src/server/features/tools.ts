@@ -12,7 +12,7 @@ import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
@@ -157,9 +157,22 @@ const NOTHING_MIRRORED: readonly ParamHeader[] = []
 
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
+const MEMBERS: Members<ToolDefinition> = {
+  title: 1,
+  description: 1,
+  input: 1,
+  output: 1,
+  annotations: 1,
+  icons: 1,
+  scopes: 1,
+  timeoutMs: 1,
+  _meta: 1,
+}
+
 function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
   const { input, output, timeoutMs, scopes, ...rest } = definition
   const where = `Tool ${JSON.stringify(name)}`
+  checkMembers(where, definition, MEMBERS)
   checkMeta(where, definition._meta)
   checkScopes(where, scopes)
   const inputPort = schemaPort(input === undefined ? NO_ARGUMENTS : input, 'input', `${where} input`)
@@ -198,10 +211,10 @@ function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise
   // Validate before serialising: a schema error says more than "not JSON".
   return thenMaybe(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
     if (checked.ok) return toCallResult(value, true)
-    const cause = new Error(describeIssues(checked.issues))
-    throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned a value that does not match its output schema`, {
-      cause,
-    })
+    throw new McpError(
+      'ERR_OUTPUT_INVALID',
+      `Tool ${JSON.stringify(tool.name)}: the result does not match its output schema: ${describeIssues(checked.issues)}`,
+    )
   })
 }
 

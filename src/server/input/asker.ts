@@ -14,11 +14,29 @@ export interface Asker {
   once<T>(key: string, step: () => T | Promise<T>): Promise<T>
 }
 
+/** Who asks, and what the client can answer. */
+export interface AskingFacts {
+  /** The tool, prompt or resource whose handler asks. */
+  name: string | undefined
+  /** Undefined if the client could not declare any, because the transport keeps no sessions. */
+  capabilities: ClientCapabilities | undefined
+}
+
+const ASKED: Readonly<Record<string, readonly [asks: string, lacks: string]>> = {
+  elicitation: ['asks the user a question', 'cannot show one'],
+  sampling: ['asks for an answer of a model', 'cannot give one'],
+  roots: ['asks for folders to work in', 'names none'],
+}
+
 /** Throws ERR_CAPABILITY_MISSING with the missing capabilities. */
-export function requireCapabilities(needs: ClientCapabilities, declared: ClientCapabilities): void {
-  const missing = missingFrom(needs as Record<string, unknown>, declared as Record<string, unknown>)
+export function requireCapabilities(needs: ClientCapabilities, { name, capabilities }: AskingFacts): void {
+  const missing = missingFrom(needs as Record<string, unknown>, (capabilities ?? {}) as Record<string, unknown>)
   if (!missing) return
-  throw new McpError('ERR_CAPABILITY_MISSING', `The client has not declared ${describe(missing)}`, {
+  const [asks, lacks] = ASKED[Object.keys(missing)[0] as string] as [string, string]
+  const why = capabilities
+    ? `this client ${lacks} (${describe(missing)})`
+    : 'this server keeps no sessions, which this client needs for that'
+  throw new McpError('ERR_CAPABILITY_MISSING', `${name === undefined ? 'The server' : JSON.stringify(name)} ${asks}, and ${why}`, {
     data: { requiredCapabilities: missing },
   })
 }

@@ -21,7 +21,7 @@ export interface Journal {
 export interface JournalOwner {
   principal: string | undefined
   method: string
-  target: unknown
+  target: string | undefined
   arguments: unknown
 }
 

@@ -2,12 +2,10 @@
 
 import { randomId } from '../../base/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
-import { type Asker, Names, requireCapabilities } from './asker.ts'
+import { type Asker, type AskingFacts, Names, requireCapabilities } from './asker.ts'
 import { describeAnswerIssues, type Question } from './question.ts'
 
-export interface LiveLine {
-  capabilities: ClientCapabilities
+export interface LiveLine extends AskingFacts {
   /** Sends a question and resolves with the answer, both in the types of the newest revision. */
   send(question: Pick<Question, 'request' | 'elicitationId'>): Promise<Record<string, unknown>>
 }
@@ -28,7 +26,7 @@ export class LiveAsker implements Asker {
 
   async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
     this.#names.claim(key)
-    requireCapabilities(question.needs, this.#line.capabilities)
+    requireCapabilities(question.needs, this.#line)
     const answer = await question.read(await this.#line.send(question))
     if (!answer.ok) throw new McpError('ERR_ANSWER_INVALID', describeAnswerIssues(question, answer.issues))
     return answer.value

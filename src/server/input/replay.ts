@@ -57,7 +57,7 @@ export class ReplayAsker implements Asker {
 
   async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
     this.#begin(key)
-    requireCapabilities(question.needs, this.#options.capabilities)
+    requireCapabilities(question.needs, { name: this.#options.owner.target, capabilities: this.#options.capabilities })
     const known = await this.#busily(() => this.#answerTo(key, question))
     if (known) return known.value
     return new Promise<Answer>((_, reject) => {

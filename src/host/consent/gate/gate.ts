@@ -1,6 +1,6 @@
 /**
  * The only path to an action, in steps: evaluate.ts decides it, ask.ts asks the person if the decision says so, apply-answer.ts
- * decides again with their answer, perform.ts records and performs it.
+ * decides again with their answer, run-and-record.ts records and performs it.
  */
 
 import { setMaxListeners } from 'node:events'

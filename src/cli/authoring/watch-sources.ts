@@ -1,0 +1,72 @@
+/** Watches the source files below a folder, without installed packages. */
+
+import { type FSWatcher, watch } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Each folder costs the system a watch. */
+const MAX_FOLDERS = 500
+/** Editors write a file in several steps. */
+const QUIET_MS = 120
+const SOURCE = /\.(?:[cm]?[jt]sx?|json|ya?ml|toml|env|md|txt)$/i
+const isSkipped = (name: string): boolean => name === 'node_modules' || name === 'dist' || name.startsWith('.')
+
+export interface SourceWatch {
+  close(): void
+}
+
+export interface WatchOptions {
+  /** Called with the last changed file, once for changes that follow each other closely. */
+  onChange(file: string): void
+  /** Called when changes in some folders will not be noticed. */
+  onWarning(text: string): void
+}
+
+export async function watchSources(folder: string, { onChange, onWarning }: WatchOptions): Promise<SourceWatch> {
+  const watchers = new Map<string, FSWatcher>()
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let isFull = false
+
+  const changed = (file: string): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => onChange(file), QUIET_MS)
+  }
+
+  const add = async (path: string): Promise<void> => {
+    if (isClosed || watchers.has(path)) return
+    if (watchers.size >= MAX_FOLDERS) {
+      if (!isFull) onWarning(`More than ${MAX_FOLDERS} folders below ${folder}: changes in the others are not noticed`)
+      isFull = true
+      return
+    }
+    try {
+      const watcher = watch(path, (_event, name) => {
+        if (name === null || isSkipped(name)) return
+        const file = join(path, name)
+        if (SOURCE.test(name)) changed(file)
+        // It may be a new folder.
+        else if (!name.includes('.')) void add(file)
+      })
+      watcher.on('error', () => {
+        watcher.close()
+        watchers.delete(path)
+      })
+      watchers.set(path, watcher)
+    } catch {
+      // Not a folder, or gone already.
+      return
+    }
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) if (entry.isDirectory() && !isSkipped(entry.name)) await add(join(path, entry.name))
+  }
+
+  await add(folder)
+  return {
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+      for (const watcher of watchers.values()) watcher.close()
+    },
+  }
+}

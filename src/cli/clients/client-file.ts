@@ -1,0 +1,94 @@
+/** Reads and writes the file of a client. The content before the last change is kept, so that it can be undone. */
+
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isObject } from '../../base/json.ts'
+import { readPlainFile } from '../../files/plain-file.ts'
+import { codeOf, privateFolder, readPrivate, removePrivate, writePrivate } from '../../files/private-file.ts'
+import { hostFolderOf } from '../connections/host-files.ts'
+import { UsageError } from '../errors.ts'
+import type { Io } from '../io.ts'
+
+const MAX_BYTES = 32 * 1024 * 1024
+const NEW_FILE_MODE = 0o600
+
+/** The text of the file. Undefined if there is none. */
+export async function readClientFile(file: string): Promise<string | undefined> {
+  try {
+    // A byte order mark is kept: the file must not change where nothing was to change.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readPlainFile(file, MAX_BYTES))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+interface Backup {
+  version: 1
+  file: string
+  /** Null if there was no file. */
+  before: string | null
+  /** Digest of the text that was written. */
+  after: string
+}
+
+/**
+ * Writes the file in one step, if it is still the one that the person saw.
+ * @param before the text that the person saw; undefined for a new file
+ */
+export async function writeClientFile(io: Pick<Io, 'env'>, file: string, before: string | undefined, after: string): Promise<void> {
+  if ((await readClientFile(file)) !== before) throw new UsageError(`${file} was changed meanwhile`, 'Run the command again')
+  const backup: Backup = { version: 1, file, before: before ?? null, after: digestOf(after) }
+  const path = backupPath(io, file)
+  await privateFolder(dirname(path))
+  await writePrivate(path, Buffer.from(JSON.stringify(backup)))
+  await replaceFile(file, after)
+}
+
+/** The text to go back to: null means that there was no file. Throws UsageError if the last change cannot be undone. */
+export async function undoable(io: Pick<Io, 'env'>, file: string): Promise<{ now: string; before: string | null }> {
+  const bytes = await readPrivate(backupPath(io, file), 2 * MAX_BYTES)
+  const backup: unknown = bytes && JSON.parse(Buffer.from(bytes).toString('utf8'))
+  if (!isBackup(backup)) throw new UsageError(`There is no change of ${file} to undo`)
+  const now = await readClientFile(file)
+  if (now === undefined || digestOf(now) !== backup.after)
+    throw new UsageError(
+      `${file} was changed since, so the change cannot be undone`,
+      'Remove the entry: portico uninstall NAME --client CLIENT',
+    )
+  return { now, before: backup.before }
+}
+
+export async function undo(io: Pick<Io, 'env'>, file: string): Promise<void> {
+  const { before } = await undoable(io, file)
+  if (before === null) await rm(file)
+  else await replaceFile(file, before)
+  await removePrivate(backupPath(io, file))
+}
+
+const isBackup = (value: unknown): value is Backup =>
+  isObject(value) && value.version === 1 && typeof value.after === 'string' && (value.before === null || typeof value.before === 'string')
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const backupPath = (io: Pick<Io, 'env'>, file: string): string =>
+  join(hostFolderOf(io), 'client-files', `${digestOf(file).slice(0, 32)}.json`)
+
+/** Follows a link: a file among others of a person's dotfiles stays there. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const real = await realpath(file).catch(() => file)
+  const mode = await stat(real).then(
+    (about) => about.mode & 0o777,
+    () => NEW_FILE_MODE,
+  )
+  await mkdir(dirname(real), { recursive: true })
+  const part = `${real}.${randomUUID()}.part`
+  try {
+    await writeFile(part, text, { mode })
+    await rename(part, real)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}

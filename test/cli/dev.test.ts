@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { watchSources } from '../../src/cli/authoring/watch-sources.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI } from './support/cli.ts'
+import { GREETER, project, words } from './support/project.ts'
+import { KEY, startTerminal } from './support/terminal.ts'
+
+const newFolder = temporaryFolders()
+
+test('a change starts the server again, and the last call can be repeated', async () => {
+  const folder = project(newFolder(), { 'server.ts': GREETER, 'words.ts': words('Hello') })
+  const terminal = startTerminal([CLI, 'dev', './server.ts'], { cwd: folder, env: { HOME: folder } })
+  await terminal.until('✓ greeter 1.0.0: 1 tool')
+  terminal.type(`call greet name=Ada${KEY.enter}`)
+  await terminal.until('Hello Ada')
+  writeFileSync(join(folder, 'words.ts'), words('Good day'))
+  await terminal.until(/words\.ts changed[\s\S]*✓ greeter/)
+  terminal.type(`again${KEY.enter}`)
+  await terminal.until('Good day Ada')
+  terminal.type(`q${KEY.enter}`)
+  expect(await terminal.exit, terminal.text()).toBe(0)
+}, 90_000)
+
+test('an error is shown once, and the next change starts the server again', async () => {
+  const folder = project(newFolder(), { 'server.ts': GREETER, 'words.ts': 'export const greeting: string = (\n' })
+  const terminal = startTerminal([CLI, 'dev', './server.ts'], { cwd: folder, env: { HOME: folder } })
+  await terminal.until('Waiting for the next change ...')
+  expect(terminal.text().match(/Unexpected end of file/g)).toHaveLength(1)
+  terminal.type(`tools${KEY.enter}`)
+  await terminal.until('./server.ts is not running')
+  writeFileSync(join(folder, 'words.ts'), words('Hello'))
+  await terminal.until('✓ greeter 1.0.0: 1 tool')
+  terminal.type(`again${KEY.enter}`)
+  await terminal.until('There is no call to repeat')
+  terminal.type(KEY.end)
+  expect(await terminal.exit, terminal.text()).toBe(0)
+}, 90_000)
+
+test('it runs without a terminal until it is stopped', async () => {
+  const folder = project(newFolder(), { 'server.ts': GREETER, 'words.ts': words('Hello') })
+  const child = spawn(process.execPath, [CLI, 'dev', './server.ts'], { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
+  const exit = new Promise((resolve) => child.once('exit', (code) => resolve(code)))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, { timeout: 20_000 }).toContain('✓ greeter 1.0.0')
+  child.kill('SIGTERM')
+  expect(await exit).toBe(0)
+}, 60_000)
+
+test('changes in new folders are noticed, and those of installed packages are not', async () => {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'node_modules'))
+  const seen: string[] = []
+  const watching = await watchSources(folder, { onChange: (file) => seen.push(file), onWarning: () => {} })
+  try {
+    mkdirSync(join(folder, 'tools'))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    writeFileSync(join(folder, 'node_modules', 'x.ts'), '')
+    writeFileSync(join(folder, 'tools', 'a.ts'), '')
+    await expect.poll(() => seen, { timeout: 5000 }).toEqual([join(folder, 'tools', 'a.ts')])
+  } finally {
+    watching.close()
+  }
+})
