@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { enableOffering } from '../../src/host/approval/enable-offering.ts'
 import { openPins } from '../../src/host/approval/pin-store.ts'
+import { ReviewQueue } from '../../src/host/approval/review-queue.ts'
 import type { ReviewedServer } from '../../src/host/approval/reviewed-server.ts'
 import { type HostEvent, type HostOptions, readAudit, STORAGE_PATHS } from '../../src/host/index.ts'
 import type { Offering } from '../../src/host/model/offering.ts'
@@ -179,4 +180,48 @@ describe('an offering that changes while it is examined', () => {
     expect(outcomes.some(({ isSecond }) => isSecond)).toBe(false)
     expect(outcomes.filter(({ enabled: each }) => each.length === 0).length).toBeGreaterThan(3)
   })
+})
+
+test('after an offering with faults, which the person is asked about, no later one is taken into use', async () => {
+  const { gate, wallNow } = await gateInMemory(async () => NO)
+  const pins = await openPins()
+  await pins.adopt('tools', { fingerprint: 'f', parts: [], warnings: [] })
+  const offering = (name: string): Offering => ({
+    info: undefined,
+    instructions: undefined,
+    capabilities: {},
+    tools: [{ name, inputSchema: { type: 'object' } }],
+    prompts: [],
+    resources: [],
+    templates: [],
+  })
+  const server: ReviewedServer & { offering: Offering; isListedWhole: boolean } = {
+    id: 'tools',
+    facts: { id: 'tools', fingerprint: 'f', tier: 'untrusted', isKnown: true, labels: [] },
+    shown: { id: 'tools', title: 'tools', where: 'here' },
+    offering: offering('one'),
+    isListedWhole: false,
+    isStartedByPerson: true,
+    ending: new AbortController().signal,
+    stateOf: () => 'unseen',
+  }
+  const enabled: unknown[] = []
+  const queue = new ReviewQueue({
+    parts: { gate, pins, ownConversation: { id: 'own' }, wallNow },
+    othersThan: () => [],
+    onReview: () => {},
+    onEnabled: (each) => enabled.push(each),
+    onApproved: () => {},
+    onWarning: () => {},
+  })
+  for (const [name, isWhole] of [
+    ['one', false],
+    ['two', true],
+  ] as const) {
+    Object.assign(server, { offering: offering(name), isListedWhole: isWhole })
+    queue.look(server)
+    await queue.settled()
+  }
+  expect(enabled).toEqual([])
+  expect(pins.list()[0]?.items).toEqual([])
 })

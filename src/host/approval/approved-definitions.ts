@@ -11,7 +11,7 @@ export interface Baseline {
   parts: readonly FingerprintPart[]
   /** Undefined while only the start of the server was approved. */
   approvedAt?: number
-  /** When the first complete offering of this fingerprint was seen. Later ones are never enabled without a question. */
+  /** When the first offering of this fingerprint was seen. Later ones are never enabled without a question. */
   offeredAt?: number
   /** Tools whose claim that they only read the person believes, with the pin of the definition that made the claim. */
   readOnly?: readonly { name: string; pin: string }[]

@@ -59,7 +59,7 @@ export interface PinStore {
   adopted(server: string): Fingerprint | undefined
   /** Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. */
   adopt(server: string, now: Fingerprint): Promise<void>
-  /** Notes that the server has listed a complete offering. True for the first one of this fingerprint, if nothing was ever approved. */
+  /** Notes that the server has listed its offering. True for the first one of this fingerprint, if nothing was ever approved. */
   offered(server: PinnedServer, at: number): Promise<boolean>
   /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>

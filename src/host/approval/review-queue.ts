@@ -75,13 +75,16 @@ export class ReviewQueue {
   }
 
   /**
-   * Takes the first complete offering of a server into use, except for the part with warnings, if the person agreed to the start. A
-   * later offering, also one that comes while this one is examined, is asked about.
+   * Takes the first offering of a server into use, except for the part with warnings, if it was read without faults and the person
+   * agreed to the start. A later offering, also one that comes while this one is examined, is asked about.
    */
   async #enableFirst(server: ReviewedServer, signal: AbortSignal): Promise<boolean> {
     const { parts, othersThan, onApproved, onEnabled } = this.#options
     const { offering, isListedWhole } = server
-    if (!offering || !isListedWhole || !(await parts.pins.offered(server.facts, parts.wallNow())) || !server.isStartedByPerson) return false
+    if (!offering) return false
+    // Also of an offering with faults: the person is asked about it, and a later one must not pass over their answer.
+    const isFirst = await parts.pins.offered(server.facts, parts.wallNow())
+    if (!isFirst || !isListedWhole || !server.isStartedByPerson) return false
     const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal })
     if (!enabled) return false
     onApproved(server)
