@@ -1,4 +1,4 @@
-/** A channel: the server's side of one session, as transports use it. */
+/** A channel: the server's side of one client connection. It may hold a session. */
 
 import { INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'

@@ -18,7 +18,7 @@ export interface ServeStdioOptions extends Partial<ReadBounds> {
   maxPendingBytes?: number
   /** How long requests in progress may take after the client has closed the input. Default: 300 ms. */
   graceMs?: number
-  /** Streams to use instead of standard input and output. The process is then not ended. */
+  /** Streams to use instead of standard input and output. With them, the end of the connection does not end the process. */
   streams?: { input: Readable; output: Writable }
 }
 
@@ -139,7 +139,10 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
 }
 
-/** Ends with a signal and with the parent process, because another process may keep the input open. */
+/**
+ * Stops serving on SIGTERM or SIGINT, or when the parent process exits. The end of input is not enough, because another process may
+ * keep it open.
+ */
 function followProcess(onSignal: () => void, onOrphaned: () => void): (() => void)[] {
   const parent = process.ppid
   const timer = setInterval(() => {

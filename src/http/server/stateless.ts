@@ -54,7 +54,7 @@ export function answerStateless(message: Incoming, post: HttpPost, options: Stat
       return takeNotification(message, post, options)
     case 'result':
     case 'error':
-      return refuse(400, 'Clients send no responses in this protocol revision')
+      return refuse(400, 'A client cannot send responses in this protocol revision')
     case 'batch':
       return refuse(400, 'Batches are not part of this protocol revision')
     case 'malformed':

@@ -27,7 +27,7 @@ export interface ToolDefinition<
   title?: string
   /** Tells the model what the tool does. */
   description?: string
-  /** The schema of the arguments: an object. Default: no arguments. */
+  /** The schema of the arguments. It must describe an object. Default: no arguments. */
   input?: In
   /** The schema of the return value. Every result is checked against it. */
   output?: Out
@@ -98,7 +98,7 @@ export class Tools {
       const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
       throw new McpError(
         'ERR_DEFINITION',
-        `The name of a tool has 1 to 128 characters of ${characters}, got ${JSON.stringify(name)}${hint}`,
+        `A tool name must have 1 to 128 characters from \`${characters}\`; got ${JSON.stringify(name)}${hint}`,
       )
     }
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle

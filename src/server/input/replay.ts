@@ -131,7 +131,10 @@ export class ReplayAsker implements Asker {
     const { limits, owner, keys } = this.#options
     const journal = this.#journal
     if (journal.round >= limits.maxRounds) {
-      throw new McpError('ERR_LIMIT', `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); use a task`)
+      throw new McpError(
+        'ERR_LIMIT',
+        `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); ask several questions in one round`,
+      )
     }
     const asked: Record<string, string> = {}
     for (const key of Object.keys(journal.answers)) asked[key] = journal.asked[key] as string

@@ -54,7 +54,10 @@ export class ClientRegistration {
     this.#server = server
     const { clientDocument } = options
     if (clientDocument !== undefined && !isClientDocumentUrl(clientDocument)) {
-      throw authError('client', 'clientDocument must be an https URL with a path and without fragment, user name or dot segments')
+      throw authError(
+        'client',
+        'clientDocument must be an https URL with a path and without a fragment, a user name, or "." or ".." segments',
+      )
     }
   }
 

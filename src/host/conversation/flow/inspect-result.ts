@@ -7,7 +7,7 @@ import { hasInvisible, visibleText } from '../../../base/text/visible-text.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Finding } from '../../model/question.ts'
-import { DEFAULT_RESULT_LIMITS, jsonBytes, type ResultLimits } from './cap-result.ts'
+import { DEFAULT_RESULT_LIMITS, describeLimit, jsonBytes, type ResultLimits } from './cap-result.ts'
 import { INJECTIONS } from './injections.ts'
 import { jsonTexts } from './json-texts.ts'
 
@@ -19,7 +19,7 @@ export function inspectResult(result: CallToolResult, limits: Partial<ResultLimi
   const { maxBytes, maxSearched } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
   const findings: Finding[] = []
   const bytes = jsonBytes(result.content) + jsonBytes(result.structuredContent)
-  if (bytes > maxBytes) findings.push({ kind: 'too-large', text: `it has ${bytes} bytes; the limit is ${maxBytes} (maxBytes)` })
+  if (bytes > maxBytes) findings.push({ kind: 'too-large', text: `it has ${bytes} bytes; the limit is ${describeLimit(maxBytes)}` })
   const text = searched(result, maxSearched)
   const secrets = countSecrets(text)
   if (secrets > 0)

@@ -310,12 +310,12 @@ class Log implements WritableAuditLog {
     if (!torn) return tail
     await this.#setAside(tail, torn)
     // A record whose newline was missing is now complete.
-    return torn.isClosed ? this.#mended() : tail
+    return torn.isComplete ? this.#mended() : tail
   }
 
-  async #setAside({ segment, size }: Tail, { bytes, begun, isClosed }: IncompleteLine): Promise<void> {
+  async #setAside({ segment, size }: Tail, { bytes, begun, isComplete }: IncompleteLine): Promise<void> {
     const { handle } = await this.#fileOf(segment)
-    if (isClosed) {
+    if (isComplete) {
       await handle.truncate(size + begun)
       await handle.appendFile('\n')
       return handle.datasync()

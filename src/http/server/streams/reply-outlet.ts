@@ -26,7 +26,7 @@ export interface ReplyOwner {
   beginAnswer(reply: HttpReply): AnswerStream
   /** Sends the answer as a complete stream with one event. */
   answerAsEvent(reply: HttpReply, json: string): void
-  /** The status of an answer in JSON. */
+  /** The HTTP status for an answer that is sent as JSON and not as a stream. */
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will get none. */
   onOver(body: BodyMemory): void

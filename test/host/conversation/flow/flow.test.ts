@@ -198,7 +198,7 @@ describe('a result', () => {
       isError: true,
     }
     expect(inspectResult(large, { maxBytes: 1_000 })).toEqual([
-      { kind: 'too-large', text: expect.stringContaining('the limit is 1000 (maxBytes)') },
+      { kind: 'too-large', text: expect.stringContaining('the limit is 1000 bytes (maxResultBytes, or resultBytes in a rule)') },
     ])
     const cut = capResult(large, { maxBytes: 1_000 })
     expect(Buffer.byteLength(JSON.stringify(cut.content))).toBeLessThan(1_200)
