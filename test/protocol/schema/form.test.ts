@@ -190,8 +190,8 @@ describe('a field', () => {
     [{ type: 'array' }, 'is a list'],
     [{ type: 'null' }, '"null"'],
     [{ type: ['string', 'null'] }, '["string","null"]'],
-    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, '"untyped"'],
-    [{ $ref: '#/$defs/a' }, '"untyped"'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'has no type'],
+    [{ $ref: '#/$defs/a' }, 'has no type'],
     [{}, 'has no type; a form allows only strings, numbers, booleans and choices'],
     [true, 'has no schema'],
   ])('a field that is %j is refused: %s', (field, reason) => {
