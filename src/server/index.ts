@@ -26,13 +26,13 @@ export {
   type UriTemplate,
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
-export type { Caller } from './call.ts'
 export { audio, embed, image, link, text } from './content.ts'
 export type { AnswersTo, Context, Questions } from './context.ts'
 export type { Completer, Completers, CompletionContext } from './features/completer.ts'
 export type { PromptDefinition, PromptHandle } from './features/prompts.ts'
 export type { ResourceDefinition, ResourceHandle } from './features/resources.ts'
 export type { ToolDefinition, ToolHandle } from './features/tools.ts'
+export type { Caller } from './incoming-call.ts'
 export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './input/question.ts'
 export { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 export type { Log, LoggingOptions } from './logging.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/client.ts'
-import { type VerdictMemory, verdictMemory } from '../../src/client/verdict-memory.ts'
+import { type VerdictMemory, verdictMemory } from '../../src/client/dialect-memory.ts'
 import { connect, type Verdict } from '../../src/index.ts'
 import { McpError } from '../../src/protocol/errors.ts'
 import type { LinkReceiver, Target } from '../../src/protocol/seams/link.ts'

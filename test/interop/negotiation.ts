@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import type { ConnectOptions } from '../../src/client/options.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { connect } from '../../src/index.ts'
 import type { Target } from '../../src/protocol/seams/link.ts'
 import { processTarget } from '../../src/stdio/index.ts'

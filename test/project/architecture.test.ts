@@ -58,12 +58,12 @@ test.each([
 test('every part of the protocol has its place in ARCHITECTURE.md', () => {
   proves('T-BASE-006')
   const places = [
-    'src/jsonrpc/peer.ts',
+    'src/jsonrpc/json-rpc-endpoint.ts',
     'src/protocol/model/lifecycle.ts',
     'src/auth/client/oauth.ts',
     'src/auth/server/resource-server.ts',
     'src/server/features/tools.ts',
-    'src/client/answers.ts',
+    'src/client/answer-server.ts',
     ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/model/${utility}.ts`),
   ]
   for (const path of places) expect(existsSync(`${root}/${path}`), path).toBe(true)

@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Answers, Asking } from '../../client/answers.ts'
+import type { Answers, Asking } from '../../client/answer-server.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'

@@ -3,7 +3,7 @@
 import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { orAborted } from '../../base/wait.ts'
-import type { Answers } from '../../client/answers.ts'
+import type { Answers } from '../../client/answer-server.ts'
 import type { Client } from '../../client/client.ts'
 import type { ClientLimits } from '../../client/limits.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'

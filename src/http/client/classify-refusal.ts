@@ -6,7 +6,7 @@ import { ANSWER_BOUNDS, read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
-import { excerpt } from './faults.ts'
+import { excerpt } from './errors.ts'
 
 export interface RefusedResponse {
   /** Names the server in errors. */

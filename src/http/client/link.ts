@@ -9,11 +9,11 @@ import { revisionOf } from '../../revisions/index.ts'
 import type { ClassifiedRefusal } from './classify-refusal.ts'
 import { postHeaders, type SessionHeaders } from './headers.ts'
 import { type CallAbout, HttpCall } from './http-call.ts'
-import type { HttpConnection, HttpRequest } from './http-connection.ts'
-import { HttpNotification } from './http-notification.ts'
+import type { HttpConnection, HttpRequest } from './http-request.ts'
 import { Lane, LanePlace } from './lane.ts'
 import { LegacySseStream } from './legacy-sse.ts'
 import { describeMessage } from './match-answer.ts'
+import { OneWayPost } from './one-way-post.ts'
 import { RemoteSession } from './session.ts'
 
 const MAX_UNUSABLE_WARNINGS = 10
@@ -161,7 +161,7 @@ export class HttpLink implements Link {
 
   #notify(json: string, about: About | undefined, onDone: (isAccepted: boolean) => void = () => {}): void {
     if (this.#isClosed) return
-    new HttpNotification(this.connection, this.post(json, about), {
+    new OneWayPost(this.connection, this.post(json, about), {
       method: about?.method ?? 'a response',
       hasSession: this.sessionHeaders(about).id !== undefined,
       onAccepted: () => onDone(true),
@@ -198,7 +198,7 @@ export class HttpLink implements Link {
     call.divert({ abort: () => place.leave() })
     // This transport names no session in its headers, so a 404 is a failure like any other.
     place.enter(this.#legacyCalls, () => {
-      new HttpNotification(this.connection, this.post(json, about), {
+      new OneWayPost(this.connection, this.post(json, about), {
         method: about.method,
         hasSession: false,
         onFail: (error) => this.lose(call, error),

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { retryAfterIn, statusName } from './classify-refusal.ts'
+import { answerFault } from './errors.ts'
 import { EventReader, idHeader } from './event-reader.ts'
-import { answerFault } from './faults.ts'
 import { mediaTypeOf } from './headers.ts'
-import type { HttpConnection, ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpConnection, ResponseHandler, Sending } from './http-request.ts'
 
 export interface StreamOptions {
   headers(lastEventId: string | undefined): string[]

@@ -8,11 +8,11 @@ import type { Prompt, PromptArgument } from '../../protocol/model/prompts.ts'
 import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { demand } from '../../protocol/seams/access.ts'
-import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -89,11 +89,11 @@ export class Prompts {
     }) as PromptHandle
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#listing.page(call.params.cursor, call.access)
   }
 
-  async get(call: Call): Promise<Params> {
+  async get(call: IncomingCall): Promise<Params> {
     const { name, arguments: args = {} } = call.params
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')

@@ -6,11 +6,11 @@ import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/ba
 import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
 import { demand } from '../../protocol/seams/access.ts'
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
-import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkCache, checkCacheMembers, checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -119,15 +119,15 @@ export class Resources {
     this.#environment.announce({ kind: 'resource', uri })
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#fixedListing.page(call.params.cursor, call.access)
   }
 
-  listTemplates(call: Call): Params | Promise<Params> {
+  listTemplates(call: IncomingCall): Params | Promise<Params> {
     return this.#templateListing.page(call.params.cursor, call.access)
   }
 
-  read(call: Call): Params | Promise<Params> {
+  read(call: IncomingCall): Params | Promise<Params> {
     const uri = readUri(call.params)
     const found = this.find(uri)
     if (!found) throw notFound(uri)

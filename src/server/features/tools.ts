@@ -9,11 +9,11 @@ import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { demand } from '../../protocol/seams/access.ts'
-import type { Call } from '../call.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -116,11 +116,11 @@ export class Tools {
     return typeof name === 'string' ? this.#registry.get(name)?.scopes : undefined
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#listing.page(call.params.cursor, call.access)
   }
 
-  call(call: Call): Params | Promise<Params> {
+  call(call: IncomingCall): Params | Promise<Params> {
     const { name, arguments: args = {} } = call.params
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
@@ -133,7 +133,7 @@ export class Tools {
     )
   }
 
-  #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
+  #run(call: IncomingCall, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     const context = new CallContext(call, this.#environment)
     const timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
@@ -177,7 +177,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
 }
 
-function badArguments(name: string, issues: readonly Issue[], call: Call): Params {
+function badArguments(name: string, issues: readonly Issue[], call: IncomingCall): Params {
   const message = describeBadArguments(name, issues)
   if (call.revision.reportsBadArgumentsInResult) return errorResult(message)
   throw new McpError('ERR_INVALID_PARAMS', message)

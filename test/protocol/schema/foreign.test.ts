@@ -180,5 +180,7 @@ test('the limits can be set', async () => {
   const bounds = { ...FOREIGN_SCHEMA_BOUNDS, maxSchemaNodes: 1, maxPatternSize: 3 }
   await expect(compileForeign({ not: {} }, { bounds })).rejects.toThrow('it has more than 1 subschemas (maxSchemaNodes)')
   await expect(compileForeign({ pattern: 'abc' }, { bounds })).resolves.toBeTypeOf('function')
-  await expect(compileForeign({ pattern: 'abcd' }, { bounds })).rejects.toThrow('at most 3 states with repetitions written out (maxPatternSize)')
+  await expect(compileForeign({ pattern: 'abcd' }, { bounds })).rejects.toThrow(
+    'at most 3 states with repetitions written out (maxPatternSize)',
+  )
 })

@@ -3,7 +3,7 @@
 import { basicCredentials } from '../../oauth-crypto.ts'
 import { appendedWellKnown, insertedWellKnown, rulesFor, usableUrl } from '../discovery/urls.ts'
 import { authError, errorCode } from '../errors.ts'
-import { type FetchContext, fetchDocument, fetchJson, withoutQuery } from '../http.ts'
+import { type FetchContext, fetchDocument, fetchJson, withoutQuery } from '../fetch-json.ts'
 import { FORM_HEADERS, requestTokens } from '../tokens/token-request.ts'
 import type { GrantContext, OAuthGrant, ObtainedTokens } from './oauth-grant.ts'
 

@@ -7,7 +7,7 @@ import { storeKey, type TokenStore } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { isClientDocumentUrl } from '../discovery/urls.ts'
 import { authError } from '../errors.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import { type ClientIdentity, identify, type RegisteredClient } from './client-authentication.ts'
 import { type Registration, readRegistration, register } from './dynamic-registration.ts'
 

@@ -3,7 +3,7 @@
 import { scopesIn } from '../discovery/scopes.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { authError, errorCode } from '../errors.ts'
-import { type FetchContext, fetchJson, type JsonResponse, withoutQuery } from '../http.ts'
+import { type FetchContext, fetchJson, type JsonResponse, withoutQuery } from '../fetch-json.ts'
 import type { ClientIdentity } from '../registration/client-authentication.ts'
 import type { DpopKey } from './dpop-key.ts'
 import { lifetime, type Tokens } from './tokens.ts'

@@ -1,6 +1,6 @@
 /** Counts the resources that each caller uses: by principal, or by address without authentication. */
 
-import { addressKey } from './address.ts'
+import { addressKey } from './client-address.ts'
 
 /** Events kept for a client that may resume a stream. */
 export interface EventStore {

@@ -28,7 +28,7 @@ import type { Failure, ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
 
-export class Core implements FeatureEnvironment {
+export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
   readonly instructions: string | undefined
   readonly supported: readonly Revision[]
