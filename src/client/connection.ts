@@ -42,7 +42,7 @@ export class Connection {
   readonly #memory: VerdictMemory
   readonly #restarts: number[] = []
   #openLink: OpenLink | undefined
-  /** Earlier wires with unanswered requests. */
+  /** Earlier links with unanswered requests. */
   #retired: OpenLink[] = []
   #dialect: ClientDialect | undefined
   #stopHeartbeat: () => void = () => {}

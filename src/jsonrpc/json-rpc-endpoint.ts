@@ -60,7 +60,7 @@ interface PeerState {
   onIdle: (() => void)[] | undefined
 }
 
-/** Shared by all peers without waiting requests. Never written to. */
+/** Shared by all endpoints without waiting requests. Never written to. */
 const NONE_WAITING = new Map<Id, Exchange>()
 
 export class JsonRpcEndpoint {

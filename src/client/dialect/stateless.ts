@@ -236,7 +236,7 @@ export class ClientStateless implements ClientDialect {
 const REOPEN_MS = 1000
 const MAX_REOPEN_MS = 30_000
 
-/** Failures of the network, not decisions of the server. */
+/** Errors after which the client listens again: failures of the network, not decisions of the server. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 

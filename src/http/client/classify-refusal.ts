@@ -15,9 +15,9 @@ export interface RefusedResponse {
   headers: IncomingHttpHeaders
   body: string
   method: string
-  /** Of the refused request; undefined for a message that gets no answer. */
+  /** The id of the refused request; undefined for a message that gets no answer. */
   id: Id | undefined
-  /** Whether it was sent with a session id. */
+  /** Whether the request was sent with a session id. */
   hasSession: boolean
 }
 

@@ -36,7 +36,7 @@ export class HttpCall implements ResponseHandler {
   #status = 0
   #events: EventReader | undefined
   #body: BodyText | undefined
-  /** Of the response. The one to `initialize` holds the session id. */
+  /** The headers of the response. The response to `initialize` contains the session id. */
   headers: IncomingHttpHeaders = {}
 
   constructor(link: HttpLink, about: CallAbout, json: string) {

@@ -40,14 +40,14 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   readonly #place = new LanePlace()
   #request: HttpRequest
   #permission: Permission | undefined
-  /** Of the attempt that runs now. Callbacks of earlier attempts come with another controller and are ignored. */
+  /** The controller of the current attempt. Callbacks of earlier attempts come with another controller and are ignored. */
   #controller: Dispatcher.DispatchController | undefined
   #redirects = 0
   #permissionAttempts = 0
   #busyRetries = 0
   #isOver = false
   #held: HeldBody | undefined
-  /** Set while a busy server is given time. */
+  /** Set while the request waits for a busy server. */
   #wait: Timer | undefined
 
   constructor(connections: ConnectionPool, request: HttpRequest, handler: ResponseHandler, permission: Permission | undefined) {

@@ -23,14 +23,14 @@ export interface HttpLinkOptions {
   onWarning(message: string): void
 }
 
-/** Only the calls of the link use the members after `close`. */
+/** The connection to one server over HTTP. The members after `close` are only for the calls of this link. */
 export class HttpLink implements Link {
   readonly connection: HttpLinkOptions['connection']
   readonly session: RemoteSession
   readonly #onWarning: (message: string) => void
   receiver: LinkReceiver | undefined
   readonly #calls = new Map<Id, HttpCall>()
-  /** Bounds the calls over the legacy transport. Its POSTs end before the answers come, so the lane of calls does not. */
+  /** Bounds the calls over the legacy transport. The lane of calls cannot, because a POST there ends before its answer comes. */
   readonly #legacyCalls: Lane
   /** Set once the server turned out to speak the legacy transport: messages are posted to `endpoint`. */
   #legacy: { stream: LegacySseStream; endpoint: URL } | undefined

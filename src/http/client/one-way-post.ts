@@ -65,13 +65,13 @@ export class OneWayPost implements ResponseHandler {
     const { server } = this.#connection
     const body = this.#body.text() ?? ''
     const refusal = classifyRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hasSession })
-    // A message without an id never gets an error as its answer, so there is a fault in every other case.
+    // The message has no id, so the refusal is either a fault or a lost session, never a JSON-RPC answer.
     if ('fault' in refusal) this.#options.onFail(refusal.fault)
     else this.#options.onSessionGone?.()
   }
 
   onFail(error: McpError): void {
-    // After the acceptance a broken connection does not matter.
+    // Once the server has accepted the message, a broken connection does not matter.
     if (this.#status < 200 || this.#status >= 300) this.#options.onFail(error)
   }
 }

@@ -81,7 +81,7 @@ export class Prompts {
 
   define(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptHandle {
     if (name === '' || name.length > 128)
-      throw new McpError('ERR_DEFINITION', `A prompt's name has 1 to 128 characters, not ${name.length}`)
+      throw new McpError('ERR_DEFINITION', `A prompt name must have 1 to 128 characters; got ${name.length}`)
     return this.#registry.add(name, definition, handler, (current, run) => {
       const entry = toEntry(name, current, run as AnyPromptHandler)
       if (current.complete !== undefined) this.#hadCompleters = true

@@ -103,7 +103,7 @@ export class Resources {
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
       throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
     if (uri.length > MAX_URI_LENGTH)
-      throw new McpError('ERR_DEFINITION', `The URI of a resource has at most ${MAX_URI_LENGTH} characters, got ${uri.length}`)
+      throw new McpError('ERR_DEFINITION', `The URI of a resource must have at most ${MAX_URI_LENGTH} characters; got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => {
       const entry = toEntry(uri, current, run)

@@ -76,7 +76,7 @@ export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'who
 export interface ThirdParty {
   /**
    * The third party's access token for the caller. Never show it. If the account is not connected, throws the error that sends
-   * the person to the page: let it pass.
+   * the person to the page: do not catch it.
    */
   tokenFor(auth: TokenClaims | undefined): Promise<string>
   /** Removes the account of the caller. */

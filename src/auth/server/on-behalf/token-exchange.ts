@@ -96,7 +96,7 @@ export function createExchange(options: TokenExchangeOptions, maxKnown: number):
     const key = await sha256(JSON.stringify([presented, target.audience, target.resource, target.scopes]))
     const before = known.get(key)
     if (before && before.until > clock.now()) return before.token
-    // Without an end until the response arrives, so that concurrent calls share one request.
+    // The entry does not expire before the response arrives, so that concurrent calls share one request.
     const entry: Exchanged = { token: Promise.resolve(''), until: Number.POSITIVE_INFINITY }
     entry.token = exchange(presented, target, entry)
     known.set(key, entry)

@@ -30,7 +30,7 @@ export function inspectResult(result: CallToolResult, limits: Partial<ResultLimi
   }
   if (hasInvisible(text)) findings.push({ kind: 'injection', text: 'it has invisible characters, which a model can read' })
   const hosts = new Set([...text.matchAll(LINK_HOST)].map(([, host = '']) => host.toLowerCase()))
-  if (hosts.size > 0) findings.push({ kind: 'remote-content', text: `it has links or images of ${listed(hosts)}` })
+  if (hosts.size > 0) findings.push({ kind: 'remote-content', text: `it has links to or images from ${listed(hosts)}` })
   const tags = new Set([...text.matchAll(ACTIVE_TAG)].map(([, tag = '']) => tag.toLowerCase()))
   if (tags.size > 0) findings.push({ kind: 'remote-content', text: `it has HTML that loads or runs something: ${listed(tags)}` })
   return findings

@@ -19,7 +19,7 @@ export interface Anchoring {
   settled(): Promise<void>
 }
 
-/** A checkpoint implies the earlier ones, so after a failure only the newest is retried. */
+/** After a failure, this many of the newest checkpoints are kept for the next attempt. A checkpoint also confirms the earlier ones. */
 const MAX_WAITING = 100
 const MAX_ANCHOR_FILE_BYTES = 64 * 1024 * 1024
 

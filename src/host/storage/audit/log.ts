@@ -92,7 +92,7 @@ interface Waiting {
 }
 
 const BATCH_RECORDS = 1_000
-/** For this long after another process has written, this process pauses between its turns. */
+/** For this long after another process has written, this process waits `ROOM_MS` between its writes, so that both get the lock. */
 const SHARING_MS = 1_000
 const ROOM_MS = 3
 

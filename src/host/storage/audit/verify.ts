@@ -157,7 +157,7 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
 }
 
 function tornReason({ bytes, begun, isComplete }: IncompleteLine): string {
-  const next = `the next start of a host ${isComplete ? 'keeps the record' : 'sets this aside, and records that'}`
+  const next = `the next start of a host ${isComplete ? 'keeps the record' : 'moves it to another file and records that'}`
   if (begun === 0) return `the file ends with zeros, as after a crash of the machine; ${next}`
   const zeros = begun < bytes.length ? ', and zeros follow it' : ''
   return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`

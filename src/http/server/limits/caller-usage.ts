@@ -38,7 +38,7 @@ export class CallerUsage {
   arriving = 0
   /** Memory of the events kept for clients that resume. */
   keptBytes = 0
-  /** The streams that keep them, oldest first: ended and open ones. */
+  /** The streams that keep these events, oldest first: ended streams here, open streams in `live`. */
   readonly ended = new Set<EventStore>()
   readonly live = new Set<EventStore>()
 

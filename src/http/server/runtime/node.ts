@@ -28,7 +28,10 @@ class Connection {
     socket.once('end', () => this.#probe(PROBES_MS))
   }
 
-  /** Finds out whether a client that closed its side is still there. Only a write after its reset fails, hence several probes. */
+  /**
+   * Finds out whether a client that closed its side is still there. A write fails only after the reset of the client has arrived, so
+   * this writes several times.
+   */
   #probe([delay, ...more]: readonly number[]): void {
     let isOpen = false
     // One probe is enough for the whole connection.

@@ -35,7 +35,7 @@ export interface SessionRequestsOptions {
   now(): number
 }
 
-/** The error codes of all revisions with sessions are the same. */
+/** Gives errors about headers their code. The codes are the same in all revisions with sessions. */
 const REVISION_WITHOUT_HEADER = revisionOf(VERSION_WITHOUT_HEADER) as Revision
 const NOT_FOUND = refuse(404, 'Session not found')
 const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; open a session with initialize')

@@ -136,7 +136,7 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return this.#abandon(stream)
-    // The stream was dropped already and cannot be resumed.
+    // A stream that was already dropped cannot be resumed.
     if (!this.#streams.includes(stream)) return
     this.usage.live.delete(stream)
     this.usage.ended.add(stream)

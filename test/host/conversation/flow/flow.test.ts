@@ -170,7 +170,7 @@ describe('a result', () => {
     ].join('\n')
     const findings = inspectResult(says(text))
     expect(findings.map(({ text }) => text)).toEqual([
-      'it has links or images of evil.example, other.example',
+      'it has links to or images from evil.example, other.example',
       'it has HTML that loads or runs something: img, script, a',
     ])
     const safe = inertText(text)

@@ -250,9 +250,9 @@ describe('after a crash', () => {
     const { folder } = await written(1)
     const whole = readFileSync(first(folder))
     for (const [end, reason] of [
-      [Buffer.alloc(100), /^the file ends with zeros.*the next start of a host sets this aside/],
-      [Buffer.from('{"at":12\0\0'), /^its line is incomplete, and zeros follow it.*sets this aside/],
-      [Buffer.from('{"at":12'), /^its line is incomplete: .*sets this aside/],
+      [Buffer.alloc(100), /^the file ends with zeros.*the next start of a host moves it to another file/],
+      [Buffer.from('{"at":12\0\0'), /^its line is incomplete, and zeros follow it.*moves it to another file/],
+      [Buffer.from('{"at":12'), /^its line is incomplete: .*moves it to another file/],
     ] as const) {
       writeFileSync(first(folder), Buffer.concat([whole, end]))
       expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringMatching(reason) } })
