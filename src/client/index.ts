@@ -2,6 +2,7 @@
 
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'
+export type { Link, LinkReceiver, Target } from '../protocol/interfaces/link.ts'
 export type { Implementation } from '../protocol/model/base.ts'
 export type { CompleteParams, Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'
@@ -16,7 +17,6 @@ export type { CreateMessageParams, CreateMessageResult } from '../protocol/model
 export type { CreateTaskResult, Task } from '../protocol/model/tasks.ts'
 export type { CallToolResult, Tool } from '../protocol/model/tools.ts'
 export type { TraceContext } from '../protocol/model/trace-context.ts'
-export type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
 export {
   type MatchedValue,
   type TemplateValue,

@@ -3,6 +3,9 @@
 export type { Rate } from '../base/rate.ts'
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../protocol/errors.ts'
+export type { TokenClaims as Grant } from '../protocol/interfaces/access.ts'
+export type { Bus, Change, KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
+export type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 export type { Annotations, Icon, Implementation, Meta } from '../protocol/model/base.ts'
 export type { Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'
@@ -16,9 +19,6 @@ export type { CallToolResult, Tool, ToolAnnotations } from '../protocol/model/to
 export type { TraceContext } from '../protocol/model/trace-context.ts'
 export type { AnySchema } from '../protocol/schema/any-schema.ts'
 export type { JsonSchema } from '../protocol/schema/json-schema.ts'
-export type { TokenClaims as Grant } from '../protocol/seams/access.ts'
-export type { Bus, Change, KeyRing, SealingKey } from '../protocol/seams/ports.ts'
-export type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 export {
   type MatchedValue,
   type TemplateValue,

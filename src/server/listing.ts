@@ -2,8 +2,8 @@
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { type Access, permits } from '../protocol/seams/access.ts'
-import type { KeyRing } from '../protocol/seams/ports.ts'
+import { type Access, permits } from '../protocol/interfaces/access.ts'
+import type { KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import { markOf, type Place, readCursor, writeCursor } from './cursor.ts'
 
 interface ListEntry<Item> {

@@ -2,8 +2,8 @@
 
 import { randomId } from '../base/bytes.ts'
 import { UrlElicitationRequired } from '../protocol/errors.ts'
+import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema } from '../protocol/schema/any-schema.ts'
-import type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
 import { ServerChannel } from './channel.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'

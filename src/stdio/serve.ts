@@ -6,7 +6,7 @@ import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
-import type { Service } from '../protocol/seams/service.ts'
+import type { Service } from '../protocol/interfaces/service.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 

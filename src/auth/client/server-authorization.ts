@@ -1,7 +1,7 @@
 /** The authorization of requests to one server: adds tokens, renews them in time, and logs in when a request is refused. */
 
 import { SharedWork } from '../../base/shared-work.ts'
-import type { Refusal, SentRequest } from '../../protocol/seams/authorizer.ts'
+import type { Refusal, SentRequest } from '../../protocol/interfaces/authorizer.ts'
 import type { TokenStore } from '../store/token-store.ts'
 import { type OAuthChallenge, oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { includesAll, scopesIn } from './discovery/scopes.ts'

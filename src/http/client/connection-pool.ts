@@ -2,7 +2,7 @@
 
 import { Pool } from 'undici'
 import { McpError } from '../../protocol/errors.ts'
-import type { Authorizer, SentRequest } from '../../protocol/seams/authorizer.ts'
+import type { Authorizer, SentRequest } from '../../protocol/interfaces/authorizer.ts'
 import { MAX_HEADER_BYTES } from './errors.ts'
 import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
 import { HttpSending } from './http-sending.ts'

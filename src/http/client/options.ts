@@ -2,7 +2,7 @@
 
 import type { ConnectionOptions } from 'node:tls'
 import { ANSWER_BOUNDS } from '../../jsonrpc/read.ts'
-import type { Authorizer } from '../../protocol/seams/authorizer.ts'
+import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 
 /** The limits of one connection over HTTP. */
 export interface HttpClientLimits {

@@ -2,7 +2,7 @@
 
 import { isLoopback } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Target } from '../../protocol/seams/link.ts'
+import type { Target } from '../../protocol/interfaces/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
 

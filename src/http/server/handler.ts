@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isService, type Service } from '../../protocol/seams/service.ts'
+import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpOptions } from './options.ts'

@@ -1,8 +1,8 @@
 /** Checks that headers agree with the message whose parts they repeat: proxies route by the headers, the server acts on the body. */
 
 import type { NotificationMessage, Params, RequestMessage } from '../../jsonrpc/message.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import { integerOf, type ParamHeader, valueAt } from '../../protocol/model/param-headers.ts'
-import type { Service } from '../../protocol/seams/service.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { decodeHeaderValue } from '../header-value.ts'
 import { about, type Refusal, refuse } from './refusal.ts'

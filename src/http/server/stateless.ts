@@ -2,8 +2,8 @@
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { McpError } from '../../protocol/errors.ts'
-import type { Access } from '../../protocol/seams/access.ts'
-import type { Answering, Service } from '../../protocol/seams/service.ts'
+import type { Access } from '../../protocol/interfaces/access.ts'
+import type { Answering, Service } from '../../protocol/interfaces/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { checkVersionHeader, route } from '../../revisions/route.ts'

@@ -2,9 +2,9 @@
 
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
 import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/base.ts'
 import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
-import { demand } from '../../protocol/seams/access.ts'
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'

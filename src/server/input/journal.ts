@@ -2,7 +2,7 @@
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { KeyRing } from '../../protocol/seams/ports.ts'
+import type { KeyRing } from '../../protocol/interfaces/replaceable-services.ts'
 import { seal, sha256, unseal } from './seal.ts'
 
 export interface Journal {

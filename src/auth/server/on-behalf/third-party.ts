@@ -5,7 +5,7 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
 import { type Fetch, type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'

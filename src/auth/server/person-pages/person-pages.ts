@@ -7,7 +7,7 @@
  */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { readBody } from '../../fetch/bounded-body.ts'
 import { randomSecret, sha256 } from '../../oauth-crypto.ts'
 import { secureUrl } from '../secure-url.ts'

@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 
 /** Where checkpoints are copied: a file, best on another disk or machine, with one line per checkpoint; or a function. */

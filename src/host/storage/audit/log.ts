@@ -48,7 +48,7 @@ export const DEFAULT_AUDIT_LIMITS: AuditLogLimits = {
 export interface AuditLogOptions {
   /** The folder of the log. It must be used by nothing else, and readable by its owner only. */
   folder: string
-  /** The file of the key. Default: in the folder. Elsewhere, write access to the folder is not enough to sign. */
+  /** The file of the signing key. Default: in the folder. In another place, write access to the folder does not allow signing. */
   keyFile?: string
   /** A second location for checkpoints: a file or a function. Without it, cutting off the end of the log cannot be detected. */
   anchor?: AnchorSink

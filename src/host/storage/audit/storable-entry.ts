@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { isObject } from '../../../base/json.ts'
 import { cutTexts, redact, redactHead, redactText } from '../../../base/text/redact.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from '../../model/audit-record.ts'
 
 export interface EntryLimits {

@@ -2,7 +2,7 @@
 
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Service } from '../../../protocol/seams/service.ts'
+import type { Service } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { Revision } from '../../../revisions/revision.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'

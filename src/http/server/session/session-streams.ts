@@ -1,7 +1,7 @@
 /** The streams of one session: one for each answer that became a stream, and the standing stream that a GET opens. */
 
 import { randomId } from '../../../base/bytes.ts'
-import type { Channel, Service } from '../../../protocol/seams/service.ts'
+import type { Channel, Service } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'

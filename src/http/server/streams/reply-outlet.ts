@@ -2,7 +2,7 @@
 
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Access } from '../../../protocol/seams/access.ts'
+import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import { JSON_TYPE } from '../refusal.ts'
 import type { Headers, HttpReply } from '../runtime/request-reply.ts'

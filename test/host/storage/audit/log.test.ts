@@ -9,7 +9,7 @@ import type { AuditRecord, Checkpoint } from '../../../../src/host/model/audit-r
 import { type AuditLogOptions, openAuditLog } from '../../../../src/host/storage/audit/log.ts'
 import { readAudit } from '../../../../src/host/storage/audit/read.ts'
 import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
-import { canonicalJson } from '../../../../src/protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../../src/protocol/model/digest-json.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { proves } from '../../../support/proves.ts'
