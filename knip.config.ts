@@ -11,13 +11,14 @@ export default {
       entry: [
         'src/index.ts!',
         'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
+        'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
         'scripts/*.mjs',
         'examples/**/*.mjs',
       ],
       project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
-      // Development tools are in the workspace of the tests. The AI SDK's providers are optional peers.
-      ignoreDependencies: ['esbuild', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible'],
+      // Development tools are in the workspace of the tests. The AI SDK's providers and what src/adapters adapts to are optional peers.
+      ignoreDependencies: ['esbuild', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'ai', '@langchain/core', '@openai/agents'],
       ignoreBinaries: ['biome'],
     },
     test: {

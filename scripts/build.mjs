@@ -7,7 +7,18 @@ import { directImports } from './direct-imports.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'auth', 'host', 'testing']
+export const SUBPATHS = [
+  'server',
+  'client',
+  'stdio',
+  'http',
+  'auth',
+  'host',
+  'testing',
+  'adapters/ai-sdk',
+  'adapters/langchain',
+  'adapters/openai-agents',
+]
 
 /** Programs, which users start; the subpaths are libraries. */
 const PROGRAMS = ['cli'].filter((name) => existsSync(`${root}/src/${name}/index.ts`))

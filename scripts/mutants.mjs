@@ -12,7 +12,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { dirname } from 'node:path'
 import { findFaults } from './mutants/find.mjs'
 import { readVisits, setupSource, switchSource } from './mutants/switch.mjs'
-import { countOf, linkPackage, readOptions, root as rootWithSlash, say, setUp } from './setup.mjs'
+import { countOf, linkPackages, readOptions, root as rootWithSlash, say, setUp } from './setup.mjs'
 
 const root = rootWithSlash.replace(/\/$/, '')
 const values = readOptions(
@@ -156,7 +156,7 @@ function writeTree() {
   for (const name of readdirSync(`${root}/node_modules`)) {
     if (name !== 'portico') symlinkSync(`${root}/node_modules/${name}`, `${tree}/node_modules/${name}`)
   }
-  linkPackage(tree)
+  linkPackages(tree)
   mkdirSync(`${tree}/.cache`, { recursive: true })
   if (existsSync(`${root}/.cache/node24`)) symlinkSync(`${root}/.cache/node24`, `${tree}/.cache/node24`)
   for (const file of new Set(sample.map((fault) => fault.file))) {

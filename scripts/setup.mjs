@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -69,17 +70,31 @@ export function installDependencies({ isForTests = true } = {}) {
 }
 
 /**
- * Lets programs in test/ and bench/ import the package by its name. Node finds a package by its own name only from inside, and these
- * folders are packages themselves.
+ * Names in node_modules that npm does not make, each with the folder it leads to.
+ *
+ * `portico`: Node finds a package by its own name only from inside, and test/ and bench/ are packages themselves.
+ * The others are optional peers. The tests install them under different names, because `npm start` would install every optional peer
+ * that is in the lock file.
  */
-export function linkPackage(project = root) {
-  const link = `${project}/node_modules/portico`
-  if (existsSync(link)) return
-  try {
-    symlinkSync('..', link, 'junction')
-  } catch (error) {
-    // Another command made the link at the same time.
-    if (error.code !== 'EEXIST') throw error
+const LINKS = {
+  portico: '..',
+  ai: 'ai-sdk-v6',
+  '@langchain/core': '../langchain-core-v1',
+  '@openai/agents': '../openai-agents-v0',
+}
+
+/** Lets programs in test/ and bench/ import the package, and the adapters import the packages that they adapt to. */
+export function linkPackages(project = root) {
+  for (const [name, target] of Object.entries(LINKS)) {
+    const link = `${project}/node_modules/${name}`
+    if (existsSync(link)) continue
+    mkdirSync(dirname(link), { recursive: true })
+    try {
+      symlinkSync(target, link, 'junction')
+    } catch (error) {
+      // Another command made the link at the same time.
+      if (error.code !== 'EEXIST') throw error
+    }
   }
 }
 
@@ -126,7 +141,7 @@ async function alone(lock, run) {
 /** Installs and builds. `isForTests: false` installs and builds only what running the product needs. Default: true. */
 export async function setUp({ isForTests = true } = {}) {
   installDependencies({ isForTests })
-  if (isForTests) linkPackage()
+  if (isForTests) linkPackages()
   await buildIfStale({ types: isForTests })
 }
 

@@ -2,6 +2,7 @@
 
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -130,12 +131,15 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
   const search = new ToolSearch(catalog)
   const reviews = new ReviewQueue({
     parts: consent,
-    othersThan: ({ id }) =>
-      toolNames(
+    othersThan: ({ id }) => [
+      ...toolNames(
         fleet.all().filter((server) => server.id !== id),
         catalog,
       ),
+      ...approvedNames(consent, (server) => server !== id && fleet.find(server) !== undefined && !fleet.find(server)?.offering),
+    ],
     onReview: (review) => emit({ kind: 'review', review }),
+    onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),
     onApproved: ({ id }) => {
       catalog.refresh(id)
       // Before the approval the server got an empty list of roots.
@@ -200,6 +204,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
       return ask(id)
     },
     onOther: ({ id }) => roots.forget(id),
+    roots: () => roots.of(spec.id).map(({ uri }) => fileURLToPath(uri)),
     onOffering: (listed, offering) => {
       try {
         catalog.put(spec.id, offering)
@@ -247,6 +252,13 @@ function createAuthorizer(
   services.logins.add(spec.id, login)
   return login
 }
+
+/** The approved tools of other configured servers, which are not started: a new server must not look like one of them. */
+const approvedNames = ({ pins }: ConsentServices, isMeant: (server: string) => boolean): OtherName[] =>
+  pins
+    .list()
+    .filter(({ server }) => isMeant(server))
+    .flatMap(({ server, items }) => items.flatMap(({ kind, name }) => (kind === 'tool' ? [{ server, name }] : [])))
 
 /** The names of all tools: those of the servers, and those that models see. */
 const toolNames = (servers: readonly HostedServer[], catalog: Catalog): OtherName[] =>

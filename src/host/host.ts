@@ -5,28 +5,33 @@ import type { CompleteParams, Completion } from '../protocol/model/completion.ts
 import type { GetPromptResult } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult } from '../protocol/model/resources.ts'
 import type { CallToolResult } from '../protocol/model/tools.ts'
-import type { UseOptions } from './actions/action-request.ts'
+import { byModel, useOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
-import { type CatalogName, findNamed, findResource } from './actions/find-target.ts'
+import { type CatalogName, findNamed, openNamed, openResource, startForUse } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
 import { readResource, subscribe } from './actions/read-resource.ts'
-import { callForModel, toolsForModel } from './actions/tools-for-model.ts'
+import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
+import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from './approval/read-only.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import type { FoundTool } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
-import { Conversation } from './conversation/chat/conversation.ts'
+import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
+import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
+import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
-import type { ChatOptions, HostCallOptions, HostSettings } from './options.ts'
+import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import { chatLimits } from './setup/derived-limits.ts'
+import { enableServer } from './setup/enable-server.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
+import { replaceServers } from './setup/replace-servers.ts'
 
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
@@ -105,17 +110,8 @@ export class Host {
    * @example
    * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
    */
-  async configure(specs: readonly ServerSpec[]): Promise<void> {
-    const { fleet, catalog, roots, logins } = this.#services
-    const before = fleet.ids()
-    const ended = fleet.configure(specs)
-    for (const id of before) {
-      if (fleet.find(id)) continue
-      logins.forget(id)
-      roots.forget(id)
-      catalog.remove(id)
-    }
-    await ended
+  configure(specs: readonly ServerSpec[]): Promise<void> {
+    return replaceServers(this.#services, specs)
   }
 
   /**
@@ -128,7 +124,7 @@ export class Host {
   }
 
   /**
-   * Resolves when every server is ready or has failed, and no review is open; or after the time.
+   * Resolves when every server is ready, has failed or waits to be enabled, and no review is open; or after the time.
    * @example
    * await host.settled(10_000)
    */
@@ -152,6 +148,16 @@ export class Host {
   }
 
   /**
+   * Starts a server now. Asks the person if they have not agreed to it yet, also after a No. Resolves when its offering is in use.
+   * @throws McpError ERR_DENIED if the person says no, ERR_CONSENT if there is no one to ask, ERR_SERVER_DOWN if it does not start
+   * @example
+   * await host.enable('files')
+   */
+  enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    return enableServer(this.#services, server, options.signal)
+  }
+
+  /**
    * The part of a server's offering that waits for approval. Undefined if everything is approved.
    * @example
    * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
@@ -168,6 +174,26 @@ export class Host {
    */
   async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
+  }
+
+  /**
+   * The approved tools of a server that claim to only read, and which of them the person accepted as read-only.
+   * @example
+   * const open = host.readOnlyTools('files').filter(({ isAccepted }) => !isAccepted)
+   */
+  readOnlyTools(server: string): ReadOnlyTool[] {
+    return readOnlyTools(this.#services.pins, server)
+  }
+
+  /**
+   * Stores that the person believes the claim of these tools that they only read, or with `isRevoked` no longer does. It holds until the
+   * definition of the tool or the server changes. What it allows depends on the preset of the policy.
+   * @throws McpError ERR_CONFIG for a tool that is not approved, or does not claim to only read
+   * @example
+   * await host.acceptReadOnly('files', ['read', 'list'])
+   */
+  async acceptReadOnly(server: string, tools: readonly string[], { isRevoked = false }: { isRevoked?: boolean } = {}): Promise<void> {
+    await acceptReadOnly(this.#services, server, tools, isRevoked)
   }
 
   /**
@@ -217,25 +243,25 @@ export class Host {
   }
 
   /**
-   * Calls a tool for the person.
+   * Calls a tool for a model, or for the person.
    * @example
-   * await host.call('notes__search', { query: 'door' })
-   * await host.call({ server: 'notes', name: 'search' }, { query: 'door' })
+   * await host.call('notes__search', { query: 'door' }, { conversation })
+   * await host.call({ server: 'notes', name: 'search' }, { query: 'door' }, { as: 'person' })
    */
   async call(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<CallToolResult> {
-    const { server, name } = findNamed(this.#services, 'tool', tool)
-    const called = await callTool(this.#services, server, name, args, this.#byPerson(options))
+    const { server, name } = await openNamed(this.#services, 'tool', tool, options)
+    const called = await callTool(this.#services, server, name, args, useOptions(this.#services, options))
     if ('error' in called) throw called.error
     return called.result
   }
 
   /**
-   * Reads a resource for the person.
+   * Reads a resource for a model, or for the person.
    * @example
    * const { contents } = await host.read('note://42')
    */
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
-    return readResource(this.#services, findResource(this.#services, uri), this.#byPerson(options))
+    return readResource(this.#services, await openResource(this.#services, uri, options), useOptions(this.#services, options))
   }
 
   /**
@@ -244,26 +270,28 @@ export class Host {
    * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
    */
   async watch(uri: string, listener: (uri: string) => void, options: HostCallOptions = {}): Promise<() => void> {
-    return subscribe(this.#services, findResource(this.#services, uri), () => listener(uri), this.#byPerson(options))
+    const target = await openResource(this.#services, uri, options)
+    return subscribe(this.#services, target, () => listener(uri), useOptions(this.#services, options))
   }
 
   /**
-   * Gets a prompt for the person.
+   * Gets a prompt for a model, or for the person.
    * @example
    * const { messages } = await host.prompt('notes__summary', { length: 'short' })
    */
   async prompt(prompt: CatalogName, args: Readonly<Record<string, string>> = {}, options: HostCallOptions = {}): Promise<GetPromptResult> {
-    const { server, name } = findNamed(this.#services, 'prompt', prompt)
-    return getPrompt(this.#services, server, name, args, this.#byPerson(options))
+    const { server, name } = await openNamed(this.#services, 'prompt', prompt, options)
+    return getPrompt(this.#services, server, name, args, useOptions(this.#services, options))
   }
 
   /**
-   * Suggestions of a server for an argument that the person is typing. The text goes to that server only.
+   * Suggestions of a server for the value of an argument. The text goes to that server only.
    * @example
    * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
    */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
-    return complete(this.#services, this.#services.fleet.get(server), params, this.#byPerson(options))
+    await startForUse(this.#services, server, options)
+    return complete(this.#services, this.#services.fleet.get(server), params, useOptions(this.#services, options))
   }
 
   /**
@@ -271,39 +299,51 @@ export class Host {
    * @example
    * const { decision, text } = await host.explain('notes__delete', { id: 42 })
    */
-  async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, initiator: 'user' | 'model' = 'model'): Promise<Explanation> {
+  async explain(tool: CatalogName, args: Readonly<Record<string, unknown>>, options: ExplainOptions = {}): Promise<Explanation> {
     const { server, name } = findNamed(this.#services, 'tool', tool)
-    const { gate, policy, grants, ownConversation, wallNow } = this.#services
-    const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
-    const { action } = await gate.evaluate(request)
+    const { gate, policy, grants, wallNow } = this.#services
+    const { action } = await gate.evaluate(toolRequest(server, name, () => args, useOptions(this.#services, options)))
     return explain(policy.current(), action, await grants.live(wallNow()))
   }
 
   /**
-   * Sends a message to the model. The model can use the catalog, under the policy. The last part is always an `end`.
+   * Sends a message to the model, which can use the catalog, under the policy. The last part of the answer is always an `end`.
    * @example
    * const conversation = new Conversation()
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
    */
-  async *chat(message: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { models, clock, grants, catalog } = this.#services
-    const { limits, favorites } = this.#settings
+  async *chat(message: ChatInput, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
+    const { models, clock, grants } = this.#services
     const { conversation = new Conversation(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
-    const chain = ['you', `model ${model.label}`]
+    const said = readChatInput(message)
     await grants.endTurn(conversation.id, conversation.turn + 1)
     yield* runChat({
       model,
       conversation,
-      said: message,
+      said,
       system,
-      tools: () => toolsForModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites }),
-      callTool: (name, args, { signal: stop }) =>
-        callForModel(this.#services, name, args, { conversation, initiator: 'model', chain, signal: stop }),
-      limits: chatLimits(limits),
+      tools: () => toolsForModel(this.#services.catalog, this.#settings),
+      callTool: callerForModel(this.#services, byModel(conversation, model.label)),
+      limits: chatLimits(this.#settings.limits),
       clock,
       signal,
     })
+  }
+
+  /**
+   * The tools for a model that your own program runs. Calls are decided, asked and recorded as the model's. Use it once for each message
+   * of the person, because it begins a turn of the conversation.
+   * @example
+   * const { tools, call } = await host.modelTools({ conversation })
+   * const outcome = await call('notes__search', { query: 'door' })
+   */
+  async modelTools({ conversation, model }: ModelToolsOptions): Promise<ModelTools> {
+    const { grants, catalog, clock } = this.#services
+    checkConversation(conversation)
+    await grants.endTurn(conversation.id, conversation.beginTurn())
+    const callTool = callerForModel(this.#services, byModel(conversation, model))
+    return modelTools({ tools: toolsForModel(catalog, this.#settings), callTool, limits: chatLimits(this.#settings.limits), clock })
   }
 
   /**
@@ -388,9 +428,5 @@ export class Host {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  #byPerson({ conversation = this.#services.ownConversation, ...options }: HostCallOptions): UseOptions {
-    return { ...options, conversation, initiator: 'user', chain: ['you'] }
   }
 }

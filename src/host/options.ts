@@ -15,6 +15,7 @@ import { DEFAULT_RESULT_LIMITS } from './conversation/flow/cap-result.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { HostEvent } from './model/event.ts'
 import type { Asker } from './model/question.ts'
+import type { Preset } from './model/rule.ts'
 import type { ServerSpec } from './model/server-spec.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
@@ -37,6 +38,8 @@ export interface HostOptions {
   servers?: Readonly<Record<string, GivenServer>>
   /** A file or the rules of each layer. A single file is the user's layer. Default: no rules. */
   policy?: GivenPolicy
+  /** How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default: balanced. */
+  preset?: Preset
   /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
   /** Chats use the first model. For sampling the preferences of the server choose among all. */
@@ -79,10 +82,26 @@ export interface HostOptions {
   onEvent?(event: HostEvent): void
 }
 
-/** Options for actions of the person. */
+/** Options for actions of a model or of the person. */
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  /** The conversation that the action belongs to. Default: none. */
+  /**
+   * Who wants the action. The policy decides by it, and the audit log records it. Say `'person'` only for what the person typed or
+   * clicked: then most calls need no question. Default: 'model'.
+   */
+  as?: 'model' | 'person'
+  /** The conversation that the action belongs to. Default: one that the host keeps for all actions without a conversation. */
   conversation?: Conversation
+}
+
+/** Options for `host.explain`. */
+export type ExplainOptions = Pick<HostCallOptions, 'as' | 'conversation'>
+
+/** Options for `host.modelTools`. */
+export interface ModelToolsOptions {
+  /** The conversation that the calls belong to. Use one for everything that the model can see together. */
+  conversation: Conversation
+  /** The name of the model, for questions to the person. Default: none. */
+  model?: string
 }
 
 /** Options for `host.chat`. */

@@ -6,7 +6,7 @@ import { CALL, question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
-import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -21,19 +21,6 @@ function person() {
     run: (args: string[], input?: string): Promise<Ended> => portico(args, { env, cwd: home, ...(input !== undefined && { input }) }),
     sit: (args: string[]): TerminalProcess => startTerminal([CLI, ...args], { env, cwd: home }),
   }
-}
-
-/** Waits for the question, goes to the first yes, and says it. */
-async function agree(terminal: TerminalProcess, title: string): Promise<void> {
-  const now = (): string => terminal.text().slice(terminal.text().lastIndexOf(title))
-  await terminal.until(title)
-  await expect.poll(now, { timeout: 10_000 }).toMatch(/● No\b/)
-  while (!/● Yes, (?!for longer)/.test(now())) {
-    const before = terminal.raw().length
-    terminal.type(KEY.up)
-    await expect.poll(() => terminal.raw().length, { timeout: 10_000 }).toBeGreaterThan(before)
-  }
-  terminal.type(KEY.enter)
 }
 
 /** Allows everything that is asked about a server, so that a run without a terminal can use it. */
@@ -184,7 +171,7 @@ describe('servers by name', () => {
     await anna.run(['servers', 'add', 'ev', '--', process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`])
     const { code, stderr } = await anna.run(['tools', 'ev'])
     expect(code).toBe(3)
-    expect(stderr).toContain('Start the server ev?')
+    expect(stderr).toContain('Start ev?')
     expect(existsSync(mark)).toBe(false)
   })
 
@@ -193,7 +180,7 @@ describe('servers by name', () => {
     const anna = person()
     await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
     const terminal = anna.sit(['call', 'ask/slow'])
-    for (const title of ['Start the server ask?', 'Approve what ask offers?', 'Let ask run slow?']) await agree(terminal, title)
+    for (const title of ['Start ask?', 'ask offers 5 tools. Enable them?', 'Call ask/slow?']) await answerQuestion(terminal, title, 'y')
     expect(await terminal.exit, terminal.text()).toBe(0)
     expect(terminal.text()).toContain('all three done')
   }, 40_000)
@@ -358,7 +345,7 @@ test('a question without a terminal waits in the inbox, and another process answ
   const anna = await trusting()
   writeFileSync(join(anna.host, 'policy.yaml'), ALLOW.replace(/.*calls.*\n/, ''))
   const running = anna.run(['call', '--inbox', 'ev/test_simple_text'])
-  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let ev run test_simple_text?')
+  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Call ev/test_simple_text?')
   expect((await anna.run(['inbox', 'answer', '--allow'])).code).toBe(0)
   expect(await running).toMatchObject({ code: 0, stdout: 'This is a simple text response for testing.\n' })
   const refused = anna.run(['call', '--inbox', 'ev/test_simple_text'])
@@ -372,7 +359,9 @@ test("a question in the inbox is shown in full, with the person's secrets folded
   const args = { password: 'hunter2hunter2', body: `first line\n${'word '.repeat(100)}the end` }
   const parked = question({ subject: { ...CALL, args, isOwn: true } })
   const answer = inboxAsker({ folder: join(anna.host, 'inbox') }).ask(parked, new AbortController().signal)
-  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let mail run send?')
+  await expect
+    .poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 })
+    .toContain('The model wants to call mail/send. Allow it?')
   const { stdout: short } = await anna.run(['inbox', 'show'])
   expect(short).toContain('argument password: │ [14 characters hidden]')
   expect(short).toContain('not shown: 14 characters')

@@ -10,7 +10,7 @@ import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { startAuthorizationServer } from '../support/oidc.ts'
 import { CLI, portico } from './support/cli.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { answerQuestion, OPEN_QUESTION, openQuestion, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 const ended: (() => unknown)[] = []
@@ -53,23 +53,20 @@ test('a manual login opens no page before the person has seen its host and agree
   const env = { HOME: home, PORTICO_HOME: join(home, 'host'), PATH: `${home}${delimiter}${process.env.PATH}` }
   const start = async () => {
     const terminal = startTerminal([CLI, 'call', url, 'hello'], { env, cwd: home, columns: 160 })
-    await expect.poll(() => /● No/.test(terminal.visible().join('\n')), { timeout: 20_000 }).toBe(true)
-    const text = terminal.text()
-    expect(text).toContain(`asks you to open a page on ${new URL(as.issuer).hostname}`)
-    expect(text).toMatch(new RegExp(`host: *${new URL(as.issuer).hostname}`))
+    await terminal.until(OPEN_QUESTION)
+    expect(terminal.text()).toContain(`asks you to open a page on ${new URL(as.issuer).hostname}`)
     expect(existsSync(seen)).toBe(false)
     return terminal
   }
   const refusing = await start()
-  refusing.type(KEY.enter)
+  await refusing.press('n')
   expect(await refusing.exit).not.toBe(0)
   expect(existsSync(seen)).toBe(false)
   expect(refusing.text()).toContain('you chose not to open its login page')
 
   const agreeing = await start()
-  const choices = agreeing.visible()
-  const up = choices.findIndex((line) => line.startsWith('● No')) - choices.findIndex((line) => line.startsWith('◆')) - 1
-  agreeing.type(KEY.up.repeat(up) + KEY.enter)
+  await agreeing.press('y')
+  await agreeing.until('Waiting for the login ...')
   await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
   await as.open(readFileSync(seen, 'utf8'))
   expect(await agreeing.exit, agreeing.text()).toBe(0)
@@ -92,15 +89,10 @@ test('a login through the host is used by later runs without a browser, until th
 
   const terminal = startTerminal([CLI, 'servers', 'login', 'far'], { env, cwd: home, columns: 160 })
   for (;;) {
-    await expect.poll(() => /● No/.test(terminal.visible().join('\n')) || existsSync(seen), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => openQuestion(terminal) !== '' || existsSync(seen), { timeout: 20_000 }).toBe(true)
     if (existsSync(seen)) break
     expect(terminal.text()).toContain(new URL(as.issuer).host)
-    terminal.type(
-      KEY.up.repeat(
-        terminal.visible().findIndex((line) => line.startsWith('● No')) - terminal.visible().findIndex((line) => line.startsWith('◆')) - 1,
-      ) + KEY.enter,
-    )
-    await expect.poll(() => /● No/.test(terminal.visible().join('\n')), { timeout: 10_000 }).toBe(false)
+    await answerQuestion(terminal, /./, 'y')
   }
   await as.open(readFileSync(seen, 'utf8'))
   expect(await terminal.exit, terminal.text()).toBe(0)

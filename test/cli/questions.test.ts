@@ -4,17 +4,18 @@ import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { KEY, OPEN_QUESTION as OPEN, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 const asking = serveFixture('asking.mjs')
 
 test('a server called from a terminal may ask for a form, and gets the answers of the person', async () => {
   const terminal = startTerminal([CLI, 'call', 'form', ...asking])
-  await terminal.until('● No')
+  await terminal.until(OPEN)
   expect(terminal.text()).toContain('Who are you?')
-  expect(terminal.text()).toContain('asking.mjs')
-  terminal.type(KEY.up + KEY.enter)
+  await terminal.press('d')
+  await terminal.until('asking.mjs')
+  await terminal.press('y')
   await terminal.until(/◆\s+Your name/)
   terminal.type(`Anna${KEY.enter}`)
   await terminal.until(/◆\s+age/)
@@ -37,19 +38,19 @@ test('a page is opened in the system browser, which gets the address as one argu
   writeFileSync(opener, `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > '${seen}'\n`)
   chmodSync(opener, 0o755)
   const terminal = startTerminal([CLI, 'call', 'page', ...asking], { env: { PATH: `${folder}${delimiter}${process.env.PATH}` } })
-  await terminal.until('● No')
-  expect(terminal.text()).toContain('host: xn--pypal-4ve.example')
+  await terminal.until(OPEN)
+  expect(terminal.text()).toContain('open a page on xn--pypal-4ve.example')
   expect(existsSync(seen)).toBe(false)
-  terminal.type(KEY.up + KEY.up + KEY.enter)
+  await terminal.press('y')
   expect(await terminal.exit).toBe(0)
   await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8')).toBe('1\nhttps://xn--pypal-4ve.example/confirm?id=1\n')
 })
 
 test('without a model the person at the terminal writes the answer', async () => {
   const terminal = startTerminal([CLI, 'call', 'sample', ...asking])
-  await terminal.until('● No')
+  await terminal.until(OPEN)
   expect(terminal.text()).toContain('You are brief.')
-  terminal.type(KEY.up + KEY.enter)
+  await terminal.press('y')
   await terminal.until('The answer')
   terminal.type(`Knock knock${KEY.tab}${KEY.enter}`)
   expect(await terminal.exit).toBe(0)

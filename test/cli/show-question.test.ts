@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { groundedMarks } from '../../src/base/text/visible-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { cutTo, expandTabs, widthOf, wrapTo } from '../../src/cli/output/width.ts'
-import { showQuestion } from '../../src/cli/terminal/show-question.ts'
+import { showQuestion, showSummary } from '../../src/cli/terminal/show-question.ts'
+import { summaryOf } from '../../src/host/index.ts'
 import type { Question, Subject } from '../../src/host/model/question.ts'
 import { CALL, question } from '../host/consent/ask/questions.ts'
 import { expectLinear } from '../support/linear.ts'
@@ -19,9 +20,14 @@ interface Row {
   isWrapped: boolean
 }
 
-async function rowsOf(asked: Question, columns: number, isWhole = false): Promise<Row[]> {
+const rowsOf = (asked: Question, columns: number): Promise<Row[]> => drawn(columns, (screen) => showQuestion(screen, asked))
+
+const summaryRowsOf = (asked: Question, columns: number): Promise<Row[]> =>
+  drawn(columns, (screen) => showSummary(screen, summaryOf(asked), '2 of 3'))
+
+async function drawn(columns: number, draw: (screen: Screen) => void): Promise<Row[]> {
   const io = memoryIo({ isTTY: true, columns, env: { NO_COLOR: '1' } })
-  showQuestion(new Screen(io), asked, { isWhole })
+  draw(new Screen(io))
   const screen = new xterm.Terminal({ cols: columns, rows: 10, scrollback: 100_000, allowProposedApi: true, convertEol: true })
   await new Promise<void>((resolve) => screen.write(io.err(), resolve))
   const { active } = screen.buffer
@@ -35,12 +41,12 @@ async function rowsOf(asked: Question, columns: number, isWhole = false): Promis
 
 /** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
-  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|data leaves|argument|arguments|warning|excerpt|pattern|not shown|definition|changed|before|after|capabilities|message|field)\b/
+  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|your data|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
 
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:Let|Approve|mail)/)
+  expect(title?.text).toMatch(/^(?:The model wants to|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
     expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
@@ -53,7 +59,19 @@ function expectMarked(rows: readonly Row[]): void {
   }
 }
 
-const FORGED = '  data leaves this machine: no'
+/** Every row of a short question begins with its position, a label of the host, or the bar. */
+const SUMMARY_LABELLED = /^ {2}(?:! warning|why|folded|definitions|changed|message|arguments)\b/
+
+function expectSummaryMarked(rows: readonly Row[]): void {
+  const [, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
+  expect(title?.text).toMatch(/^\(2 of 3\)/)
+  for (const { text, isWrapped } of rest) {
+    expect(isWrapped, text).toBe(false)
+    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : SUMMARY_LABELLED)
+  }
+}
+
+const FORGED = '  your data: stays on this computer'
 
 describe('text that is wider than it looks', () => {
   test.each([
@@ -80,6 +98,7 @@ describe('text that is wider than it looks', () => {
       const subject: Subject = { ...CALL, tool, args: { body: hostile, [hostile]: { [hostile]: [hostile] } }, origins }
       const asked = question({ subject, server: { id: 'mail', title: hostile, where: hostile }, reasons: [hostile] })
       expectMarked(await rowsOf(asked, columns))
+      expectSummaryMarked(await summaryRowsOf(asked, columns))
     }
   })
 
@@ -114,6 +133,7 @@ describe('text that is wider than it looks', () => {
           server: { id: 'mail', title: one, where: other },
         })
         expectMarked(await rowsOf(call, columns))
+        expectSummaryMarked(await summaryRowsOf(call, columns))
         const definition = { name: one, description: other, inputSchema: { [one]: [other] } }
         const difference = {
           kind: 'tool' as const,
@@ -127,12 +147,64 @@ describe('text that is wider than it looks', () => {
           items: [{ kind: 'tool', name: one, definition, difference, flags: [other] }],
         }
         expectMarked(await rowsOf(question({ subject: approve }), columns))
+        expectSummaryMarked(await summaryRowsOf(question({ subject: approve }), columns))
         counted({ 'drawn questions in which every line of others has its mark': 1 })
       }),
       // A failure is told at once: to make it smaller takes minutes.
       { numRuns: proofRuns(60), endOnFailure: true },
     )
   }, 600_000)
+})
+
+describe('addresses', () => {
+  const href = `https://login.example.com/authorize?state=${'0123456789'.repeat(20)}`
+  const subject: Subject = {
+    kind: 'url',
+    message: 'Log in',
+    url: { href, host: 'login.example.com', hostUnicode: 'login.example.com', warnings: [] },
+  }
+
+  test('an address is never broken: it has a line of its own, which only the terminal wraps', async () => {
+    const rows = await summaryRowsOf(question({ subject }), 80)
+    const at = rows.findIndex(({ text }) => text.startsWith('  │ https://'))
+    const parts = [rows[at]?.text.slice(4)]
+    for (let i = at + 1; rows[i]?.isWrapped; i++) parts.push(rows[i]?.text)
+    expect(parts.join('')).toBe(href)
+  })
+
+  test.each([
+    [{ TERM_PROGRAM: 'WezTerm' }, true],
+    [{ VTE_VERSION: '7200' }, true],
+    [{ TERM: 'xterm-kitty' }, true],
+    [{ TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }, false],
+    [{ TERM: 'xterm-256color' }, false],
+  ])('an address is a link where the terminal has links: %j', (env, isLink) => {
+    const io = memoryIo({ isTTY: true, columns: 80, env: { NO_COLOR: '1', ...env } })
+    showSummary(new Screen(io), summaryOf(question({ subject })))
+    expect(io.err().includes(`\u001b]8;;${href}\u001b\\${href}\u001b]8;;\u001b\\`)).toBe(isLink)
+    if (!isLink) expect(io.err()).not.toContain('\u001b]')
+  })
+
+  test('an address cannot end its link', () => {
+    const io = memoryIo({ isTTY: true, columns: 80, env: { TERM_PROGRAM: 'WezTerm', NO_COLOR: '1' } })
+    const shown = new Screen(io).noteLink('https://a.example/\u001b\\\u0007\u009c evil\u001b]8;;x').text
+    expect(shown.split('\u001b]8;;')).toHaveLength(3)
+    expect(shown.slice(shown.indexOf(';;') + 2, shown.indexOf('\u001b\\'))).toMatch(/^[\x21-\x7e]+$/)
+  })
+})
+
+describe('wrapping', () => {
+  test.each([
+    ['it breaks between words', 'every answer is given by the tour', 24, ['every answer is given by', 'the tour']],
+    ['it breaks between words, also early in a line', 'of internationalisation and', 22, ['of', 'internationalisation', 'and']],
+    ['a word that is wider than a line is broken', `a ${'x'.repeat(12)}`, 8, ['a xxxxxx', 'xxxxxx']],
+  ])('%s', (_name, text, columns, lines) => {
+    expect(wrapTo(text, columns)).toEqual(lines)
+  })
+
+  test('a first word that does not fit beside its label goes to the next line', () => {
+    expect(wrapTo('internationalisation', 24, 8)).toEqual(['', 'internationalisation'])
+  })
 })
 
 describe('widths', () => {

@@ -4,7 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
-import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
+import {
+  answerQuestion,
+  KEY,
+  OPEN_QUESTION,
+  openQuestion,
+  startTerminal,
+  type TerminalOptions,
+  type TerminalProcess,
+} from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -14,7 +22,7 @@ function sit(options: TerminalOptions = {}): TerminalProcess & { home: string } 
   return { ...startTerminal([CLI], { cwd: home, columns: 80, rows: 24, ...options, env }), home }
 }
 
-/** From the question that is open now; nothing when none is. */
+/** From the prompt that is open now; nothing when none is. */
 const open = (terminal: TerminalProcess): string => {
   const lines = terminal.visible()
   const at = lines.findIndex((line) => line.startsWith('◆'))
@@ -40,8 +48,8 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
 /** Says yes to what is asked at the start. */
 async function agreeToAll(terminal: TerminalProcess): Promise<void> {
   while (!isAtPrompt(terminal)) {
-    await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
+    await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    if (openQuestion(terminal) !== '') await answerQuestion(terminal, /rogue offers .* Enable them/, 'y')
   }
 }
 
@@ -52,10 +60,10 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
 
 test('the first screen shows what runs, where data is stored and how to leave, then asks about a server', async () => {
   const terminal = sit()
-  await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
+  await terminal.until(OPEN_QUESTION)
   const text = terminal.text()
   const head = text
-    .slice(0, text.search(/^Approve what rogue offers/m))
+    .slice(0, text.search(/^rogue offers/m))
     .trimEnd()
     .split('\n')
   expect(head.length).toBeLessThanOrEqual(7)
@@ -102,21 +110,21 @@ describe('consent', () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
-    await choose(terminal, /Let notes run add\?/, 'Yes, this once')
+    await answerQuestion(terminal, /call notes\/add/i, 'y')
     await terminal.until(/← .*"title":"Bread"/)
     await type(terminal, 'add a note with title="Eggs" text="Six"')
-    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await answerQuestion(terminal, /call notes\/add/i, 'e')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
     await terminal.until(/← .*"excerpt":"Ten"/)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
-    await choose(terminal, /Let notes run add\?/, 'No, and say')
+    await answerQuestion(terminal, /call notes\/add/i, 'w')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
     await terminal.until(/was denied: .*Too much salt/)
     await type(terminal, 'deploy api 1.4.0 to staging')
-    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
-    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
+    await answerQuestion(terminal, /deploy asks you/, 'y')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● staging')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
@@ -124,8 +132,8 @@ describe('consent', () => {
     await choose(terminal, /Send it\?/, 'Send')
     await terminal.until(/← .*"to":"1.4.0"/)
     await type(terminal, 'call notes__summarise')
-    await choose(terminal, /Let notes ask the model/, 'Yes, this once')
-    await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
+    await answerQuestion(terminal, /notes wants to ask your model/, 'y')
+    await answerQuestion(terminal, /Send the model's answer to notes\?/, 'y')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     terminal.type(KEY.end)
     expect(await terminal.exit).toBe(0)
@@ -146,7 +154,7 @@ describe('consent', () => {
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
     await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
-    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await answerQuestion(terminal, /call notes\/add/i, 'e')
     await terminal.until(/← .*"excerpt":"Wheat/)
   }, 60_000)
 
@@ -154,12 +162,11 @@ describe('consent', () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
-    await choose(terminal, /Approve what changed on rogue\?/, 'No')
+    await answerQuestion(terminal, /call rogue\/forecast/i, 'y')
+    await answerQuestion(terminal, /Approve what changed on rogue/, 'n')
     const text = terminal.text()
-    expect(text).toMatch(/tool forecast: widened/)
     expect(text).toMatch(/! warning: Tells the model to hide something from you/)
-    expect(text).toMatch(/before: │ The weather of a city/)
+    expect(text).toMatch(/│ - "The weather of a city/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
@@ -172,8 +179,8 @@ describe('Ctrl-C', () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
-    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
-    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
+    await answerQuestion(terminal, /deploy asks you/, 'y')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● development')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')

@@ -207,7 +207,7 @@ test('a rule can forbid that results of one server go to another, for every init
     model: spy([calling('mail__inbox')], [calling('out__post', { text: 'a private letter, and a long one at that' })]),
   })
   const parts = await chat(host, 'go')
-  expect(parts.some((part) => part.type === 'refused' && part.reason.includes('not allowed'))).toBe(true)
+  expect(parts.some((part) => part.type === 'refused' && part.reason.includes('out/post was denied'))).toBe(true)
   expect(sent).toEqual([])
   await until(() => ask.asked.length > 0)
   expect(ask.saw('call').every(({ tool }) => tool.name !== 'post')).toBe(true)

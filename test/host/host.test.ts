@@ -4,6 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createHost, type HostOptions } from '../../src/host/index.ts'
 import type { ModelRequest } from '../../src/host/language-models/language-model.ts'
 import type { Answer, Question } from '../../src/host/model/question.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
+import type { Service } from '../../src/protocol/interfaces/service.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
@@ -45,6 +47,12 @@ const hostOf = async (options: HostOptions) => {
   return host
 }
 
+const untrusted = (service: Service): Omit<ServerSpec, 'id'> => ({
+  tier: 'untrusted',
+  provenance: [],
+  transport: { type: 'memory', service },
+})
+
 describe('the offering of a server', () => {
   test('the offering of a server reaches no model before a person has seen all of it', async () => {
     proves('T-HOST-004')
@@ -59,7 +67,7 @@ describe('the offering of a server', () => {
       },
     }
     const person = agreeing((question) => (question.action === 'server.approve' ? { kind: 'deny' } : undefined))
-    const host = await hostOf({ servers: { notes: server }, ask: person, model: spy })
+    const host = await hostOf({ servers: { notes: untrusted(server) }, ask: person, model: spy })
     for await (const _ of host.chat('hello')) void _
     expect(requests).toHaveLength(1)
     expect(JSON.stringify(requests)).not.toContain('Adds a note')
@@ -72,10 +80,21 @@ describe('the offering of a server', () => {
   test('an approved tool can be called by the person, and the call is asked about and logged', async () => {
     const { server, kept } = notes()
     const person = agreeing()
-    const host = await hostOf({ servers: { notes: server }, ask: person })
+    const host = await hostOf({ servers: { notes: untrusted(server) }, ask: person })
     const result = await host.call('notes__add', { text: 'milk' })
     expect(result.content).toEqual([{ type: 'text', text: 'Note 1 is kept' }])
     expect(kept).toEqual(['milk'])
     expect(person.asked.map(({ action }) => action)).toEqual(['server.approve', 'tool.call'])
+  })
+
+  test('a server in this process is trusted unless the developer says otherwise, and its tools stay on this computer', async () => {
+    const { server } = notes()
+    const person = agreeing()
+    const host = await hostOf({ servers: { own: server, other: untrusted(notes().server) }, ask: person })
+    expect(host.specs().map(({ id, tier }) => `${id}: ${tier}`)).toEqual(['other: untrusted', 'own: trusted'])
+    await host.call('own__add', { text: 'milk' })
+    expect(person.asked.filter(({ action }) => action === 'tool.call')).toEqual([])
+    await host.call('other__add', { text: 'milk' })
+    expect(person.asked.at(-1)?.subject).toMatchObject({ kind: 'call', destination: 'outside' })
   })
 })

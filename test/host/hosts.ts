@@ -7,6 +7,7 @@ import { createHost, describeQuestion, type Host, type HostEvent, type HostOptio
 import type { Model, ModelPart, ModelRequest } from '../../src/host/language-models/language-model.ts'
 import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
+import { isService } from '../../src/protocol/interfaces/service.ts'
 import type { CallToolResult } from '../../src/protocol/model/tools.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
@@ -44,7 +45,7 @@ export const textOf = (result: CallToolResult): string => result.content.map((bl
 
 export interface TestHosts {
   folder(): string
-  /** Has settled, and is closed after the test. */
+  /** Has settled, with all servers in use that the person agrees to, and is closed after the test. */
   host(options: HostOptions): Promise<Host & { events: HostEvent[] }>
 }
 
@@ -59,13 +60,33 @@ export function hosts(): TestHosts {
         keychain: false,
         onEvent: (event) => events.push(event),
         ...options,
+        ...(options.servers && { servers: strangers(options.servers) }),
       })
       onTestFinished(() => host.close())
       await host.settled()
+      await useAll(host)
       return Object.assign(host, { events })
     },
   }
 }
+
+/** The first use of each server, which asks about its start. */
+export async function useAll(host: Host): Promise<void> {
+  const waiting = Object.entries(host.health()).filter(([, { state }]) => state === 'not-enabled')
+  await Promise.allSettled(waiting.map(([id]) => host.enable(id)))
+  await host.settled()
+}
+
+/** Servers in this process stand for servers of others here, so they are not trusted unless a test says so. */
+const strangers = (servers: NonNullable<HostOptions['servers']>): NonNullable<HostOptions['servers']> =>
+  Object.fromEntries(
+    Object.entries(servers).map(([id, given]) => [
+      id,
+      typeof given === 'object' && isService(given)
+        ? { tier: 'untrusted', provenance: [], transport: { type: 'memory', service: given } }
+        : given,
+    ]),
+  )
 
 /** A model that says these parts, one list an answer, and keeps what it was asked. */
 export interface Spy extends Model {
@@ -98,7 +119,7 @@ export const calling = (name: string, args: Record<string, unknown> = {}): Model
 })
 
 /** All that comes of one message to the model. */
-export async function chat(host: Host, said: string, options: Parameters<Host['chat']>[1] = {}) {
+export async function chat(host: Host, said: Parameters<Host['chat']>[0], options: Parameters<Host['chat']>[1] = {}) {
   const parts = []
   for await (const part of host.chat(said, options)) parts.push(part)
   return parts

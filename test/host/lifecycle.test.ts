@@ -10,7 +10,7 @@ import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
 import { proves } from '../support/proves.ts'
-import { calling, chat, hosts, NO, person, script, spy, started, textOf, until } from './hosts.ts'
+import { calling, chat, hosts, NO, person, script, spy, started, textOf, until, useAll } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
 
@@ -47,6 +47,8 @@ test('missing, hanging and refused servers delay no other server, and show their
     limits: { server: { connectTimeoutMs: 60_000 } },
   })
   onTestFinished(() => host.close())
+  await host.settled()
+  void useAll(host)
   await until(() => host.tools().length === 1)
   expect(textOf(await host.call('good__hello'))).toBe('hello')
   await until(() => ['waiting', 'open-circuit'].includes(host.health().missing?.state ?? ''))
@@ -65,7 +67,7 @@ test('a server that dies during a call fails that call, and returns with its app
   await until(async () => (await host.call('x__pid').then(textOf, () => before)) !== before)
   // Started again under the same yes, and listed as it was approved: nobody is asked again.
   expect(ask.saw('launch')).toHaveLength(1)
-  expect(ask.saw('approve')).toHaveLength(1)
+  expect(ask.saw('approve')).toEqual([])
   const states = host.events.flatMap((event) => (event.kind === 'health' ? [event.health.state] : []))
   expect(states.indexOf('waiting')).toBeGreaterThan(states.indexOf('ready'))
   expect(states.at(-1)).toBe('ready')
@@ -76,7 +78,9 @@ test('an approval of one start does not cover a restart after a crash', async ()
   const ask = person(({ subject }) => (subject.kind === 'launch' && ask.saw('launch').length > 1 ? NO : undefined))
   const host = await hostWith({ servers: { x: spec }, ask })
   await host.call('x__die').catch(() => {})
-  await until(() => host.health().x?.state === 'refused')
+  await until(() => host.health().x?.state === 'not-enabled')
+  expect(ask.saw('launch')).toHaveLength(1)
+  await expect(host.call('x__pid')).rejects.toMatchObject({ code: 'ERR_DENIED' })
   expect(ask.saw('launch')).toHaveLength(2)
 })
 
@@ -96,7 +100,7 @@ test('added, changed and removed definitions reach the catalog only if they are 
   expect(textOf(await host.call('x__two'))).toBe('two')
   may = false
   server.tool('three', {}, () => 'three')
-  await until(() => ask.saw('approve').length === 3)
+  await until(() => ask.saw('approve').length === 2)
   await host.settled()
   expect(names()).toEqual(['one', 'two'])
   expect(host.search('three')).toEqual([])

@@ -1,10 +1,10 @@
 /** Limits of rules, and the guard against loops, as a whole host keeps them. */
 
 import { describe, expect, test } from 'vitest'
-import type { Rule } from '../../src/host/index.ts'
+import { Conversation, type Rule } from '../../src/host/index.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { createServer } from '../../src/server/index.ts'
-import { hosts, NO, person, textOf } from './hosts.ts'
+import { calling, chat, hosts, NO, person, spy, textOf } from './hosts.ts'
 
 const { host: hostWith } = hosts()
 
@@ -57,12 +57,21 @@ describe('rules with limits', () => {
 test('the third identical call in a row is asked about, even if a rule or grant allows it', async () => {
   const { servers, calls } = worker()
   const ask = person(({ subject }) => (subject.kind === 'call' ? NO : undefined))
-  const host = await hostWith({ servers, ask, policy: policyWith(undefined) })
-  await host.call('worker__work', { n: 1 })
-  await host.call('worker__work', { n: 1 })
-  await expect(host.call('worker__work', { n: 1 })).rejects.toMatchObject({ code: 'ERR_DENIED' })
+  const model = spy(...[1, 1, 1, 2].map((n) => [calling('worker__work', { n })]))
+  const host = await hostWith({ servers, ask, model, policy: policyWith(undefined) })
+  await chat(host, 'work')
   expect(ask.saw('call')).toHaveLength(1)
-  expect(calls()).toBe(2)
-  await host.call('worker__work', { n: 2 })
   expect(calls()).toBe(3)
+})
+
+test('a person who asks for the same again and again is not in a loop', async () => {
+  const { servers, calls } = worker()
+  const ask = person()
+  const model = spy(...[1, 2, 3, 4].flatMap(() => [[calling('worker__work', { n: 1 })], []]))
+  const host = await hostWith({ servers, ask, model, policy: policyWith(undefined) })
+  const conversation = new Conversation()
+  for (let each = 0; each < 4; each++) await host.call('worker__work', { n: 1 }, { conversation })
+  for (let each = 0; each < 4; each++) await chat(host, 'work', { conversation })
+  expect(ask.saw('call')).toEqual([])
+  expect(calls()).toBe(8)
 })

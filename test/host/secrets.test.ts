@@ -19,7 +19,7 @@ import {
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
-import { calling, chat, hosts, person, says, script, spy, textOf, until } from './hosts.ts'
+import { calling, chat, hosts, person, says, script, spy, textOf, until, useAll } from './hosts.ts'
 
 const { folder: newFolder } = hosts()
 
@@ -173,6 +173,7 @@ test('secrets from any source are in no file, event, error, question or log', as
   }
   const host = await createHost(options)
   await host.settled()
+  await useAll(host)
   expect(host.health().chatterbox?.state).toBe('ready')
   expect(textOf(await host.call('far__hello'))).toBe('hello')
 
@@ -190,8 +191,8 @@ test('secrets from any source are in no file, event, error, question or log', as
     note: SECRETS.argBearer,
     url: `https://user:${SECRETS.argUrl}@example.com/`,
   }
-  await host.call('chatterbox__take', args)
-  await host.call('chatterbox__take', { ...args, password: SECRETS.argPasswordRefused, refuse: true }).catch(caught)
+  await host.call('chatterbox__take', args, { as: 'person' })
+  await host.call('chatterbox__take', { ...args, password: SECRETS.argPasswordRefused, refuse: true }, { as: 'person' }).catch(caught)
   await host.call({ server: 'chatterbox', name: 'nothing' }, { password: SECRETS.argPasswordFailed }).catch(caught)
   await host.call({ server: 'rude', name: 'any' }, { password: SECRETS.argPasswordFailed }).catch(caught)
   const parts = await chat(host, 'go')

@@ -1,7 +1,7 @@
 /** Builds and links the package before any test, because the processes that tests start import it. */
 
 export async function setup(): Promise<void> {
-  const { buildIfStale, linkPackage } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
-  linkPackage()
+  const { buildIfStale, linkPackages } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
+  linkPackages()
   await buildIfStale({ types: false })
 }

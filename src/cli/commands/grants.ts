@@ -38,7 +38,7 @@ async function listAction(invocation: Invocation): Promise<void> {
     action,
     [bind.server, bind.primitive].filter((part) => part !== undefined).join('/'),
     scope,
-    minuteText(expiresAt),
+    expiresAt === undefined ? 'when revoked' : minuteText(expiresAt),
     bind.args.kind === 'pattern' ? jsonText(bind.args.args) : bind.args.kind,
   ])
   printTable(

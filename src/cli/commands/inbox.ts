@@ -1,7 +1,7 @@
 /** `portico inbox`: answers questions of commands that run without a terminal. */
 
 import type { Command } from 'commander'
-import { type Answer, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
+import { type Answer, answerChoices, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError, unknownName } from '../errors.ts'
@@ -24,9 +24,10 @@ export function registerInbox(program: Command, runner: CommandRunner): void {
     .action(runner.action(showAction))
   inbox
     .command('answer')
-    .description('Answers a question: shows it and asks in a terminal, or takes --allow or --deny.')
+    .description('Answers a question: shows it and asks in a terminal, or takes --allow, --always or --deny.')
     .argument('[id]', 'default: the oldest open question')
     .option('--allow', 'allow once')
+    .option('--always', 'allow always, as far as the question offers it')
     .option('--deny [why]', 'deny, optionally with a reason')
     .action(runner.action(answerAction))
 }
@@ -72,26 +73,35 @@ function chosen(id: string | undefined, questions: readonly Question[], what: st
 
 interface AnswerOptions {
   allow?: true
+  always?: true
   deny?: string | true
 }
 
-async function answerAction(invocation: Invocation, id: string | undefined, { allow, deny }: AnswerOptions): Promise<void> {
+async function answerAction(invocation: Invocation, id: string | undefined, { allow, always, deny }: AnswerOptions): Promise<void> {
   const { screen } = invocation
   const inbox = await inboxOf(invocation)
   const open = (await inbox.list()).filter(({ state }) => state === 'open').map(({ question }) => question)
   const question = chosen(id, open, 'open question')
-  if (allow && deny) throw new UsageError('Expected --allow or --deny, not both')
+  if ([allow, always, deny].filter(Boolean).length > 1) throw new UsageError('Expected one of --allow, --always and --deny')
   const answer: Answer = allow
     ? { kind: 'allow', scope: 'once' }
-    : deny
-      ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
-      : await askHere(invocation, question)
+    : always
+      ? alwaysAnswer(question)
+      : deny
+        ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
+        : await askHere(invocation, question)
   await inbox.answer(question.id, answer)
   screen.note(safe`Answered: ${answer.kind}`)
 }
 
+function alwaysAnswer(question: Question): Answer {
+  const answer = answerChoices(question).find(({ key }) => key === 'a')?.answer
+  if (!answer) throw new UsageError('This question does not offer "always"', 'Use --allow, which allows once')
+  return answer
+}
+
 async function askHere({ io, signal }: Invocation, question: Question): Promise<Answer> {
-  if (!isInteractive(io)) throw new UsageError('There is no terminal to ask at', 'Use --allow or --deny')
+  if (!isInteractive(io)) throw new UsageError('There is no terminal to ask at', 'Use --allow, --always or --deny')
   const { terminalAsker } = await import('../terminal/asker.ts')
   return terminalAsker(io).ask(question, signal)
 }

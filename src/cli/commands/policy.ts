@@ -1,4 +1,4 @@
-/** `portico policy`: checks rules, explains decisions, runs tests, and replays past decisions. */
+/** `portico policy`: chooses a preset, checks rules, explains decisions, runs tests, and replays past decisions. */
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -13,10 +13,13 @@ import {
   loadPolicy,
   openGrants,
   openPins,
+  PRESETS,
+  type Preset,
   type Replayed,
   readAudit,
   replayDecisions,
   testPolicy,
+  writePreset,
 } from '../../host/index.ts'
 import { assign } from '../arguments/assignment.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
@@ -34,14 +37,19 @@ interface PolicyOptions {
 export function registerPolicy(program: Command, runner: CommandRunner): void {
   const policy = program
     .command('policy')
-    .summary('check, explain, test and replay your rules')
-    .description('Checks, explains, tests and replays the rules that allow, ask about or deny actions.')
+    .summary('choose a preset; check, explain, test and replay your rules')
+    .description('Chooses a preset, and checks, explains, tests and replays the rules: what is allowed, asked or denied.')
   const command = (name: string, text: string): Command =>
     policy
       .command(name)
       .description(text)
       .option('--with <file>', 'use the rules in this file instead of yours')
       .option('--json', 'write JSON')
+  policy
+    .command('use')
+    .description('Chooses how much you are asked where no rule decides: cautious, balanced or trusting.')
+    .argument('<preset>', 'cautious, balanced or trusting', toPreset)
+    .action(runner.action(useAction))
   command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(
     runner.action(lintAction),
   )
@@ -57,6 +65,22 @@ export function registerPolicy(program: Command, runner: CommandRunner): void {
   command('replay', 'Decides every action in the audit log again, and shows which decisions would change.').action(
     runner.action(replayAction),
   )
+}
+
+function toPreset(text: string): Preset {
+  const preset = PRESETS.find((each) => each === text)
+  if (!preset) throw new InvalidArgumentError(`Expected ${PRESETS.join(', ')}.`)
+  return preset
+}
+
+async function useAction(invocation: Invocation, preset: Preset): Promise<void> {
+  const { io, screen } = invocation
+  const { user } = policyFiles(io)
+  await writePreset(user, preset)
+  const { preset: inForce } = await rulesOf(invocation, {})
+  screen.note(safe`The preset is ${preset} (in ${user})`)
+  if (inForce !== preset)
+    screen.note(safe`${screen.noteStyle.yellow('!')} Here ${inForce} holds: another policy file names a stricter preset`)
 }
 
 function toInitiator(text: string): 'user' | 'model' | 'app' | 'server' {

@@ -1,4 +1,4 @@
-/** `portico servers`: manages the configured servers. Only `login` and `logout` connect to one. */
+/** `portico servers`: manages the configured servers. Only `enable`, `login` and `logout` connect to one. */
 
 import type { Command } from 'commander'
 import type { ConfigProvenance } from '../../host/index.ts'
@@ -81,6 +81,30 @@ export function registerServers(program: Command, runner: CommandRunner): void {
     .option('--whole', 'show values that look like secrets in full')
     .action(runner.action(listAction))
   servers.command('remove').description('Removes a server.').argument('<name>').action(runner.action(removeAction))
+  servers
+    .command('enable')
+    .description('Asks whether a server may be started, also after a No. The answer holds until its command, files or address change.')
+    .argument('<name>')
+    .option('--inbox', 'without a terminal: wait until the question is answered with "portico inbox"')
+    .action(
+      runner.action(async (invocation: Invocation, name: string, { inbox }: { inbox?: true }) => {
+        await withHost(invocation, { only: [name], parks: inbox === true }, async (host) => {
+          const health = host.health()[name]
+          if (health?.state === 'refused') throw health.error
+          if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
+        })
+        invocation.screen.note(safe`${name} is enabled`)
+      }),
+    )
+  servers
+    .command('accept')
+    .description('Lists the tools of a server that say they only read, and accepts them as read-only.')
+    .argument('<name>')
+    .argument('[tool...]', 'accept these tools')
+    .option('--all', 'accept all of them')
+    .option('--revoke', 'no longer accept them')
+    .option('--json', 'write JSON')
+    .action(runner.action(acceptAction))
   servers
     .command('login')
     .description('Logs in to a server at a URL.')
@@ -291,6 +315,30 @@ const warningsOf = ({ transport }: ServerSpec): string[] => (transport.type === 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 
 const describeProvenance = ({ client, scope }: ConfigProvenance): string => (scope === 'ours' ? 'portico' : `${client}, ${scope}`)
+
+async function acceptAction(
+  invocation: Invocation,
+  server: string,
+  names: string[],
+  { all, revoke }: { all?: true; revoke?: true },
+): Promise<void> {
+  const { screen } = invocation
+  // No server is needed: the approved definitions are stored.
+  await withHost(invocation, { only: [], asksNobody: true }, async (host) => {
+    const claiming = host.readOnlyTools(server)
+    const chosen = all ? claiming.map(({ name }) => name) : names
+    if (chosen.length > 0) await host.acceptReadOnly(server, chosen, { isRevoked: revoke === true })
+    const tools = host.readOnlyTools(server)
+    if (screen.isJson) return screen.printJson(tools)
+    if (tools.length === 0) return screen.note(safe`No approved tool of ${server} says that it only reads.`)
+    printTable(
+      screen,
+      [{ title: 'TOOL', style: 'bold' }, { title: 'ACCEPTED AS READ-ONLY' }],
+      tools.map(({ name, isAccepted }) => [name, isAccepted ? 'yes' : 'no']),
+    )
+    if (chosen.length === 0) screen.note(safe`Accept them: portico servers accept ${server} TOOL..., or --all`)
+  })
+}
 
 async function removeAction(invocation: Invocation, name: string): Promise<void> {
   const { io, screen } = invocation

@@ -3,6 +3,7 @@
 import {
   type Asker,
   createHost,
+  type EnabledOffering,
   type Host,
   type HostEvent,
   type HostOptions,
@@ -73,7 +74,13 @@ export async function withHost<T>(
     ...options,
   })
   try {
-    await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
+    const settled = async (): Promise<void> => {
+      await host.settled(SETTLE_MS)
+      // A command about a server is a use of it. The state of the server tells why it did not start.
+      for (const id of only ?? [])
+        if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+    }
+    await Promise.race([settled(), aborted(invocation.signal)])
     for (const { id } of chosen) notePending(invocation, host, id)
     return await use(host)
   } finally {
@@ -111,8 +118,24 @@ function notePending({ screen }: Invocation, host: Host, id: string): void {
 
 function showEvent({ screen }: Invocation, event: HostEvent): void {
   const { noteStyle: style } = screen
+  if (event.kind === 'enabled') screen.note(safe`${enabledLine(event)}`)
   if (event.kind === 'warning')
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
+}
+
+function enabledLine({ server, tools, prompts, resources, readOnly, held }: EnabledOffering): string {
+  const parts = [
+    counted(tools, 'tool'),
+    ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),
+    ...(resources > 0 ? [counted(resources, 'resource')] : []),
+  ]
+  return [
+    `${server} enabled: ${parts.join(', ')}.`,
+    ...(readOnly > 0
+      ? [`${counted(readOnly, 'tool')} ${readOnly === 1 ? 'says it only reads' : 'say they only read'}: portico servers accept ${server}`]
+      : []),
+    ...(held > 0 ? [`Not in use: ${counted(held, 'item')} with warnings.`] : []),
+  ].join(' ')
 }
 
 const aborted = (signal: AbortSignal): Promise<never> =>

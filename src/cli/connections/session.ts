@@ -74,8 +74,8 @@ function hostSession(host: Host, id: string): Session {
     isWithheld: (name) => isWithheld(host, id, name),
     resources: async () => ({ resources: ours(host.resources()), resourceTemplates: ours(host.templates()) }),
     prompts: async () => ours(host.prompts()),
-    call: (name, args, options) => host.call({ server: id, name }, args, options),
-    read: (uri, options) => host.read(uri, options),
-    prompt: (name, args, options) => host.prompt({ server: id, name }, args, options),
+    call: (name, args, options) => host.call({ server: id, name }, args, { ...options, as: 'person' }),
+    read: (uri, options) => host.read(uri, { ...options, as: 'person' }),
+    prompt: (name, args, options) => host.prompt({ server: id, name }, args, { ...options, as: 'person' }),
   }
 }

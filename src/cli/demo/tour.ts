@@ -59,7 +59,7 @@ async function addNote(stop: TourStop): Promise<void> {
     stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'),
     'There was no question about the call',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {})
+  const { structuredContent } = await stop.host.call('notes__list', {}, { as: 'person' })
   check((structuredContent as { total?: number }).total === 1, 'The note was not stored')
 }
 
@@ -72,6 +72,7 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
     'deploy__deploy',
     { service: 'api', version: '1.4.0', environment: 'staging' },
     {
+      as: 'person',
       signal,
       onProgress: ({ progress, total, message = '' }) => {
         steps++
@@ -89,7 +90,7 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
 }
 
 async function lendModel({ host, person, screen }: TourStop): Promise<void> {
-  const result = await host.call('notes__summarise', {})
+  const result = await host.call('notes__summarise', {}, { as: 'person' })
   check(result.isError !== true, 'The summary failed')
   for (const kind of ['sampling.create', 'sampling.deliver'] as const) {
     check(
@@ -105,7 +106,7 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
 async function refuse(stop: TourStop): Promise<void> {
   const { person } = stop
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'Keep that note' } : undefined))
-  const { structuredContent: before } = await stop.host.call('notes__list', {})
+  const { structuredContent: before } = await stop.host.call('notes__list', {}, { as: 'person' })
   const [note] = (before as { notes?: { id: string }[] }).notes ?? []
   const parts = await say(stop, `remove the note with id="${note?.id}"`)
   person.answersWith(undefined)
@@ -113,14 +114,14 @@ async function refuse(stop: TourStop): Promise<void> {
     parts.some(({ type }) => type === 'refused'),
     'The call was not denied',
   )
-  const { structuredContent } = await stop.host.call('notes__list', {})
+  const { structuredContent } = await stop.host.call('notes__list', {}, { as: 'person' })
   check((structuredContent as { total?: number }).total === 1, 'The note is gone')
 }
 
 async function turnRogue(stop: TourStop): Promise<void> {
   const { host, person, screen } = stop
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
-  await host.call('rogue__forecast', { city: 'Paris' }, { conversation: stop.conversation })
+  await host.call('rogue__forecast', { city: 'Paris' }, { as: 'person', conversation: stop.conversation })
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
@@ -131,7 +132,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
       for (const flag of flags) screen.print(safe`        ${screen.style.yellow('!')} ${flag}`)
     }
   }
-  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }).then(
+  const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }, { as: 'person' }).then(
     () => undefined,
     (error: { code?: string; message: string }) => error,
   )
@@ -153,11 +154,11 @@ async function changeOf({ host, signal }: TourStop) {
 
 async function stopLeak(stop: TourStop): Promise<void> {
   const { host, person, embedded, screen, conversation } = stop
-  const notes = await host.call('notes__search', { query: 'door' }, { conversation })
+  const notes = await host.call('notes__search', { query: 'door' }, { as: 'person', conversation })
   const stolen = notes.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   const before = person.asked.length
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'My notes stay here' } : undefined))
-  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { conversation }).then(
+  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { as: 'person', conversation }).then(
     () => true,
     () => false,
   )

@@ -56,6 +56,12 @@ export class SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
   }
 
+  /** An address as a link for terminals that have links (OSC 8). Characters that an encoded address cannot have are left out, so that it cannot end the link. */
+  linked(href: string): SafeText {
+    const target = href.replaceAll(/[^\x21-\x7e]/gu, '')
+    return new SafeText(`\u001b]8;;${target}\u001b\\${this.#text}\u001b]8;;\u001b\\`)
+  }
+
   /** The same text with a style. `style` must add only its own control codes. */
   styled(style: (text: string) => string): SafeText {
     return new SafeText(style(this.#text))

@@ -3,8 +3,8 @@
 import type { Io } from '../io.ts'
 import type { Output } from '../shared-terminal.ts'
 import { jsonText } from './json.ts'
-import { NOTHING, type SafeText } from './safe-text.ts'
-import { type Styles, stylesFor, wantsColour } from './style.ts'
+import { NOTHING, type SafeText, safe } from './safe-text.ts'
+import { type Styles, stylesFor, supportsLinks, wantsColour } from './style.ts'
 
 const NARROWEST = 40
 const NARROWEST_NOTE = 20
@@ -35,6 +35,17 @@ export class Screen {
     return this.#io.stderr.isTTY ? Math.max(NARROWEST_NOTE, this.#io.stderr.columns() ?? NARROWEST) : undefined
   }
 
+  /** An address that a note shows. It stays on one line: a broken address can be neither clicked nor copied. */
+  noteLink(href: string): SafeText {
+    const shown = this.noteStyle.cyan(safe`${href}`)
+    return supportsLinks(this.#io, this.#io.stderr) ? shown.linked(href) : shown
+  }
+
+  /** Rows of the terminal that shows notes. */
+  get noteRows(): number {
+    return (this.#io.stderr.stream as { rows?: number }).rows ?? 24
+  }
+
   /** A line of the result. */
   print(line: SafeText = NOTHING): void {
     this.#io.terminal.write(this.#io.stdout, `${line.text}\n`)
@@ -63,6 +74,11 @@ export class Screen {
   /** Writes bytes without escaping. Only for output that the user asked for. */
   printBytes(bytes: Uint8Array): void {
     this.#io.terminal.write(this.#io.stdout, bytes)
+  }
+
+  /** Part of a line for the person, such as a prompt. */
+  notePart(part: SafeText): void {
+    this.#io.terminal.write(this.#io.stderr, part.text)
   }
 
   /** Shows a line on standard error until something else is written or `clear` is called. Does nothing without a terminal. */

@@ -28,3 +28,12 @@ export function stylesFor(isColoured: boolean): Styles {
   ])
   return Object.fromEntries(entries) as Styles
 }
+
+/** Terminals that draw links (OSC 8). tmux and screen may not pass them on. */
+export function supportsLinks({ env }: Pick<Io, 'env'>, output: Output): boolean {
+  if (!output.isTTY || env.TMUX !== undefined || env.STY !== undefined || env.TERM === 'dumb') return false
+  const isKnown =
+    /^(?:iTerm\.app|WezTerm|vscode|ghostty|Hyper|Tabby)$/.test(env.TERM_PROGRAM ?? '') ||
+    /kitty|alacritty|foot|ghostty/.test(env.TERM ?? '')
+  return isKnown || env.WT_SESSION !== undefined || env.KONSOLE_VERSION !== undefined || Number(env.VTE_VERSION ?? 0) >= 5000
+}

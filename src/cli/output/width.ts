@@ -21,26 +21,35 @@ export const widthOf = (text: string): number => {
 /** The longest prefix that fits into `columns`. */
 export const cutTo = (text: string, columns: number): string => text.slice(0, endOfFit(text, 0, columns))
 
-/** Wraps a line to `columns`, at spaces if possible. @param first the width of the first line */
+/** Wraps a line to `columns`, at spaces. Only a word that is wider than a line is broken. @param first the width of the first line */
 export function wrapTo(line: string, columns: number, first = columns): string[] {
   const lines: string[] = []
   let start = 0
   for (let room = Math.max(1, first); ; room = Math.max(1, columns)) {
     const end = endOfFit(line, start, room)
     if (end >= line.length) return [...lines, line.slice(start)]
-    const place = breakIn(line, start, end)
+    const isWithoutSpace = room < columns && !line.slice(start, end + 1).includes(' ')
+    // The first word does not fit beside a label, but on a line of its own.
+    const place = isWithoutSpace && fits(line, start, columns) ? start : breakIn(line, start, end, columns)
     lines.push(line.slice(start, place))
     start = line[place] === ' ' && !isMarkAt(line, place + 1) ? place + 1 : place
   }
 }
 
-/** Breaks at a space in the second half, else at the limit, and never before a combining mark, which would then attach to our own text. */
-function breakIn(line: string, start: number, end: number): number {
+/** Breaks at the last space, else at the limit, and never before a combining mark, which would then attach to our own text. */
+function breakIn(line: string, start: number, end: number, columns: number): number {
   const space = line[end] === ' ' ? end - start : line.slice(start, end).lastIndexOf(' ')
-  if (space > (end - start) / 2 && !isMarkAt(line, start + space + 1)) return start + space
+  const isNear = space > (end - start) / 2
+  if (space > 0 && !isMarkAt(line, start + space + 1) && (isNear || fits(line, start + space + 1, columns))) return start + space
   let place = end
   while (place > start && isMarkAt(line, place)) place -= line.codePointAt(place - 2) !== undefined && isPairEnd(line, place - 1) ? 2 : 1
   return place > start ? place : Math.max(end, start + characterAt(line, start).length)
+}
+
+/** Whether the word at this place fits on one line. */
+function fits(line: string, start: number, columns: number): boolean {
+  const end = endOfFit(line, start, columns)
+  return end >= line.length || line.slice(start, end + 1).includes(' ')
 }
 
 const characterAt = (text: string, at: number): string => String.fromCodePoint(text.codePointAt(at) ?? 0x20)

@@ -83,7 +83,7 @@ const catalogOf = (host: Host): Session => ({
     resourceTemplates: host.templates().map(({ exposed, definition }) => ({ ...definition, uriTemplate: exposed })),
   }),
   prompts: async () => host.prompts().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
-  call: (name, args, options) => host.call(name, args, options),
-  read: (uri, options) => host.read(uri, options),
-  prompt: (name, args, options) => host.prompt(name, args, options),
+  call: (name, args, options) => host.call(name, args, { ...options, as: 'person' }),
+  read: (uri, options) => host.read(uri, { ...options, as: 'person' }),
+  prompt: (name, args, options) => host.prompt(name, args, { ...options, as: 'person' }),
 })

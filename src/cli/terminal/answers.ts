@@ -15,6 +15,8 @@ import {
 import { type ActionKind, type Answer, type Asker, type Question, type Subject, secretFields } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { isInteractive } from '../io.ts'
+import { safe } from '../output/safe-text.ts'
+import { Screen } from '../output/screen.ts'
 
 const ANSWER_MS = 10 * 60_000
 
@@ -39,6 +41,7 @@ export async function confirmLogin({ io, signal }: Invocation, server: string, p
   const subject: Subject = { kind: 'url', message: `${host} wants you to log in at ${url.host}`, url }
   const answer = await terminalAsker(io, { openPage: openBrowser }).ask(questionOf('elicit.url', subject, host, server), signal)
   if (answer.kind !== 'allow') throw browserError('The server requires a login, and you chose not to open its login page')
+  new Screen(io).note(safe`Waiting for the login ...`)
 }
 
 const browserError = (message: string): McpError => new McpError('ERR_AUTH', message, { data: { reason: 'browser' } })

@@ -14,13 +14,13 @@ export interface Editing {
   prompts: Prompts
 }
 
-/** @param check returns what is wrong with the edited value, or undefined */
+/** Resolves with undefined when the value is too long for this screen. @param check returns what is wrong with the edited value, or undefined */
 export async function editObject(
   { io, prompts }: Editing,
   message: Showable,
   value: unknown,
   check: (edited: Record<string, unknown>) => string | undefined = () => undefined,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> | undefined> {
   const validate = (text: string): string | undefined => {
     const parsed = objectIn(text)
     return parsed === undefined ? 'Expected a JSON object' : check(parsed)
@@ -30,7 +30,7 @@ export async function editObject(
   const initial = jsonText(value)
   if (!prompts.fits(initial)) {
     new Screen(io).note(safe`Too long to edit on this screen. Set EDITOR to use your editor.`)
-    throw new Cancelled('Too long to edit on this screen')
+    return undefined
   }
   return objectIn(await prompts.line(message, { initial, validate })) as Record<string, unknown>
 }

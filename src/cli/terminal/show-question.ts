@@ -1,8 +1,15 @@
-/** Shows a question with all details, and marks the text that a server wrote. */
+/** Shows a question, in short or with all details, and marks the text that a server wrote. */
 
-import { type DescribeOptions, describeQuestion, type Question, type QuestionLine, visibleLine } from '../../host/index.ts'
+import {
+  type DescribeOptions,
+  describeQuestion,
+  type Question,
+  type QuestionLine,
+  type QuestionSummary,
+  visibleLine,
+} from '../../host/index.ts'
 import { compactJson } from '../output/compact-json.ts'
-import { LINE_BREAK, NOTHING, SafeText, safe } from '../output/safe-text.ts'
+import { LINE_BREAK, NOTHING, SafeText, safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import type { Styles } from '../output/style.ts'
 import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
@@ -10,60 +17,117 @@ import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
 /** Free columns, for characters that a terminal draws wider than computed. */
 const MARGIN = 2
 const INDENT = 4
-
-/** Details are printed as ordinary lines. Only the choices below them are redrawn. */
-export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
-  const place: Place = { style: screen.noteStyle, columns: screen.noteColumns }
-  screen.note(safe``)
-  for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.kind)) screen.note(shownLine(place, line))
-}
-
-/** Prints one more detail in the same form. */
-export const showLine = (screen: Screen, line: QuestionLine): void =>
-  screen.note(shownLine({ style: screen.noteStyle, columns: screen.noteColumns }, visibleLine(line)))
-
-/** Prints the details as a result, without a question. */
-export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
-  const place: Place = { style: screen.style, columns: screen.columns }
-  for (const line of lines) screen.print(shownLine(place, line))
-}
+const GAP = 2
+/** The widest name of an item that has its description beside it, and the narrowest description. */
+const MAX_NAME = 28
+const LEAST_DESCRIPTION = 16
 
 interface Place {
   style: Styles
   /** Undefined without a terminal. */
   columns: number | undefined
+  /** The width of the names of items, so that their descriptions are aligned. */
+  nameWidth?: number
+  link(href: string): SafeText
+}
+
+const noteOn = (screen: Screen): Place => ({
+  style: screen.noteStyle,
+  columns: screen.noteColumns,
+  link: (href) => screen.noteLink(href),
+})
+
+/** Details are printed as ordinary lines, with nothing left out. */
+export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
+  screen.note(safe``)
+  for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.kind)) screen.note(shownLine(noteOn(screen), line))
 }
 
 /** Lines that the choices below the question repeat. */
 const SAID_BY_CHOICES: ReadonlySet<QuestionLine['kind']> = new Set(['scopes', 'expiry'])
 
-export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
+/** Returns the number of rows. @param position where the question stands among those that wait: `1 of 3` */
+export function showSummary(screen: Screen, { lines }: QuestionSummary, position?: string): number {
+  const items = lines.filter(({ kind }) => kind === 'item')
+  const nameWidth = Math.min(MAX_NAME, Math.max(0, ...items.map(({ label }) => widthOf(expandTabs(label)))))
+  const place = { ...noteOn(screen), nameWidth }
+  screen.note(safe``)
+  let rows = 1
+  for (const line of lines) {
+    const isTitle = line.tone === 'title' && position !== undefined
+    // The address has a line of its own, and the title says what it is.
+    const shown = isTitle ? { ...line, text: `(${position}) ${line.text}` } : line.kind === 'address' ? { ...line, label: '' } : line
+    const drawn = shownLine(place, shown)
+    rows += drawn.text.split('\n').length
+    screen.note(drawn)
+  }
+  return rows
+}
+
+/** Repeats the title on one line, because it may have scrolled away. */
+export const showTitle = (screen: Screen, question: Question): void =>
+  screen.note(screen.noteStyle.bold(untrusted(titleText(question)).cut(Math.max(1, (screen.noteColumns ?? 80) - MARGIN))))
+
+/** Prints one more detail in the same form. */
+export const showLine = (screen: Screen, line: QuestionLine): void => screen.note(shownLine(noteOn(screen), visibleLine(line)))
+
+/** Prints the details as a result, without a question. */
+export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
+  const place: Place = { style: screen.style, columns: screen.columns, link: untrusted }
+  for (const line of lines) screen.print(shownLine(place, line))
+}
+
+const titleText = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
 /**
  * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line: labels and host text
- * may contain names from a server, and none of them may look like a line of the host.
+ * may contain names from a server, and none of them may look like a line of the host. Only an address is left to the terminal.
  */
-function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { label, text, tone, isJson }: QuestionLine): SafeText {
+function shownLine(place: Place, line: QuestionLine): SafeText {
+  const { style, columns: all = Number.POSITIVE_INFINITY } = place
+  const { label, text, tone, kind, isJson } = line
   const columns = all - MARGIN
   const bar = safe`  ${style.magenta('│')} `
   const plain = expandTabs(text)
   if (tone === 'title') return style.bold(style.cyan(joined(wrapTo(plain, columns - INDENT, columns), bar)))
+  if (kind === 'item') return shownItem(place, line, columns - INDENT, bar)
 
-  const labels = wrapTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
+  const labels = label === '' ? [] : wrapTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
   const head = safe`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
   const said = (lines: readonly string[]): SafeText => {
     const shown = joined(lines, bar)
     return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
+  const underHead = (body: SafeText): SafeText => (label === '' ? safe`${bar}${body}` : safe`${head}\n${bar}${body}`)
+  if (kind === 'address' && !/\s/.test(text)) return underHead(place.link(text))
   const mark = tone === 'theirs' ? safe`${style.magenta('│')} ` : NOTHING
   // The width left beside a short label.
-  const beside = labels.length > 1 ? 0 : columns - 2 - widthOf(labels[0] ?? '') - 1 - (tone === 'theirs' ? 2 : 0)
+  const beside = labels.length !== 1 ? 0 : columns - 2 - widthOf(labels[0] ?? '') - 1 - (tone === 'theirs' ? 2 : 0)
   const lines = linesOf(plain, columns - INDENT, isJson ?? false)
   const [only = ''] = lines
   if (lines.length === 1 && widthOf(only) <= beside) return safe`${head} ${mark}${said([only])}`
   const isFlowing = tone !== 'theirs' && beside > columns / 3
-  const broken = lines.flatMap((line, i) => wrapTo(line, columns - INDENT, isFlowing && i === 0 ? beside : columns - INDENT))
-  return isFlowing ? safe`${head} ${said(broken)}` : safe`${head}\n${bar}${said(broken)}`
+  const broken = lines.flatMap((each, i) => wrapTo(each, columns - INDENT, isFlowing && i === 0 ? beside : columns - INDENT))
+  return isFlowing ? safe`${head} ${said(broken)}` : underHead(said(broken))
+}
+
+/** A row of a table: the name in full, the description cut to one line, and the claim of the server. */
+function shownItem({ style, nameWidth = 0 }: Place, { label, text, claim = '' }: QuestionLine, columns: number, bar: SafeText): SafeText {
+  const names = wrapTo(expandTabs(label), columns)
+  const [name = ''] = names
+  const isBeside = names.length === 1 && widthOf(name) <= nameWidth && columns - nameWidth - GAP >= LEAST_DESCRIPTION
+  const indent = isBeside ? nameWidth + GAP : GAP
+  const claimWidth = claim === '' ? 0 : widthOf(claim) + GAP
+  const hasClaimBeside = columns - indent - claimWidth >= LEAST_DESCRIPTION
+  const width = columns - indent - (hasClaimBeside ? claimWidth : 0)
+  const cut = untrusted(text).cut(width)
+  const isAligned = claim !== '' && hasClaimBeside
+  const description = isAligned ? safe`${cut.padEnd(Number.isFinite(width) ? width : 0)}${' '.repeat(GAP)}${style.cyan(claim)}` : cut
+  const first = isBeside ? style.bold(untrusted(name).padEnd(indent)) : safe`${style.bold(joined(names, bar))}\n${bar}${' '.repeat(indent)}`
+  const row = safe`${bar}${first}${description}`
+  if (claim === '' || isAligned) return row
+  const below = wrapTo(claim, columns - GAP).map((each) => safe`${bar}${' '.repeat(GAP)}${style.cyan(each)}`)
+  return SafeText.join([row, ...below], LINE_BREAK)
 }
 
 /** JSON with one line per member is too long to read. Shows the same in fewer lines, with nothing left out. */

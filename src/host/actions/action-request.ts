@@ -1,6 +1,7 @@
 /** Describes to the gate how a server is used. */
 
 import type { CallOptions } from '../../client/options.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
@@ -13,6 +14,29 @@ export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 
   /** Who wants the action, starting with the person. For people. */
   chain: readonly string[]
 }
+
+interface GivenOptions extends Omit<UseOptions, 'conversation' | 'initiator' | 'chain'> {
+  as?: 'model' | 'person'
+  conversation?: Conversation
+}
+
+/** The options of the program, with who wants the action. */
+export function useOptions(
+  { ownConversation }: { ownConversation: Conversation },
+  { as = 'model', conversation = ownConversation, ...options }: GivenOptions,
+): UseOptions {
+  if (as !== 'model' && as !== 'person') {
+    throw new McpError('ERR_INVALID_PARAMS', `Expected "model" or "person" for the option "as", got ${JSON.stringify(as)}`)
+  }
+  return as === 'person' ? { ...options, conversation, initiator: 'user', chain: ['you'] } : { ...options, ...byModel(conversation) }
+}
+
+/** @param model its name, for questions to the person */
+export const byModel = (conversation: Conversation, model?: string): UseOptions => ({
+  conversation,
+  initiator: 'model',
+  chain: ['you', model === undefined ? 'model' : `model ${model}`],
+})
 
 /** @param current the target and the arguments at the time of the call: both can change while the person is asked */
 export function useRequest(

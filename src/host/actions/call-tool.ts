@@ -8,7 +8,7 @@ import { checkArguments } from '../catalog/check-arguments.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
 import { proposePattern } from '../consent/grants/proposed-pattern.ts'
 import { TOOL_RESULT } from '../conversation/flow/answers.ts'
-import { destinationOf } from '../conversation/flow/destination.ts'
+import { destinationOf, isOutsideByTier } from '../conversation/flow/destination.ts'
 import { labelsOfResult } from '../conversation/flow/result-labels.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
@@ -47,6 +47,7 @@ export async function callTool(
       lastArgs: lastArguments.of(server.id, name)?.args,
       wasOwn: lastArguments.of(server.id, name)?.isOwn ?? false,
       destination: destinationOf(server.spec, tool, server.asserted(name)),
+      ...(isOutsideByTier(server.spec, tool, server.asserted(name)) && { isOutsideByTier: true }),
       origins: options.conversation.flow().originsOf(args),
       mayMissOrigins: options.conversation.flow().takeThinnedNotice(),
     }),

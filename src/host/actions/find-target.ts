@@ -1,6 +1,7 @@
-/** Finds the server and the name that a catalog name stands for. */
+/** Finds the server and the name that a catalog name stands for, and starts the server if it is used for the first time. */
 
 import { McpError } from '../../protocol/errors.ts'
+import type { ReviewQueue } from '../approval/review-queue.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Fleet } from '../servers/fleet.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
@@ -18,6 +19,44 @@ export interface NamedTarget {
   server: HostedServer
   /** The server's own name. */
   name: string
+}
+
+/** What starting a server on first use needs. */
+export interface StartServices extends TargetServices {
+  reviews: ReviewQueue
+}
+
+/** Starts a server that is used for the first time, which may ask the person, and waits for their decision about its offering. */
+export async function startForUse(
+  { fleet, reviews }: StartServices,
+  id: string | undefined,
+  { signal }: { signal?: AbortSignal | undefined },
+): Promise<void> {
+  const server = id === undefined ? undefined : fleet.find(id)
+  if (!server || (server.offering && server.health.state !== 'not-enabled')) return
+  await server.ready(signal)
+  await reviews.settledFor(server)
+}
+
+/** Like `findNamed`, after the server has started. */
+export async function openNamed(
+  services: StartServices,
+  kind: 'tool' | 'prompt',
+  given: CatalogName,
+  options: { signal?: AbortSignal | undefined },
+): Promise<NamedTarget> {
+  await startForUse(services, typeof given === 'string' ? services.catalog.serverOfName(given) : given.server, options)
+  return findNamed(services, kind, given)
+}
+
+/** Like `findResource`, after the server has started. */
+export async function openResource(
+  services: StartServices,
+  exposed: string,
+  options: { signal?: AbortSignal | undefined },
+): Promise<ResourceTarget> {
+  await startForUse(services, services.catalog.serverOfUri(exposed), options)
+  return findResource(services, exposed)
 }
 
 /** The server's own name also finds tools and prompts in quarantine, so that the refusal says so. */

@@ -3,20 +3,32 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { offerToModel, resolveModelCall } from '../catalog/offer.ts'
 import type { ToolSearch } from '../catalog/search.ts'
-import { type CallOutcome, type ChatTool, failure } from '../conversation/chat/tool-call.ts'
+import { type CallOutcome, type CallTool, type ChatTool, failure } from '../conversation/chat/tool-call.ts'
 import type { UseOptions } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { callTool } from './call-tool.ts'
 import type { TargetServices } from './find-target.ts'
 
-export function toolsForModel(catalog: Catalog, limits: { maxTokens: number; favorites: readonly string[] }): ChatTool[] {
-  const { inline, search } = offerToModel(catalog, limits)
+type CallServices = ActionServices & TargetServices & { search: ToolSearch }
+
+interface OfferSettings {
+  limits: { maxDefinitionTokens: number }
+  favorites: readonly string[]
+}
+
+export function toolsForModel(catalog: Catalog, { limits, favorites }: OfferSettings): ChatTool[] {
+  const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
   return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
 }
 
+/** How a model calls the tools that it is offered. */
+export function callerForModel(services: CallServices, use: UseOptions): CallTool {
+  return (name, args, { signal, onProgress }) => callForModel(services, name, args, { ...use, signal, ...(onProgress && { onProgress }) })
+}
+
 /** A call through the tool search is decided like a direct call. */
-export async function callForModel(
-  services: ActionServices & TargetServices & { search: ToolSearch },
+async function callForModel(
+  services: CallServices,
   name: string,
   args: Record<string, unknown>,
   options: UseOptions,

@@ -11,6 +11,10 @@ export interface Baseline {
   parts: readonly FingerprintPart[]
   /** Undefined while only the start of the server was approved. */
   approvedAt?: number
+  /** When the first complete offering of this fingerprint was seen. Later ones are never enabled without a question. */
+  offeredAt?: number
+  /** Tools whose claim that they only read the person believes, with the pin of the definition that made the claim. */
+  readOnly?: readonly { name: string; pin: string }[]
   /** Complete definitions, so that changes can be shown. */
   items: readonly Primitive[]
 }
@@ -27,15 +31,20 @@ export function checkBaselines(value: unknown): readonly Baseline[] {
 
 function checkBaseline(value: unknown): string | undefined {
   if (!isObject(value)) return 'an object'
-  const { server, fingerprint, parts, approvedAt, items } = value
+  const { server, fingerprint, parts, approvedAt, offeredAt, readOnly, items } = value
   if (typeof server !== 'string' || typeof fingerprint !== 'string') return 'server and fingerprint: texts'
   if (approvedAt !== undefined && typeof approvedAt !== 'number') return 'approvedAt: a number'
+  if (offeredAt !== undefined && typeof offeredAt !== 'number') return 'offeredAt: a number'
+  if (readOnly !== undefined && !(Array.isArray(readOnly) && readOnly.every(isAcceptance)))
+    return 'readOnly: a list of objects with name and pin'
   if (!Array.isArray(parts) || !parts.every(isPart)) return 'parts: a list of objects with name, digest and shown'
   return Array.isArray(items) && items.every(isItem) ? undefined : 'items: a list of objects with kind, name and definition'
 }
 
 const isPart = (value: unknown): boolean =>
   isObject(value) && typeof value.name === 'string' && typeof value.digest === 'string' && typeof value.shown === 'string'
+
+const isAcceptance = (value: unknown): boolean => isObject(value) && typeof value.name === 'string' && typeof value.pin === 'string'
 
 const isItem = (value: unknown): boolean =>
   isObject(value) &&

@@ -59,8 +59,14 @@ export interface PinStore {
   adopted(server: string): Fingerprint | undefined
   /** Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. */
   adopt(server: string, now: Fingerprint): Promise<void>
+  /** Notes that the server has listed a complete offering. True for the first one of this fingerprint, if nothing was ever approved. */
+  offered(server: PinnedServer, at: number): Promise<boolean>
   /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
+  /** Whether the person believes that this tool only reads. Not for another fingerprint, and not for a changed definition. */
+  isReadOnly(server: PinnedServer, tool: string, definition: unknown): boolean
+  /** Stores, or with `isRevoked` removes, that the person believes that these tools only read. */
+  acceptReadOnly(server: string, tools: readonly Pick<Primitive, 'name' | 'definition'>[], isRevoked?: boolean): Promise<void>
   /** Removes the approval of these definitions. */
   withdraw(server: string, items: readonly Pick<Primitive, 'kind' | 'name'>[]): Promise<void>
   /** Removes everything about a server. False when nothing was stored. */
@@ -141,11 +147,47 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const known = (await store.refresh()).find(({ server }) => server === id)
       // Parts that are not in the fingerprint, such as the folder, stay as they were at the last approval.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
-      await change(id, (baseline) => ({ server: id, items: [], ...baseline, fingerprint, parts }))
+      await change(id, (baseline) => {
+        const { offeredAt, readOnly, ...rest } = baseline ?? { server: id, items: [] }
+        const isSame = baseline?.fingerprint === fingerprint
+        return {
+          ...rest,
+          ...(isSame && offeredAt !== undefined && { offeredAt }),
+          ...(isSame && readOnly && { readOnly }),
+          fingerprint,
+          parts,
+        }
+      })
+    },
+    offered: async ({ id, fingerprint }, at) => {
+      const isFirst = (baseline: Baseline | undefined): baseline is Baseline =>
+        baseline?.fingerprint === fingerprint && baseline.approvedAt === undefined && baseline.offeredAt === undefined
+      if (!isFirst((await store.refresh()).find(({ server }) => server === id))) return false
+      let isOurs = false
+      await change(id, (baseline) => {
+        // Two processes may have read the same state.
+        isOurs = isFirst(baseline)
+        return isFirst(baseline) ? { ...baseline, offeredAt: at } : baseline
+      })
+      return isOurs
     },
     approve: async ({ id, fingerprint }, items, at) => {
       for (const item of items) checkSize(item, bounds)
       await change(id, (baseline) => withApproved(baseline, { id, fingerprint }, items, at, bounds))
+    },
+    isReadOnly: (server, tool, definition) => {
+      const baseline = index().get(server.id)?.baseline
+      if (baseline?.fingerprint !== server.fingerprint || definition === undefined) return false
+      return baseline.readOnly?.some(({ name, pin }) => name === tool && pin === pinOf(definition)) ?? false
+    },
+    acceptReadOnly: (id, tools, isRevoked = false) => {
+      const names = new Set(tools.map(({ name }) => name))
+      const added = isRevoked ? [] : tools.map(({ name, definition }) => ({ name, pin: pinOf(definition) }))
+      return change(
+        id,
+        (baseline) =>
+          baseline && { ...baseline, readOnly: [...(baseline.readOnly ?? []).filter(({ name }) => !names.has(name)), ...added] },
+      )
     },
     withdraw: (id, items) => {
       const gone = new Set(items.map(keyOf))
@@ -205,7 +247,7 @@ function withApproved(
   if (merged.size > maxItems)
     throw new McpError('ERR_LIMIT', `${server.id} offers ${merged.size} definitions; the limit is ${maxItems} (maxItems)`)
   const parts: readonly FingerprintPart[] = baseline?.parts ?? []
-  return { server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
+  return { ...baseline, server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
 }
 
 function checkSize({ kind, name, definition }: Primitive, { maxDefinitionBytes }: PinLimits): void {

@@ -2,7 +2,9 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
+import type { EnabledOffering } from '../model/event.ts'
 import type { Review } from '../model/review.ts'
+import { enableOffering } from './enable-offering.ts'
 import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 import type { OtherName } from './warnings.ts'
@@ -12,6 +14,8 @@ export interface ReviewQueueOptions {
   /** The tool names of all other servers, to warn about look-alikes. */
   othersThan(server: ReviewedServer): readonly OtherName[]
   onReview(review: Review): void
+  /** Called when the first offering of a server is in use without a question. */
+  onEnabled(enabled: EnabledOffering): void
   /** Called when the approved definitions of a server changed. */
   onApproved(server: ReviewedServer): void
   onWarning(server: string, text: string): void
@@ -65,8 +69,30 @@ export class ReviewQueue {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }
 
+  /** Resolves when no question about this server is pending. */
+  async settledFor(server: ReviewedServer): Promise<void> {
+    while (this.#asking.has(server)) await this.#asking.get(server)?.catch(() => {})
+  }
+
+  /**
+   * Takes the first complete offering of a server into use, except for the part with warnings, if the person agreed to the start. A
+   * later offering, also one that comes while this one is examined, is asked about.
+   */
+  async #enableFirst(server: ReviewedServer, signal: AbortSignal): Promise<boolean> {
+    const { parts, othersThan, onApproved, onEnabled } = this.#options
+    const { offering, isListedWhole } = server
+    if (!offering || !isListedWhole || !(await parts.pins.offered(server.facts, parts.wallNow())) || !server.isStartedByPerson) return false
+    const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal })
+    if (!enabled) return false
+    onApproved(server)
+    onEnabled(enabled)
+    return true
+  }
+
   async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
     const { parts, othersThan, onApproved, onReview } = this.#options
+    const isEnabled = isTold && (await this.#enableFirst(server, signal))
+    if (isEnabled && reviewState(server, parts) === undefined) return
     const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
     if (known) onReview(known.review)
     for (;;) {
@@ -74,6 +100,7 @@ export class ReviewQueue {
         await approve(server, parts, othersThan(server), {
           onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
           known,
+          isFirst: isEnabled,
           signal,
         })
         return onApproved(server)

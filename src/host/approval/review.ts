@@ -3,13 +3,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ActionRequest } from '../consent/gate/gate.ts'
+import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
 import { digestOf } from '../model/digest.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
 import type { Review } from '../model/review.ts'
 import { keyOf } from './comparison.ts'
 import { type Primitive, pinOf } from './pin.ts'
+import { claimsReadOnly } from './read-only.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 import { flagger, type OtherName } from './warnings.ts'
 
@@ -79,6 +80,8 @@ export interface ApproveOptions {
   signal?: AbortSignal
   /** A review that exists already; used if it is still current. */
   known?: Shown | undefined
+  /** The items are the part of a first offering that needs a warning. Default: false. */
+  isFirst?: boolean
   /** Called with the review that the person sees. */
   onShown?(shown: Shown): void
 }
@@ -88,39 +91,27 @@ export async function approve(
   server: ReviewedServer,
   parts: ReviewServices,
   others: readonly OtherName[],
-  { signal, known, onShown }: ApproveOptions = {},
+  { signal, known, isFirst = false, onShown }: ApproveOptions = {},
 ): Promise<void> {
   let chosen: ReadonlySet<string> | undefined
+  let readOnly: ReadonlySet<string> = new Set()
   const want: ActionRequest = {
-    describe: () => {
-      const found = pendingOf(server, parts)
-      const names = found.pending.map(keyOf)
-      return {
-        kind: 'server.approve',
-        run: parts.ownConversation.id,
-        turn: 0,
-        initiator: 'user',
-        server: server.facts,
-        // The digest covers all definitions: a change while the person reads voids the answer.
-        primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
-        claimed: {},
-        asserted: {},
-        args: { items: chosen ? names.filter((name) => chosen?.has(name)) : names },
-        labels: [],
-      }
-    },
+    describe: () => approvalAction(server, parts, (name) => chosen?.has(name) ?? true),
     subject: async ({ primitive }) => {
       const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
       // The answer must refer to the definitions in the question.
       if (shown && shown.digest !== primitive?.pin)
         throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)
-      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: shown?.review.isFirst ?? false }
+      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: isFirst || (shown?.review.isFirst ?? false) }
     },
     server: server.shown,
     chain: ['you'],
     edit: (edited) => {
-      chosen = chosenOf(edited)
+      chosen = namesIn(edited, 'approved')
+      readOnly = namesIn(edited, 'readOnly') ?? readOnly
+      if (!chosen && readOnly.size === 0)
+        throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
     },
     ...(signal && { signal }),
   }
@@ -128,8 +119,28 @@ export async function approve(
     const { pending, removed } = pendingOf(server, parts)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
+    const accepted = agreed.filter((item) => item.kind === 'tool' && readOnly.has(keyOf(item)) && claimsReadOnly(item.definition))
+    if (accepted.length > 0) await parts.pins.acceptReadOnly(server.id, accepted)
     if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
   })
+}
+
+/** The action of approving the pending definitions that `isChosen` accepts. */
+export function approvalAction(server: ReviewedServer, parts: ReviewServices, isChosen: (name: string) => boolean): RequestedAction {
+  const found = pendingOf(server, parts)
+  return {
+    kind: 'server.approve',
+    run: parts.ownConversation.id,
+    turn: 0,
+    initiator: 'user',
+    server: server.facts,
+    // The digest covers all definitions: a change while the person reads voids the answer.
+    primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
+    claimed: {},
+    asserted: {},
+    args: { items: found.pending.map(keyOf).filter(isChosen) },
+    labels: [],
+  }
 }
 
 interface Pending {
@@ -176,10 +187,14 @@ const EMPTY: Offering = {
   templates: [],
 }
 
-/** Reads `{ approved: ['tool add', 'prompt review'] }`. The others stay in quarantine. */
-function chosenOf(edited: unknown): ReadonlySet<string> {
-  const { approved } = isObject(edited) ? edited : {}
-  if (!Array.isArray(approved) || !approved.every((each) => typeof each === 'string'))
-    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
-  return new Set(approved as string[])
+/**
+ * Reads `{ approved: ['tool add', 'prompt review'], readOnly: ['tool add'] }`. What is not in `approved` stays in quarantine. What is in
+ * `readOnly` is accepted as read-only, if it claims that.
+ */
+function namesIn(edited: unknown, member: 'approved' | 'readOnly'): ReadonlySet<string> | undefined {
+  const names = isObject(edited) ? edited[member] : undefined
+  if (names === undefined) return undefined
+  if (!Array.isArray(names) || !names.every((each) => typeof each === 'string'))
+    throw new McpError('ERR_INVALID_PARAMS', `Expected { ${member}: [...] } with "kind name" of each definition`)
+  return new Set(names as string[])
 }

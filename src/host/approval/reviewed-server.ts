@@ -13,6 +13,10 @@ export interface ReviewedServer {
   readonly shown: Question['server']
   /** Undefined before the server was listed for the first time. */
   readonly offering: Offering | undefined
+  /** The offering was read without faults. */
+  readonly isListedWhole: boolean
+  /** The person answered the question about the current start, now or before, or it is the developer's own server. */
+  readonly isStartedByPerson: boolean
   /** Aborted when the server is closed. */
   readonly ending: AbortSignal
   stateOf(kind: PrimitiveKind, name: string): PinState

@@ -1,4 +1,4 @@
-/** Warnings for the person who approves a definition. They do not change any decision. */
+/** Warnings about a definition. Of a first offering, only definitions without any are in use before the person has looked at them. */
 
 import { isObject } from '../../base/json.ts'
 import { skeleton } from '../../base/text/confusable.ts'
@@ -115,6 +115,8 @@ function mentions({ name }: Primitive, prose: string, names: Groups, servers: Re
   })
 }
 
+const HIDES_SOMETHING = 'Tells the model to hide something from you, or not to ask you'
+
 /** Phrases addressed to a model. Each pattern takes linear time. */
 const ORDERS: readonly [pattern: RegExp, text: string][] = [
   [
@@ -123,7 +125,7 @@ const ORDERS: readonly [pattern: RegExp, text: string][] = [
   ],
   [
     /\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|show|showing|notify|notifying|reveal|ask|asking)\b/i,
-    'Tells the model to hide something from you, or not to ask you',
+    HIDES_SOMETHING,
   ],
   [/<\/?\s?(?:important|system|secret|instructions?|critical|hidden|admin)\s?>/i, 'Contains tags that imitate system instructions'],
   [
@@ -131,12 +133,25 @@ const ORDERS: readonly [pattern: RegExp, text: string][] = [
     'Tells the model what to do before, after or instead of a call',
   ],
   [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'Gives the model orders'],
+  [
+    /\b(?:secretly|silently|covertly|in secret)\b|\buser (?:must|should|may|need|does|can) ?not (?:know|see|notice|be (?:told|shown|asked|informed))\b|\bwithout the user\b/i,
+    HIDES_SOMETHING,
+  ],
+  [
+    /\b(?:pass|put|include|attach|append|send|copy|forward|upload)\b[^.]{0,60}\b(?:conversation|chat history|system prompt|previous messages|credentials?|passwords?|secrets?|api keys?|contents? of)\b/i,
+    'Tells the model to hand over data',
+  ],
+  [/\b(?:you are now|from now on|act as if|pretend (?:to be|that)|new instructions)\b/i, 'Gives the model orders'],
+  [
+    /\b(?:mcp\.json|claude_desktop_config|credentials\.json|authorized_keys|\.git-credentials|\.npmrc)\b|(?<![\w.])\.env\b/i,
+    'Mentions files that usually hold secrets',
+  ],
   [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'Mentions files that usually hold secrets'],
 ]
 
 const orders = (prose: string): string[] => {
   const text = prose.replace(/[ \t\r\n]+/g, ' ')
-  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => words)
+  return [...new Set(ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => words))]
 }
 
 /** Identifiers of JSON Schema dialects look like URLs, but are never opened. */

@@ -125,6 +125,16 @@ export class Catalog {
     return this.#ifVisible(this.#list(kind).byOrigin.get(originKey(server, name)))
   }
 
+  /** The server whose names begin like this one, whether or not it offers it. */
+  serverOfName(exposed: string): string | undefined {
+    return this.#names.serverOf(exposed)
+  }
+
+  /** The server that a prefixed URI names. */
+  serverOfUri(exposed: string): string | undefined {
+    return this.#names.unprefixed(exposed)?.server
+  }
+
   /** Finds the server of a URI: a listed resource, or a match of a template. */
   ownerOfUri(exposed: string): UriOwner {
     const listed = this.find('resource', exposed)

@@ -69,6 +69,12 @@ export class Names {
     return new Map(fresh.map((name) => [name, owned.exposed.get(name)]))
   }
 
+  /** The server of an exposed name of a tool or prompt, also before the name was assigned. */
+  serverOf(exposed: string): string | undefined {
+    const end = exposed.indexOf('__')
+    return [...this.#servers].find(([, { slug }]) => end > 0 && slug === exposed.slice(0, end))?.[0]
+  }
+
   /** The exposed form of a URI that must be distinguished from those of other servers. */
   prefixed(server: string, uri: string): string {
     return `${this.#of(server).scheme}+${uri}`

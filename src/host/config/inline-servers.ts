@@ -15,7 +15,9 @@ export const inlineServers = (servers: Readonly<Record<string, GivenServer>>): S
 
 function readServer(id: string, given: GivenServer): ServerSpec {
   if (typeof given === 'object' && 'transport' in given) return { ...given, id }
-  return { id, transport: readTransport(id, given), tier: 'untrusted', provenance: [OURS] }
+  const transport = readTransport(id, given)
+  // A server in this process is the developer's own code.
+  return { id, transport, tier: transport.type === 'memory' ? 'trusted' : 'untrusted', provenance: [OURS] }
 }
 
 function readTransport(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {

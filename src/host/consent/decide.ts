@@ -6,12 +6,13 @@
  *
  * 1. The server is not configured: deny. The definition is not approved: quarantine.
  * 2. Rules of all layers. A rule marked `mayRelax` is ignored when a rule of a lower layer matches; all other rules apply, so lower
- *    layers can only tighten. Without a matching rule the defaults of defaults.ts apply, and rules of the project layer cannot loosen
- *    them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
+ *    layers can only tighten. Without a matching rule the preset of the policy and the defaults of defaults.ts apply, and rules of the
+ *    project layer cannot loosen them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
  * 3. Limits of the effective rules: deny, with the name of the limit.
- * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`. They never lower an effect.
- * 5. Guards force a question: the same call three times in a row; untrusted text, private data and an open-world action together;
- *    forms and pages. Neither grants nor bypass satisfy a forced question.
+ * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`, unless a rule allows the server by its name.
+ *    They never lower an effect.
+ * 5. Guards force a question: the same call of a model three times in a row; untrusted text, private data and an open-world action
+ *    together; forms and pages. Neither rules nor grants nor bypass satisfy a forced question.
  * 6. A matching grant turns `ask` into `allow`. So does bypass, except for starting, connecting and approving servers.
  *
  * In a headless run `ask` stays `ask`: the caller knows whether an inbox is available.
@@ -25,6 +26,7 @@ import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
 import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
+import { presetReason } from './preset.ts'
 
 /** More reasons would not be read. */
 const MAX_REASONS = 20
@@ -83,10 +85,12 @@ export function settle(
   const standing = effectiveRules(matched)
   const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
   const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
-  if (!matched.some(mayLoosen)) reasons.push(byDefault(action, matched))
+  const isRuled = matched.some(mayLoosen)
+  if (!isRuled) reasons.push(byDefault(policy, action, matched))
   const limit = describeExceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
-  if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
+  const isByPreset = !isRuled && presetReason(policy, action) !== undefined
+  if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing, isByPreset))
   const forced = forcedQuestions(action)
   reasons.push(...forced)
   let isForced = forced.length > 0
@@ -120,11 +124,12 @@ const forcedFirst = (sorted: readonly Reason[], forced: readonly Reason[]): Reas
   [...forced, ...sorted.filter((reason) => !forced.includes(reason))].slice(0, MAX_REASONS)
 
 function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Grant | undefined {
-  // Grants from before untrusted text arrived do not count: the text may be what causes this action.
+  // Grants from before untrusted text arrived do not count: the text may be what causes this action. The exception is a lasting grant
+  // for exact arguments: the person agreed to just this for good, and no text can make it do anything else.
   const since = isConsequential(action) ? (action.untrustedSince ?? 0) : 0
   return grants.find((grant) => {
     try {
-      return grant.at >= since && grantMatches(grant, action, policy.folders)
+      return (grant.at >= since || isForGood(grant)) && grantMatches(grant, action, policy.folders)
     } catch {
       // An unreadable grant does not match.
       return false
@@ -132,8 +137,15 @@ function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Gran
   })
 }
 
-function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
+const isForGood = ({ scope, bind }: Grant): boolean => scope === 'always' && bind.args.kind === 'exact'
+
+function byDefault(policy: CompiledPolicy, action: Action, matched: readonly CompiledRule[]): Reason {
+  if (action.isFirstOffering && action.kind === 'server.approve' && policy.preset !== 'cautious') {
+    return builtIn('enabled', 'allow', 'You enabled the server, and nothing in its offering needs a warning')
+  }
   if (action.isConfigured) return builtIn('configured', 'allow', 'The configuration of the server allows it')
+  const preset = presetReason(policy, action)
+  if (preset) return preset
   const { effect, byUser, pin } = DEFAULTS[action.kind]
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =

@@ -21,7 +21,7 @@ export interface KindDefaults {
   hasHints: boolean
   /** Can carry data of the conversation to the server. */
   carriesOut: boolean
-  /** Repetitions are checked for a loop. */
+  /** Repetitions that the person did not start are checked for a loop. */
   mayLoop: boolean
   /** The longest scope of a grant. Default where no rule sets one. */
   keep: GrantScope
@@ -72,15 +72,12 @@ export const NEEDS_NO_SERVER: ReadonlySet<ActionKind> = new Set<ActionKind>(['co
  */
 export const LOOSENS_DEFAULT: Readonly<Record<PolicyLayer, boolean>> = { managed: true, user: true, project: false, session: true }
 
-/** The longest scopes for destructive, open-world and untrusted tools, where no rule sets one. */
+/** The longest scopes of grants that cover other arguments of destructive and open-world tools, where no rule sets one. */
 export const KEEP_DESTRUCTIVE: GrantScope = 'turn'
-export const KEEP_OPEN_OR_UNTRUSTED: GrantScope = 'session'
+export const KEEP_OPEN_WORLD: GrantScope = 'session'
 
 /** This number of identical calls in a row counts as a loop. */
 export const LOOP_AT = 3
-
-/** How long a grant lasts where no rule sets it. */
-export const DEFAULT_GRANT_TTL_MS = 30 * 24 * 60 * 60 * 1000
 
 /** Each kind in words, after "No rule covers". */
 export const KIND_WORDS: Readonly<Record<ActionKind, string>> = {

@@ -5,14 +5,17 @@ import { GRANT_SCOPES, type GrantScope } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { durationMs } from '../policy/duration.ts'
 import { effectiveRules, matchedRules, mayLoosen } from './decide.ts'
-import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED } from './defaults.ts'
+import { DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_WORLD } from './defaults.ts'
 import { forcedQuestions } from './guards.ts'
 import { isDeclared, isPossible } from './hints.ts'
 
 export interface GrantBounds {
-  /** From the shortest to the longest; always contains `once`. */
+  /** For exactly the arguments of the question. From the shortest to the longest; always contains `once`. */
   scopes: readonly GrantScope[]
-  maxTtlMs: number
+  /** For a pattern, or any arguments. */
+  wideScopes: readonly GrantScope[]
+  /** Undefined: until the grant is revoked. */
+  maxTtlMs: number | undefined
   /** Undefined: unlimited. */
   maxUses: number | undefined
 }
@@ -27,12 +30,15 @@ export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds
     CompiledRule[],
     CompiledRule[],
   ]
-  const scope = [shortest(scopesOf(loosening)) ?? defaultScope(action), ...scopesOf(tightening)]
-  const ttlMs = [least(ttlsOf(loosening)) ?? DEFAULT_GRANT_TTL_MS, ...ttlsOf(tightening)]
-  const longest = forcedQuestions(action).length > 0 ? 'once' : (shortest(scope) ?? 'once')
+  const isForced = forcedQuestions(action).length > 0
+  const upTo = (byDefault: GrantScope): GrantScope[] => {
+    const longest = shortest([shortest(scopesOf(loosening)) ?? byDefault, ...scopesOf(tightening)]) ?? 'once'
+    return GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(isForced ? 'once' : longest) + 1)
+  }
   return {
-    scopes: GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(longest) + 1),
-    maxTtlMs: Math.min(...ttlMs),
+    scopes: upTo(policy.preset === 'cautious' ? cautiousScope(action) : DEFAULTS[action.kind].keep),
+    wideScopes: upTo(policy.preset === 'cautious' ? cautiousScope(action) : wideScope(action)),
+    maxTtlMs: least([...ttlsOf(loosening), ...ttlsOf(tightening)]),
     maxUses: least(effective.flatMap(({ rule }) => rule.grant?.maxUses ?? [])),
   }
 }
@@ -46,10 +52,18 @@ const shortest = (scopes: readonly GrantScope[]): GrantScope | undefined => GRAN
 
 const least = (numbers: readonly number[]): number | undefined => (numbers.length > 0 ? Math.min(...numbers) : undefined)
 
-function defaultScope(action: Action): GrantScope {
+/** With the preset `cautious`, nothing lasts that an untrusted server could use against the person. */
+function cautiousScope(action: Action): GrantScope {
   const { keep, hasHints } = DEFAULTS[action.kind]
   if (!hasHints) return keep
   if (isDeclared(action, 'destructiveHint')) return KEEP_DESTRUCTIVE
-  const isCareDue = isPossible(action, 'openWorldHint') || isPossible(action, 'destructiveHint')
-  return isCareDue ? KEEP_OPEN_OR_UNTRUSTED : keep
+  return isPossible(action, 'openWorldHint') || isPossible(action, 'destructiveHint') ? KEEP_OPEN_WORLD : keep
+}
+
+/** Other arguments can destroy something else, or send something else out. */
+function wideScope(action: Action): GrantScope {
+  const { keep, hasHints } = DEFAULTS[action.kind]
+  if (!hasHints) return keep
+  if (isDeclared(action, 'destructiveHint')) return KEEP_DESTRUCTIVE
+  return isDeclared(action, 'openWorldHint') ? KEEP_OPEN_WORLD : keep
 }

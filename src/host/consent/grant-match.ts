@@ -14,7 +14,7 @@ export function grantMatches(grant: Grant, action: Action, folders: Folders = NO
   const { bind } = grant
   return (
     grant.action === action.kind &&
-    action.at < grant.expiresAt &&
+    (grant.expiresAt === undefined || action.at < grant.expiresAt) &&
     (grant.usesLeft === undefined || grant.usesLeft > 0) &&
     bind.principal === action.principal &&
     bind.server === action.server.id &&

@@ -2,7 +2,9 @@
 
 import type { Action, Effect, Reason } from '../model/action.ts'
 import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
+import type { Rule } from '../model/rule.ts'
 import type { CompiledRule } from '../policy/compile-policy.ts'
+import { hasWildcard } from '../policy/glob.ts'
 import { DEFAULTS, LOOP_AT, LOOSENS_DEFAULT, NEEDS_NO_SERVER } from './defaults.ts'
 import { hintsAgainst, isDeclared, isPossible } from './hints.ts'
 
@@ -23,18 +25,34 @@ const PIN_REASONS = {
   unseen: 'Nothing of this server has been approved yet',
 }
 
-/** Reasons to ask instead of allow. A grant satisfies them. */
-export function raises(action: Action, standing: readonly CompiledRule[]): Reason[] {
+/**
+ * Reasons to ask instead of allow. A grant satisfies them. A rule that allows a server by its name is the person's own decision about
+ * that server, so nothing is raised over it. A preset has looked at the hints already.
+ */
+export function raises(action: Action, standing: readonly CompiledRule[], isByPreset: boolean): Reason[] {
+  if (standing.some(allowsByName)) return []
   const isForUntrusted = standing.some(
     ({ rule, layer }) => rule.effect === 'allow' && rule.match.tier === 'untrusted' && LOOSENS_DEFAULT[layer],
   )
   const reasons: Reason[] = []
-  const against = hintsAgainst(action, isForUntrusted)
+  const against = isByPreset ? undefined : hintsAgainst(action, isForUntrusted)
   if (against !== undefined) reasons.push(guard('hints', 'ask', against))
   if (action.labels.includes(UNTRUSTED) && isConsequential(action)) {
     reasons.push(guard('untrusted-context', 'ask', 'The conversation contains untrusted text, which may have caused this action'))
   }
   return reasons
+}
+
+/**
+ * Whether a rule allows servers that it names. A rule with a wildcard is also about servers that its author did not know, so the hints
+ * of a server and untrusted text still count.
+ */
+export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
+  rule.effect === 'allow' && LOOSENS_DEFAULT[layer] && !rule.match.claimed && namesServers(rule)
+
+const namesServers = ({ match: { server = [] } }: Rule): boolean => {
+  const names = [server].flat()
+  return names.length > 0 && !names.some(hasWildcard)
 }
 
 /** Whether an action can destroy something or send data out. */
@@ -53,7 +71,7 @@ export function forcedQuestions(action: Action): Reason[] {
     const text = `The conversation contains untrusted text and private data (${secrets.join(', ')}), and ${action.server.id} can send data out`
     reasons.push(guard('data-flow', 'ask', text))
   }
-  if (mayLoop && action.usage.identicalInARow >= LOOP_AT) {
+  if (mayLoop && action.initiator !== 'user' && action.usage.identicalInARow >= LOOP_AT) {
     reasons.push(guard('loop', 'ask', `The same action with the same arguments, ${action.usage.identicalInARow} times in a row`))
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))

@@ -24,7 +24,7 @@ export function hintsAgainst(action: Action, isForUntrusted: boolean): string | 
   const open = HINTS.filter((hint) => assertedHint(action.asserted, hint) === undefined)
   for (const hint of open) if (action.claimed[hint] === true) return `The server declares that the tool ${IN_WORDS[hint]}`
   if (open.length === 0 || isForUntrusted || action.server.tier === 'trusted') return undefined
-  return `The server is untrusted, and the tool possibly ${open.map((hint) => IN_WORDS[hint]).join(' or ')}; a rule with "tier: untrusted" can allow it`
+  return 'Only the server itself says what this tool does, and you have not marked the server as trusted'
 }
 
 const HINTS: readonly Weighed[] = ['destructiveHint', 'openWorldHint']

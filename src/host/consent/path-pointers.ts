@@ -6,6 +6,7 @@ import type { CompiledArgument } from '../policy/argument-test.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { select } from '../policy/pointer.ts'
 import { compilePattern } from './grant-match.ts'
+import { pathArguments } from './path-arguments.ts'
 
 /**
  * The pointers that `action.realPaths` should contain. The caller resolves the real path of each value, or of its nearest existing
@@ -24,6 +25,8 @@ export function pathPointers(policy: CompiledPolicy, action: Action, grants: rea
       // An unreadable grant is ignored, here as in the decision.
     }
   }
+  // The preset compares all paths of a tool that the person accepted as read-only with the granted folders.
+  if (action.primitive?.isAcceptedReadOnly) for (const pointer of pathArguments(action.args) ?? []) pointers.add(pointer)
   return [...pointers]
 }
 

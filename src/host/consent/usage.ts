@@ -18,6 +18,8 @@ export interface CountedCall {
   kind: ActionKind
   principal: string
   run: string
+  /** The number of the person's messages in the conversation. */
+  turn: number
   server: string
   /** The server's own name of the tool, prompt or resource; empty for actions on the server as a whole. */
   name: string
@@ -58,7 +60,10 @@ export class UsageCounter {
     this.#rows = new BoundedMap(this.#limits.maxRuns)
   }
 
-  /** Call once per attempt, before deciding. Denied attempts count too, so that a loop of denials is detected. */
+  /**
+   * Call once per attempt that the person did not start, before deciding. Denied attempts count too, so that a loop of denials is
+   * detected. A new message of the person ends a row: what they ask for again is not a loop.
+   */
   attempt(call: CountedCall): Usage {
     const text = callText(call)
     const row = this.#rows.get(call.run)
@@ -173,4 +178,4 @@ const newCounter = (): Counter => ({ minute: new Window(MINUTE, 12), hour: new W
 
 const keyOf = ({ principal, server, name }: CountedCall): string => JSON.stringify([principal, server, name])
 
-const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, digestOf(args)])
+const callText = ({ kind, turn, server, name, args }: CountedCall): string => JSON.stringify([kind, turn, server, name, digestOf(args)])

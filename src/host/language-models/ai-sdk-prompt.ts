@@ -1,10 +1,11 @@
 /** Translates model requests into the provider interface of the AI SDK. */
 
-import { asText } from '../../base/as-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
-import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
+import type { ResourceContents } from '../../protocol/model/resources.ts'
+import type { ToolResultContent } from '../../protocol/model/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
-import type { ModelRequest } from './language-model.ts'
+import { blockText } from './block-text.ts'
+import type { ModelContent, ModelMessage, ModelRequest } from './language-model.ts'
 import type { ToolNames } from './tool-names.ts'
 
 interface TextPart {
@@ -72,7 +73,7 @@ export function callOptions(request: ModelRequest, { signal, ...wording }: Wordi
   return options
 }
 
-function promptOf(system: string | undefined, messages: readonly SamplingMessage[], wording: Wording): PromptMessage[] {
+function promptOf(system: string | undefined, messages: readonly ModelMessage[], wording: Wording): PromptMessage[] {
   const { words, names } = wording
   const prompt: PromptMessage[] = system === undefined || system === '' ? [] : [{ role: 'system', content: system }]
   const usedTools = new Map<string, string>()
@@ -93,10 +94,16 @@ function promptOf(system: string | undefined, messages: readonly SamplingMessage
   return prompt
 }
 
-function sayable(block: SamplingContent, words: VersionWords): (TextPart | FilePart)[] {
+function sayable(block: ModelContent, words: VersionWords): (TextPart | FilePart)[] {
   if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
   if (block.type === 'image' || block.type === 'audio') return [words.file(mediaOf(block))]
+  if (block.type === 'resource') return [filePart(block.resource, words)]
   return []
+}
+
+function filePart(file: ResourceContents, words: VersionWords): TextPart | FilePart {
+  if ('text' in file) return { type: 'text', text: `The file ${file.uri}:\n${file.text}` }
+  return words.file({ data: file.blob, mediaType: file.mimeType ?? 'application/octet-stream' })
 }
 
 function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, string>, wording: Wording): ToolResultPart {
@@ -133,21 +140,12 @@ function shownAfter(
 const nameOf = (toolUseId: string, usedTools: ReadonlyMap<string, string>): string => usedTools.get(toolUseId) ?? 'unknown'
 
 function resultPart(block: ContentBlock, { words, placeOf }: Wording): TextPart | ResultMedia {
-  switch (block.type) {
-    case 'text':
-      return { type: 'text', text: block.text }
-    case 'image':
-    case 'audio':
-      if (placeOf(block.mimeType) === 'within') return words.resultMedia(mediaOf(block))
-      return {
-        type: 'text',
-        text: placeOf(block.mimeType) === 'after' ? `(${block.mimeType}, shown below)` : `(${block.mimeType}, not shown)`,
-      }
-    case 'resource_link':
-      return { type: 'text', text: `${block.name}: ${block.uri}` }
-    case 'resource':
-      return { type: 'text', text: 'text' in block.resource ? asText(block.resource.text) : `(binary content of ${block.resource.uri})` }
+  if (block.type === 'image' || block.type === 'audio') {
+    const place = placeOf(block.mimeType)
+    if (place === 'within') return words.resultMedia(mediaOf(block))
+    if (place === 'after') return { type: 'text', text: `(${block.mimeType}, shown below)` }
   }
+  return { type: 'text', text: blockText(block) }
 }
 
 const mediaOf = ({ data, mimeType }: { data: string; mimeType: string }): Media => ({ data, mediaType: mimeType })

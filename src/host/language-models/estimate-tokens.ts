@@ -3,7 +3,7 @@
 import { isObject } from '../../base/json.ts'
 
 export const CHARS_PER_TOKEN = 4
-/** Tokens of one image or audio clip, independent of its size in bytes. */
+/** Tokens of one image, audio clip or binary file, independent of its size in bytes. */
 const MEDIA_TOKENS = 1600
 
 export const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
@@ -12,7 +12,7 @@ export const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_T
 export function estimateTokens(value: unknown): number {
   let media = 0
   const json = JSON.stringify(value, (_key, each: unknown) => {
-    if (!isObject(each) || (each.type !== 'image' && each.type !== 'audio')) return each
+    if (!isObject(each) || (each.type !== 'image' && each.type !== 'audio' && typeof each.blob !== 'string')) return each
     media++
     return each.mimeType
   })

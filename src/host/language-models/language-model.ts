@@ -1,12 +1,21 @@
 /** The interface of language models: messages in, parts of one message out. */
 
-import type { SamplingMessage, ToolChoice } from '../../protocol/model/sampling.ts'
+import type { EmbeddedResource } from '../../protocol/model/content.ts'
+import type { SamplingContent, SamplingMessage, ToolChoice } from '../../protocol/model/sampling.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
+
+/** What servers may send in sampling, and files of the person. */
+export type ModelContent = SamplingContent | EmbeddedResource
+
+/** A message of a conversation with a model. */
+export interface ModelMessage extends Omit<SamplingMessage, 'content'> {
+  content: ModelContent | ModelContent[]
+}
 
 /** A request to a model. */
 export interface ModelRequest {
   system?: string
-  messages: readonly SamplingMessage[]
+  messages: readonly ModelMessage[]
   tools?: readonly Pick<Tool, 'name' | 'description' | 'inputSchema'>[]
   toolChoice?: ToolChoice
   maxTokens?: number

@@ -52,7 +52,8 @@ export function personModel({ asker, about, answerMs = DEFAULT_ANSWER_MS, now = 
 }
 
 const paramsOf = ({ system, messages, maxTokens, temperature, stopSequences, toolChoice, tools }: ModelRequest): CreateMessageParams => ({
-  messages: [...messages],
+  // A question shows files as well, although servers cannot send them.
+  messages: [...messages] as CreateMessageParams['messages'],
   maxTokens: maxTokens ?? DEFAULT_MAX_TOKENS,
   ...(system === undefined ? {} : { systemPrompt: system }),
   ...(temperature === undefined ? {} : { temperature }),

@@ -67,6 +67,8 @@ export interface Action {
   initiator: Initiator
   /** The operator's configuration asks for this action. Rules still apply, but `ask` becomes `allow`. */
   isConfigured?: true
+  /** The person enabled the server, and this is the part of its first offering that needs no warning. */
+  isFirstOffering?: true
   server: ActionServer
   primitive?: ActionPrimitive
   /** Hints of the server. They can raise the effect to `ask` but never lower it. */
@@ -95,6 +97,8 @@ export interface ActionServer {
   isKnown: boolean
   /** Labels of the data of this server. */
   labels: readonly string[]
+  /** Real paths of the folders that the server was granted as roots. Default: none. */
+  roots?: readonly string[]
 }
 
 export interface ActionPrimitive {
@@ -104,11 +108,13 @@ export interface ActionPrimitive {
   /** The digest of the current definition. Undefined if there is none. */
   pin: string | undefined
   state: PinState
+  /** The person believes the claim of this tool that it only reads. */
+  isAcceptedReadOnly?: true
 }
 
 /** Counters at the time of the decision. */
 export interface Usage {
-  /** Identical calls in a row in this conversation, this one included. */
+  /** Identical calls in a row that the person did not start, since their last message, this one included. */
   identicalInARow: number
   /** Calls of this tool by this principal under way. */
   concurrent: number

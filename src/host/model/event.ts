@@ -8,9 +8,24 @@ import type { Review } from './review.ts'
 /** A log message of the protocol, or one line that the server process wrote to standard error. */
 export type ServerLog = { kind: 'message'; message: LogMessage } | { kind: 'stderr'; line: string }
 
+/** How much of a first offering is in use. */
+export interface EnabledOffering {
+  server: string
+  tools: number
+  prompts: number
+  /** Resources and templates. */
+  resources: number
+  /** How many of the tools claim that they only read. */
+  readOnly: number
+  /** How many items need a warning. They stay out of use until the person approves them. */
+  held: number
+}
+
 /** An event of a host. `onEvent` of the host options receives it. */
 export type HostEvent =
   | { kind: 'health'; server: string; health: Health }
+  /** The first offering of a server that the person enabled is in use, except for the part with warnings. */
+  | ({ kind: 'enabled' } & EnabledOffering)
   /** A part of the server's offering is not in use because it is not approved. */
   | { kind: 'review'; review: Review }
   /** The catalog changed. `kinds` are the lists with changes. */

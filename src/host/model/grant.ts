@@ -16,8 +16,8 @@ export interface Grant {
   id: string
   action: ActionKind
   scope: GrantScope
-  /** Milliseconds of the wall clock. */
-  expiresAt: number
+  /** Milliseconds of the wall clock. Undefined: until it is revoked. */
+  expiresAt?: number
   /** The number of uses left. Undefined for any number. */
   usesLeft?: number
   bind: {

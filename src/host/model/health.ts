@@ -8,6 +8,8 @@ export type Health =
   | { state: 'idle' }
   /** The start is being decided; a question may be open. */
   | { state: 'permitting' }
+  /** Not started, because the person has not agreed to it yet. They are asked when the server is first used. */
+  | { state: 'not-enabled' }
   /** `isTrial`: the single attempt after a pause for too many failures. */
   | { state: 'connecting'; isTrial: boolean }
   /** `missedPings`: unanswered pings in a row. */
@@ -24,12 +26,21 @@ export type Health =
 /** Whether the state will change without an action of a person. */
 export const isUnderway = ({ state }: Health): boolean => state === 'permitting' || state === 'connecting'
 
+/** A No holds as long as the host runs. */
+const isByPerson = (error: Error): error is McpError =>
+  error instanceof McpError && (error.data as { by?: unknown } | undefined)?.by === 'person'
+
+const askAgain = (id: string, { code, message, data }: McpError): McpError =>
+  new McpError(code, `${message}. To be asked again: portico servers enable ${id}`, { data })
+
 /** The error for a call without a connection. */
 export function downError(id: string, health: Health, now: number, waitedMs: number): Error {
   const name = JSON.stringify(id)
   switch (health.state) {
     case 'refused':
-      return health.error
+      return isByPerson(health.error) ? askAgain(id, health.error) : health.error
+    case 'not-enabled':
+      return new McpError('ERR_SERVER_DOWN', `The server ${name} is not enabled`)
     case 'closed':
       return new McpError('ERR_CLOSED', `The server ${name} was closed`)
     case 'disabled':

@@ -63,6 +63,8 @@ export type Subject =
       env?: Readonly<Record<string, string>>
       /** The version of the package that the command runs, such as `2026.8.31`. Undefined if it is not known. */
       version?: string
+      /** The command runs the latest published version of a package, and that version is not known. Default: false. */
+      isLatest?: boolean
       /** The real path of the program. Undefined if it was not found. */
       program?: string
       /** Real paths of the other programs and files in the command. The consent is for their current contents. */
@@ -86,6 +88,8 @@ export type Subject =
       /** The person wrote `lastArgs`. Default: false. */
       wasOwn?: boolean
       destination: 'local' | 'private' | 'outside'
+      /** It is `outside` only because the server is not trusted: a program on this computer may pass the arguments on. Default: false. */
+      isOutsideByTier?: boolean
       /** The origins of pieces of the arguments. */
       origins: readonly ArgumentOrigin[]
       /** Short private passages are no longer recognised in this conversation. Set in the first question after that. Default: false. */

@@ -41,7 +41,7 @@ export interface RuleMatch {
   server?: string | readonly string[]
   /** The server's own name of a tool, prompt or resource, or a glob. `*` alone matches every name. Actions without a name do not match. */
   tool?: string | readonly string[]
-  /** A rule that allows tool calls applies to untrusted servers only if it says `untrusted` here, or matches asserted hints. */
+  /** A rule that allows tool calls applies to untrusted servers only if it names the server, says `untrusted` here, or matches asserted hints. */
   tier?: TrustTier
   initiator?: Initiator | readonly Initiator[]
   mode?: 'interactive' | 'headless'
@@ -78,9 +78,20 @@ export const POLICY_LAYERS = ['managed', 'user', 'project', 'session'] as const
 
 export type PolicyLayer = (typeof POLICY_LAYERS)[number]
 
+/**
+ * How much is asked where no rule decides, from the least to the most. `trusting`: calls of trusted servers that are not destructive or
+ * open-world are not asked about. `balanced`: calls of tools that the person accepted as read-only are not asked about, with conditions.
+ * `cautious`: every call of a model is asked about, and so is the first offering of a server.
+ */
+export const PRESETS = ['trusting', 'balanced', 'cautious'] as const
+
+export type Preset = (typeof PRESETS)[number]
+
 /** The rules of all layers, and the folders of their `${root:NAME}`. */
 export interface Policy {
   layers: Readonly<Partial<Record<PolicyLayer, readonly Rule[]>>>
+  /** The preset that each layer names. The strictest holds, and a project can only name a stricter one. Default: balanced. */
+  presets?: Readonly<Partial<Record<PolicyLayer, Preset>>>
   /** Real paths by name. */
   roots: Readonly<Record<string, string>>
   /** The person chose not to be asked: `ask` becomes `allow`. `deny`, `quarantine` and forced questions remain. */

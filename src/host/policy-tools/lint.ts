@@ -3,7 +3,8 @@
 import { isEqual } from '../../protocol/schema/equality.ts'
 import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
-import type { ArgumentTest, PolicyLayer, Rule } from '../model/rule.ts'
+import { allowsByName } from '../consent/guards.ts'
+import { type ArgumentTest, POLICY_LAYERS, type PolicyLayer, PRESETS, type Rule } from '../model/rule.ts'
 import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
 import { hasWildcard } from '../policy/glob.ts'
 import { covers } from '../policy/rule-covers.ts'
@@ -18,6 +19,7 @@ export interface LintFinding {
     | 'unanchored'
     | 'misses'
     | 'cannot-loosen'
+    | 'asks-anyway'
     | 'contradiction'
     | 'claimed-allow'
     | 'useless-grant'
@@ -38,14 +40,29 @@ export type KnownNames = Readonly<Record<string, readonly string[]>>
  * for (const { rule, text } of lintPolicy(policy)) console.warn(`${rule}: ${text}`)
  */
 export function lintPolicy(policy: CompiledPolicy, known?: KnownNames): LintFinding[] {
-  return policy.rules.flatMap((rule, index) => [
-    ...findShadowed(rule, index, policy.rules),
-    ...findPowerless(rule, policy.rules),
-    ...findClaimedAllow(rule),
-    ...findUselessGrant(rule),
-    ...checkArgumentTests(rule, policy),
-    ...(known ? findUnknownNames(rule, known) : []),
-  ])
+  return [...findLoosePreset(policy), ...policy.rules.flatMap((rule, index) => findingsOf(policy, rule, index, known))]
+}
+
+const findingsOf = (policy: CompiledPolicy, rule: CompiledRule, index: number, known: KnownNames | undefined): LintFinding[] => [
+  ...findShadowed(rule, index, policy.rules),
+  ...findPowerless(rule, policy.rules),
+  ...findAskingAnyway(rule),
+  ...findClaimedAllow(rule),
+  ...findUselessGrant(rule),
+  ...checkArgumentTests(rule, policy),
+  ...(known ? findUnknownNames(rule, known) : []),
+]
+
+/** A preset of a layer that cannot loosen what another layer says. */
+function findLoosePreset({ policy: { presets = {} }, preset }: CompiledPolicy): LintFinding[] {
+  return POLICY_LAYERS.flatMap((layer) => {
+    const named = presets[layer]
+    if (named === undefined || PRESETS.indexOf(named) >= PRESETS.indexOf(preset)) return []
+    const why =
+      layer === 'project' ? `a project can only name a stricter preset than ${preset}` : `another layer names the preset ${preset}`
+    const text = `The preset ${named} has no effect: ${why}`
+    return [{ severity: 'warning', code: 'cannot-loosen', rule: 'preset', layer, text } as const]
+  })
 }
 
 const finding = (
@@ -88,8 +105,9 @@ function findShadowed(compiled: CompiledRule, index: number, rules: readonly Com
 
 function hides(other: CompiledRule, compiled: CompiledRule, rules: readonly CompiledRule[]): boolean {
   if (other.rule.mayRelax || rankOf(other.rule.effect) < rankOf(compiled.rule.effect) || !covers(other, compiled)) return false
-  // Actions of untrusted servers are only allowed by a rule with that tier, so a different tier makes a difference.
+  // Servers that a rule names, and untrusted servers of a rule with that tier, are asked about less, so these make a difference.
   if (compiled.rule.effect === 'allow' && compiled.rule.match.tier !== other.rule.match.tier) return false
+  if (other.rule.effect === 'allow' && allowsByName(compiled) && !allowsByName(other)) return false
   // A match in this layer sets aside rules with `mayRelax` in the layers above, which a match of the other rule does not.
   return !rules.some(({ rule, rank }) => rule.mayRelax && rank < compiled.rank && rank >= other.rank)
 }
@@ -110,6 +128,17 @@ function findPowerless(compiled: CompiledRule, rules: readonly CompiledRule[]): 
   )
   const text = `This rule allows nothing: the ${layer} layer can only tighten, and no rule of a layer above has mayRelax for this action`
   return isLet ? [] : [finding(compiled, 'error', 'cannot-loosen', text)]
+}
+
+/** An `allow` that questions of the host can still follow, because it does not name its servers. */
+function findAskingAnyway(compiled: CompiledRule): LintFinding[] {
+  const { rule, layer, kinds } = compiled
+  const { claimed, asserted, tier } = rule.match
+  if (rule.effect !== 'allow' || !LOOSENS_DEFAULT[layer] || claimed || asserted || allowsByName(compiled)) return []
+  if (![...kinds].some((kind) => DEFAULTS[kind].hasHints)) return []
+  const who = tier === undefined ? 'calls of untrusted servers, and of tools' : 'calls of tools'
+  const text = `This rule does not name its servers in full, so you are still asked about ${who} that declare themselves destructive or open-world. Write the names of the servers to allow them`
+  return [finding(compiled, 'warning', 'asks-anyway', text)]
 }
 
 function findClaimedAllow(compiled: CompiledRule): LintFinding[] {

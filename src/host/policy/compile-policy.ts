@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from '../model/action.ts'
 import { PRIVATE } from '../model/label.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, type Preset, type Rule } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { parseLimits } from './limits.ts'
@@ -40,6 +40,7 @@ export interface CompiledRule {
 /** A policy, ready for decisions. `compilePolicy` and `loadPolicy` create it. */
 export interface CompiledPolicy {
   policy: Policy
+  preset: Preset
   rules: readonly CompiledRule[]
   /** The rules that can match each kind of action. */
   byKind: ReadonlyMap<ActionKind, readonly CompiledRule[]>
@@ -65,8 +66,18 @@ export function compileRules(policy: Policy, real: ReadonlyMap<string, string> =
   const folders: Folders = { roots: policy.roots, real }
   const rules = allRules(policy).map(({ rule, layer }) => compileRule(rule, layer, folders))
   const byKind = new Map(ACTION_KINDS.map((kind) => [kind, rules.filter(({ kinds }) => kinds.has(kind))]))
-  return { policy, rules, byKind, folders }
+  return { policy, preset: presetOf(policy), rules, byKind, folders }
 }
+
+/** The strictest preset that a layer names. Without one of the person or the administrator, a project tightens the default. */
+export function presetOf({ presets = {} }: Pick<Policy, 'presets'>): Preset {
+  const { project, ...others } = presets
+  const named = Object.values(others)
+  const ranks = [...(named.length > 0 ? named : [DEFAULT_PRESET]), ...(project ? [project] : [])].map((preset) => PRESETS.indexOf(preset))
+  return PRESETS[Math.max(...ranks)] ?? DEFAULT_PRESET
+}
+
+const DEFAULT_PRESET: Preset = 'balanced'
 
 const allRules = ({ layers }: Policy): { rule: Rule; layer: PolicyLayer }[] =>
   POLICY_LAYERS.flatMap((layer) => (layers[layer] ?? []).map((rule) => ({ rule, layer })))

@@ -2,7 +2,7 @@
 
 import { basename, resolve } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Preset, type Rule } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
 import { loadParser } from './load-parser.ts'
 
@@ -11,6 +11,8 @@ export type GivenPolicy = string | Readonly<Partial<Record<PolicyLayer, string |
 
 export interface LoadPolicyOptions {
   policy?: GivenPolicy
+  /** How much is asked where no rule decides. A policy file can name a stricter one. Default: balanced. */
+  preset?: Preset
   /** Turns `ask` into `allow`; see `Policy.isBypassing`. */
   isBypassing?: boolean
   /** The folder that `${root:project}` stands for in a rule. Default: the working folder. */
@@ -26,12 +28,13 @@ export interface LoadPolicyOptions {
  * const policy = await loadPolicy({ policy: { user: 'policy.yaml' } })
  */
 export async function loadPolicy(options: LoadPolicyOptions): Promise<CompiledPolicy> {
-  const { policy = {}, isBypassing = false } = options
+  const { policy = {}, preset, isBypassing = false } = options
   const given =
     typeof policy === 'object' && 'layers' in policy
       ? policy
       : await layered(typeof policy === 'string' ? { user: policy } : policy, options)
-  return compilePolicy(isBypassing ? { ...given, isBypassing } : given)
+  const presets = preset === undefined ? given.presets : { ...given.presets, session: preset }
+  return compilePolicy({ ...given, ...(presets && { presets }), ...(isBypassing && { isBypassing }) })
 }
 
 type Layers = Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>>

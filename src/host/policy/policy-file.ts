@@ -1,4 +1,4 @@
-/** Reads policy files: one YAML or JSON file per layer, with `rules:` at the top. */
+/** Reads policy files: one YAML or JSON file per layer, with `rules:` and perhaps `preset:` at the top. */
 
 import { parseDocument } from 'yaml'
 import { isObject } from '../../base/json.ts'
@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
 import { describePath, type Issue } from '../../protocol/schema/json-schema.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Preset, type Rule } from '../model/rule.ts'
 import { compileRules } from './compile-policy.ts'
 import { durationMs } from './duration.ts'
 import { DEFAULT_POLICY_LIMITS, type PolicyLimits, policySchema } from './policy-schema.ts'
@@ -29,16 +29,22 @@ export async function readPolicy(
   options: PolicyFileOptions = {},
 ): Promise<Policy> {
   const layers: Partial<Record<PolicyLayer, readonly Rule[]>> = {}
+  const presets: Partial<Record<PolicyLayer, Preset>> = {}
   for (const layer of POLICY_LAYERS) {
     const file = files[layer]
     const text = file === undefined ? undefined : await readBounded(file, withDefaults(DEFAULT_POLICY_LIMITS, options.limits).maxFileBytes)
-    if (file !== undefined && text !== undefined) layers[layer] = parseRules(text, file, options)
+    if (file === undefined || text === undefined) continue
+    const { rules, preset } = parsePolicy(text, file, options)
+    layers[layer] = rules
+    if (preset !== undefined) presets[layer] = preset
   }
-  return { layers, roots }
+  return { layers, presets, roots }
 }
 
 /** Parses the rules of one file. @param where the file, for errors */
-export function parseRules(text: string, where: string, { limits }: PolicyFileOptions = {}): Rule[] {
+export const parseRules = (text: string, where: string, options: PolicyFileOptions = {}): Rule[] => parsePolicy(text, where, options).rules
+
+function parsePolicy(text: string, where: string, { limits }: PolicyFileOptions): { rules: Rule[]; preset?: Preset } {
   const bounds = withDefaults(DEFAULT_POLICY_LIMITS, limits)
   const value = parseYaml(text, where)
   const checked = compile(policySchema(bounds))(value)
@@ -47,10 +53,10 @@ export function parseRules(text: string, where: string, { limits }: PolicyFileOp
       where,
       checked.issues.map((issue) => describe(issue, value)),
     )
-  const { rules } = value as { rules: Rule[] }
+  const { rules, preset } = value as { rules: Rule[]; preset?: Preset }
   const mistakes = [...findDuplicates(rules), ...rules.flatMap(findCompileErrors)]
   if (mistakes.length > 0) throw policyError(where, mistakes)
-  return rules
+  return { rules, ...(preset !== undefined && { preset }) }
 }
 
 /** Parses YAML 1.2, which includes JSON. @throws McpError ERR_CONFIG with line and column */

@@ -2,6 +2,7 @@
 
 import { EFFECTS } from '../model/action.ts'
 import { GRANT_SCOPES } from '../model/grant.ts'
+import { PRESETS } from '../model/rule.ts'
 
 export interface PolicyLimits {
   /** Maximum size of the file of one layer. */
@@ -68,7 +69,7 @@ export function policySchema({ maxRules, maxPatternLength, maxEntries }: PolicyL
     },
     ['id', 'effect', 'match'],
   )
-  return record({ rules: { type: 'array', maxItems: maxRules, items: rule } }, ['rules'])
+  return record({ preset: { enum: PRESETS }, rules: { type: 'array', maxItems: maxRules, items: rule } }, ['rules'])
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']

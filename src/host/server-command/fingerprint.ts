@@ -47,6 +47,10 @@ export interface Launch {
   files: readonly string[]
   /** The command runs code that it does not name, which can change without changing the fingerprint. */
   runsUnnamed: boolean
+  /** The command runs a package without naming its version. */
+  hasUnpinned: boolean
+  /** The version of the package that the command runs, if it is known without the network. */
+  version: string | undefined
 }
 
 /** Facts about a server besides its configuration. */
@@ -108,6 +112,25 @@ function describeChange(name: string, was: FingerprintPart | undefined, is: Fing
   return `${said} has changed`
 }
 
+const VERSION_OF = 'version of '
+
+/**
+ * How the versions of packages differ. `found`: versions that were not known before are known now. `changed`: a known version is another
+ * one. `other`: something else differs.
+ */
+export function versionChanges(before: Fingerprint, now: Fingerprint): 'none' | 'found' | 'changed' | 'other' {
+  if (before.fingerprint === now.fingerprint) return 'none'
+  const [known, present] = [before, now].map(({ parts }) => new Map(parts.map(({ name, digest }) => [name, digest]))) as [
+    Map<string, string>,
+    Map<string, string>,
+  ]
+  const names = [...new Set([...known.keys(), ...present.keys()])].filter(
+    (name) => name !== FOLDER && known.get(name) !== present.get(name),
+  )
+  if (!names.every((name) => name.startsWith(VERSION_OF))) return 'other'
+  return names.some((name) => known.has(name)) ? 'changed' : 'found'
+}
+
 /** Whether `shown` is the whole value. */
 const isWhole = ({ digest, shown }: FingerprintPart): boolean => digest === digestOf(shown)
 
@@ -138,7 +161,9 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
     launch: {
       program: files.program,
       files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
-      runsUnnamed: files.runsUnnamed || unpinned.length > 0,
+      runsUnnamed: files.runsUnnamed,
+      hasUnpinned: unpinned.length > 0,
+      version: packages[0]?.version,
     },
     parts: [
       part('transport', 'stdio'),
@@ -151,6 +176,10 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
       ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
       ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
       ...packages.flatMap(({ name, integrity }) => (integrity === undefined ? [] : [part(`package ${name}`, integrity)])),
+      ...unpinned.flatMap(({ name, version, installedIn }) =>
+        // A package in a project is not the published one, even if it says so.
+        version === undefined ? [] : [part(`${VERSION_OF}${name}`, installedIn === undefined ? version : `${version} in ${installedIn}`)],
+      ),
     ],
     warnings: [
       ...(files.program === undefined ? [`The program ${transport.command} was not found`] : []),
@@ -159,7 +188,11 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
         ? ['An argument looks like code, which can run files and programs that are not listed here']
         : []),
       ...(files.runsUnnamed ? [RUNS_UNNAMED] : []),
-      ...unpinned.map(({ spec }) => `${spec} has no fixed version: the version published at start time runs. Name a version to pin it`),
+      ...unpinned.map(({ spec, version }) =>
+        version === undefined
+          ? `${spec} has no fixed version: the latest published version runs. Name a version to pin it`
+          : `${spec} has no fixed version: ${version} is on this computer. You are asked again about another version`,
+      ),
     ],
   }
 }

@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts'
 import { readPlainFile } from '../../files/plain-file.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { StdioTransport } from '../model/server-spec.ts'
+import { installedVersion } from './installed-version.ts'
 import { familyOf, programName, splitArguments } from './interpreters.ts'
 import { DEFAULT_ENTRY_FILE_LIMITS, type EntryFileFacts, folderOf } from './launch-context.ts'
 import { packageRuns } from './runners.ts'
@@ -16,6 +17,10 @@ export interface RunPackage {
   /** The command or a lock file names one version. */
   isPinned: boolean
   integrity: string | undefined
+  /** Named by the command or a lock file, installed, or in a cache. Undefined: not known without the network. */
+  version?: string | undefined
+  /** The folder of the project that the version is installed in. Undefined: it is not installed in a project. */
+  installedIn?: string
 }
 
 /** Finds the packages that npx, uvx and similar programs would fetch and run, also behind a wrapper and in shell code. */
@@ -35,8 +40,20 @@ export async function findPackages(transport: StdioTransport, facts: EntryFileFa
     // A folder is not a published package: its files are compared instead.
     if (/^(?:\.{0,2}\/|\.{1,2}$|file:|~)/.test(spec)) continue
     const [, name = spec, version] = /^(@?[^@=]+)(?:@|==)?(.*)$/.exec(spec) ?? []
-    const integrity = /^(?:uvx|pipx)$/.test(runner) ? undefined : await readLockedIntegrity(name, folderOf(transport, facts), facts)
-    found.set(spec, { spec, name, isPinned: integrity !== undefined || /^\d+\.\d+\.\d+/.test(version ?? ''), integrity })
+    const locked = /^(?:uvx|pipx)$/.test(runner) ? {} : await readLocked(name, folderOf(transport, facts), facts)
+    const { integrity } = locked
+    const isNamed = /^\d+\.\d+\.\d+/.test(version ?? '')
+    found.set(spec, {
+      spec,
+      name,
+      isPinned: integrity !== undefined || isNamed,
+      integrity,
+      ...(isNamed
+        ? { version }
+        : locked.version
+          ? { version: locked.version }
+          : await installedVersion({ runner, spec, name, transport, facts })),
+    })
   }
   return [...found.values()]
 }
@@ -51,16 +68,17 @@ function packageSpec(args: readonly string[]): string | undefined {
   return undefined
 }
 
-/** The integrity of a package in the package-lock.json of the folder. */
-async function readLockedIntegrity(name: string, folder: string, facts: EntryFileFacts): Promise<string | undefined> {
+/** A package in the package-lock.json of the folder. */
+async function readLocked(name: string, folder: string, facts: EntryFileFacts): Promise<{ integrity?: string; version?: string }> {
   const { maxLockBytes } = withDefaults(DEFAULT_ENTRY_FILE_LIMITS, facts.limits)
   try {
     const lock: unknown = JSON.parse((await readPlainFile(join(folder, 'package-lock.json'), maxLockBytes)).toString('utf8'))
     const packages = isObject(lock) && isObject(lock.packages) ? lock.packages : {}
     const key = `node_modules/${name}`
     const entry = Object.hasOwn(packages, key) ? packages[key] : undefined
-    return isObject(entry) && typeof entry.integrity === 'string' ? entry.integrity : undefined
+    if (!isObject(entry) || typeof entry.integrity !== 'string') return {}
+    return { integrity: entry.integrity, ...(typeof entry.version === 'string' && { version: entry.version }) }
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -28,12 +28,15 @@ export interface HostedServerOptions {
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
   /** The program or the address differs from the last start: grants for the former server do not apply to this one. */
   onOther(server: HostedServer): void
+  /** Real paths of the folders that the server was granted as roots. */
+  roots(): readonly string[]
 }
 
 export class HostedServer implements ReviewedServer {
   readonly spec: ServerSpec
   readonly #services: ServerServices
   readonly #start: ServerStart
+  readonly #roots: () => readonly string[]
   readonly #supervised: SupervisedServer
   /** The current definitions, by kind and name. */
   #definitions: ReadonlyMap<string, Primitive> = new Map()
@@ -44,6 +47,7 @@ export class HostedServer implements ReviewedServer {
     const { spec, auth, services, supervision } = options
     this.spec = spec
     this.#services = services
+    this.#roots = options.roots
     this.#start = new ServerStart({
       spec,
       services,
@@ -60,6 +64,8 @@ export class HostedServer implements ReviewedServer {
       spec,
       ...(auth && { auth }),
       permit: (signal) => this.#start.permit(signal),
+      mayStart: () => this.#start.mayStart(),
+      isAsPermitted: () => this.#start.isAsPermitted(),
       onItem: pinOf,
       clean: (offering) => redactOffering(offering, services.redactor),
       onListing: ({ offering }) => {
@@ -81,6 +87,10 @@ export class HostedServer implements ReviewedServer {
     return this.#supervised.listing?.offering
   }
 
+  get isListedWhole(): boolean {
+    return this.#supervised.listing?.isStale === false
+  }
+
   get ending(): AbortSignal {
     return this.#supervised.ending
   }
@@ -95,7 +105,8 @@ export class HostedServer implements ReviewedServer {
     const { id, tier, labels = [] } = this.spec
     // A closed server is no longer in the configuration.
     const isKnown = this.#supervised.health.state !== 'closed'
-    return { id, fingerprint: this.#start.fingerprint ?? 'not started yet', tier, isKnown, labels }
+    const roots = this.#roots()
+    return { id, fingerprint: this.#start.fingerprint ?? 'not started yet', tier, isKnown, labels, ...(roots.length > 0 && { roots }) }
   }
 
   /** The definition as the server lists it now. */
@@ -105,7 +116,14 @@ export class HostedServer implements ReviewedServer {
 
   primitive(kind: PrimitiveKind, name: string): ActionPrimitive {
     const definition = this.definition(kind, name)
-    return { kind, name, pin: definition === undefined ? undefined : pinOf(definition), state: this.stateOf(kind, name) }
+    const isAccepted = kind === 'tool' && this.#services.pins.isReadOnly(this.facts, name, definition)
+    return {
+      kind,
+      name,
+      pin: definition === undefined ? undefined : pinOf(definition),
+      state: this.stateOf(kind, name),
+      ...(isAccepted && { isAcceptedReadOnly: true }),
+    }
   }
 
   stateOf(kind: PrimitiveKind, name: string): PinState {
@@ -125,10 +143,11 @@ export class HostedServer implements ReviewedServer {
     pins.check(this.facts, kind, name, this.definition(kind, name))
   }
 
-  /** The operator's hints for a tool. Hints for its name override the hints for `*`. */
+  /** The operator's hints for a tool, and what the person accepted. Hints for its name override the hints for `*`. */
   asserted(tool: string): ToolAnnotations {
     const { asserted = {} } = this.spec
-    return { ...asserted['*'], ...(Object.hasOwn(asserted, tool) ? asserted[tool] : undefined) }
+    const isAccepted = this.#services.pins.isReadOnly(this.facts, tool, this.definition('tool', tool))
+    return { ...(isAccepted && { readOnlyHint: true }), ...asserted['*'], ...(Object.hasOwn(asserted, tool) ? asserted[tool] : undefined) }
   }
 
   /** Runs `run` with the client; see SupervisedServer. Secrets of the server are redacted in the answer and in errors. */
@@ -140,6 +159,15 @@ export class HostedServer implements ReviewedServer {
     } catch (error) {
       throw redactError(error, redactor)
     }
+  }
+
+  /** Starts the server if it is not connected, and asks if needed. Resolves when its offering was read. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    await this.use(async () => {}, { signal })
+  }
+
+  get isStartedByPerson(): boolean {
+    return this.#start.isByPerson
   }
 
   async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {

@@ -1,5 +1,6 @@
 /** From the configuration of a server to a transport that may be opened: identify, ask for inputs, decide, resolve, identify again. */
 
+import { randomUUID } from 'node:crypto'
 import { personUrl } from '../../base/address/person-url.ts'
 import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -12,7 +13,7 @@ import type { ActionServer, Effect } from '../model/action.ts'
 import type { Question, Subject } from '../model/question.ts'
 import type { ServerSpec, ServerTransport, StdioTransport } from '../model/server-spec.ts'
 import { commandText } from '../server-command/command-text.ts'
-import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from '../server-command/fingerprint.ts'
+import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch, versionChanges } from '../server-command/fingerprint.ts'
 import { type EntryFileFacts, findCommandProgram, folderOf } from '../server-command/launch-context.ts'
 import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
 import { envValue, resolveTransport } from '../server-command/resolve-placeholders.ts'
@@ -36,9 +37,18 @@ type Inputs = ReadonlyMap<string, string>
 
 const NO_INPUTS: Inputs = new Map()
 
+/** The start that was last permitted. */
+interface PermittedStart {
+  fingerprint: Fingerprint
+  inputs: Inputs
+  /** The grant that permitted it. Undefined: a rule did. */
+  grant: string | undefined
+}
+
 export class ServerStart {
   readonly #options: ServerStartOptions
   #fingerprint: Fingerprint | undefined
+  #permitted: PermittedStart | undefined
 
   constructor(options: ServerStartOptions) {
     this.#options = options
@@ -52,6 +62,55 @@ export class ServerStart {
   /** Takes the fingerprint, also before the first start: grants need it. */
   async identify(): Promise<void> {
     this.#fingerprint ??= await this.#identify(NO_INPUTS)
+  }
+
+  /** The person answered the question about this start, now or before. Servers in this process are the developer's own. */
+  get isByPerson(): boolean {
+    const { transport, tier } = this.#options.spec
+    return transport.type === 'memory' ? tier === 'trusted' : this.#permitted?.grant !== undefined
+  }
+
+  /** Whether the start asks no question: nothing is open, and a grant or a rule decides. */
+  async mayStart(): Promise<boolean> {
+    const { spec, services } = this.#options
+    const { transport } = spec
+    if (transport.type === 'memory') return true
+    if (placeholdersIn({ transport }).some(({ kind }) => kind === 'input')) return false
+    await services.pins.refresh()
+    const now = await this.#identifyAgain(NO_INPUTS)
+    const { decision } = await services.gate.evaluate(this.#request(transport, now, NO_INPUTS, undefined))
+    return decision.effect !== 'ask'
+  }
+
+  /**
+   * Whether the server that runs is the one that was permitted. A package whose version was not known before the start has one now: it
+   * becomes part of the approval. A version other than the approved one is refused, and asked about at the next use.
+   */
+  async isAsPermitted(): Promise<boolean> {
+    const { spec, services } = this.#options
+    const permitted = this.#permitted
+    if (!permitted?.fingerprint.launch?.hasUnpinned) return true
+    const now = await this.#identify(permitted.inputs)
+    const versions = versionChanges(permitted.fingerprint, now)
+    if (versions === 'none' || versions === 'other') return true
+    if (versions === 'changed') return false
+    this.#fingerprint = now
+    await services.pins.adopt(spec.id, now)
+    permitted.grant = await this.#rebind(permitted.grant, now.fingerprint)
+    permitted.fingerprint = now
+    return true
+  }
+
+  /** Binds the grant for this start to the fingerprint with the version. */
+  async #rebind(id: string | undefined, fingerprint: string): Promise<string | undefined> {
+    const { grants } = this.#options.services
+    const grant = (await grants.list()).find((each) => each.id === id)
+    // A grant for once is used up by now.
+    if (!grant) return id
+    const bound = { ...grant, id: randomUUID(), bind: { ...grant.bind, fingerprint } }
+    await grants.add(bound)
+    await grants.revoke(grant.id)
+    return bound.id
   }
 
   /**
@@ -74,7 +133,7 @@ export class ServerStart {
     if (transport.type === 'http') refuseUnresolved(this.#address(transport.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
     const decided = this.#withAddress(transport, inputs)
     const now = await this.#identifyAgain(inputs)
-    return gate.run(this.#request(transport, now, inputs, signal), async () => {
+    return gate.run(this.#request(transport, now, inputs, signal), async ({ decision: { grant } }) => {
       const needsInputs = placeholdersIn({ transport }).some(({ kind, name }) => kind === 'input' && !inputs.has(name))
       // The person must not type values for a program that is no longer the one they agreed to.
       if (needsInputs) await this.#checkSame(now, inputs)
@@ -83,6 +142,7 @@ export class ServerStart {
       // The last step: the program may have been replaced while the person was reading or typing.
       const last = await this.#checkSame(now, inputs)
       await pins.adopt(spec.id, now)
+      this.#permitted = { fingerprint: now, inputs, grant }
       return resolved.type === 'stdio' ? this.#withProgram(resolved, last) : resolved
     })
   }
@@ -180,7 +240,7 @@ export class ServerStart {
     return { ...transport, command: program.path, cwd }
   }
 
-  #request(transport: RemoteTransport, now: Fingerprint, inputs: Inputs, signal: AbortSignal): ActionRequest {
+  #request(transport: RemoteTransport, now: Fingerprint, inputs: Inputs, signal: AbortSignal | undefined): ActionRequest {
     const { spec, services, facts, shown } = this.#options
     const { pins, project, ownConversation } = services
     const decided = this.#withAddress(transport, inputs)
@@ -211,7 +271,7 @@ export class ServerStart {
         because: [`You agreed to this before; since then it has changed${since.length > 0 ? ', as listed below' : ''}.`],
       }),
       isPassing: now.launch?.runsUnnamed ?? false,
-      signal,
+      ...(signal && { signal }),
     }
   }
 }
@@ -254,6 +314,8 @@ function startSubject(transport: RemoteTransport, { project, launch, fills, chan
       // Values are shown in full, also under the name of a secret: a file contains them, and a program may run them.
       // Values from the vault are still placeholders here.
       env,
+      ...(launch?.version !== undefined && { version: launch.version }),
+      ...(launch?.hasUnpinned && launch.version === undefined && { isLatest: true }),
       ...(program !== undefined && { program }),
       files: (launch?.files ?? []).filter((file) => file !== program),
       fills,

@@ -2,6 +2,7 @@
 
 import type { PinStore } from '../approval/pin-store.ts'
 import type { Gate } from '../consent/gate/gate.ts'
+import type { GrantStore } from '../consent/grants/grant-store.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
@@ -9,6 +10,7 @@ import type { Vault } from '../secrets/vault.ts'
 export interface ServerServices {
   gate: Gate
   pins: PinStore
+  grants: GrantStore
   /** Opens the vault with the first call, because that may need a keychain or a passphrase. */
   vault(): Promise<Vault>
   redactor: Redactor

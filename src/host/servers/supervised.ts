@@ -28,6 +28,10 @@ export interface SupervisedOptions {
   spec: ServerSpec
   /** Called before every start. Rejects, for example with ERR_DENIED or ERR_CONSENT, if the server may not be started. */
   permit(signal: AbortSignal): Promise<PermittedTransport>
+  /** Whether `permit` asks no question. A start in the background that would ask waits for the first use. Default: true. */
+  mayStart?(): Promise<boolean>
+  /** Called after the connection is made: whether what runs is what was permitted. Default: true. */
+  isAsPermitted?(): Promise<boolean>
   /** Answers to the requests of this server. */
   answers?: Answers
   auth?: Authorizer
@@ -128,18 +132,20 @@ export class SupervisedServer {
     return this.#ending.signal
   }
 
-  /** Connects in the background. Does nothing after the first start. */
+  /** Connects in the background, if that asks no question. Does nothing after the first start. */
   start(): void {
-    if (this.#health.state === 'idle') void this.#begin()
+    if (this.#health.state === 'idle') void this.#begin({ isInBackground: true })
   }
 
-  /** Tries to connect now, also after failures or refusals. Resolves with the outcome. */
+  /** Tries to connect now, whatever failed or was refused before, and asks if needed. Resolves with the outcome. */
   async retry(): Promise<Health> {
     const { state } = this.#health
     if (state === 'disabled' || state === 'closed') return this.#health
     if (state !== 'ready') {
       if (!this.#starting) this.#recovery.forget()
       await this.#begin()
+      // A start in the background was under way, and did not ask.
+      if (this.health.state === 'not-enabled') await this.#begin()
     }
     await this.settled()
     return this.#health
@@ -152,8 +158,8 @@ export class SupervisedServer {
   }
 
   /**
-   * Runs `run` with the client of this server after its lists were read. Waits up to `waitMs` for a connection that is being
-   * opened, and not at all after a failure.
+   * Runs `run` with the client of this server after its lists were read. Asks about the start if that is still to be asked. Waits for
+   * the answer, then up to `waitMs` for a connection that is being opened, and not at all after a failure.
    * @throws McpError ERR_SERVER_DOWN that says when the host tries again
    */
   async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal | undefined } = {}): Promise<T> {
@@ -207,9 +213,9 @@ export class SupervisedServer {
     return error instanceof McpError && SUSPICIOUS.has(error.code) && (error.code !== 'ERR_TIMEOUT' || this.#inUse === 1)
   }
 
-  #begin(): Promise<void> {
+  #begin({ isInBackground = false } = {}): Promise<void> {
     this.#retryTimer?.cancel()
-    this.#starting ??= this.#open()
+    this.#starting ??= this.#open(isInBackground)
       .catch((error: unknown) => this.#onFailure(error as Error))
       .finally(() => {
         this.#starting = undefined
@@ -217,12 +223,14 @@ export class SupervisedServer {
     return this.#starting
   }
 
-  async #open(): Promise<void> {
+  async #open(isInBackground: boolean): Promise<void> {
     const { signal } = this.#ending
     signal.throwIfAborted()
     this.#set({ state: 'permitting' })
     // One process at a time: the former one may still hold a lock or a port that this one needs.
     await this.#former
+    const { mayStart, isAsPermitted } = this.#options
+    if (isInBackground && mayStart && !(await orAborted(mayStart(), signal))) return this.#set({ state: 'not-enabled' })
     const transport = await orAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
     // The connection can close before `connect` returns the client, so `onClose` may come first.
@@ -232,8 +240,10 @@ export class SupervisedServer {
       closedBy = error
       if (client) this.#lose(client, error)
     })
-    if (client.isClosed || signal.aborted) {
+    const isExpected = !isAsPermitted || (await isAsPermitted())
+    if (client.isClosed || signal.aborted || !isExpected) {
       await client.close().catch(() => {})
+      if (!isExpected) return this.#set({ state: 'not-enabled' })
       throw closedBy ?? signal.reason
     }
     this.#onConnected(client)
@@ -320,22 +330,34 @@ export class SupervisedServer {
     if (this.#health.state === 'closed') return
     if (error instanceof McpError && NEEDS_A_PERSON.has(error.code)) return this.#set({ state: 'refused', error })
     const { state, retryAt } = this.#recovery.onFailure(this.#clock.now())
-    this.#retryTimer = this.#clock.after(retryAt - this.#clock.now(), () => void this.#begin())
+    this.#retryTimer = this.#clock.after(retryAt - this.#clock.now(), () => void this.#begin({ isInBackground: true }))
     this.#set({ state, retryAt, lastError: error })
   }
 
   async #connected(signal: AbortSignal | undefined): Promise<Connected> {
-    this.start()
+    // A start in the background may be about to end without having asked.
+    if (this.health.state === 'not-enabled') await this.#starting
+    if (this.#health.state === 'idle' || this.health.state === 'not-enabled') void this.#begin()
     let isLate = false
-    const timer = this.#clock.after(this.#limits.waitMs, () => {
-      isLate = true
-      this.#waiters.wake()
-    })
-    timer.hold(true)
+    let timer: Timer | undefined
     try {
-      while (!this.#connection && isUnderway(this.#health) && !isLate) await this.#waiters.wait(signal)
+      while (!this.#connection && isUnderway(this.#health) && !isLate) {
+        // A person who is asked may take longer.
+        if (this.#health.state === 'connecting' && !timer) {
+          timer = this.#clock.after(this.#limits.waitMs, () => {
+            isLate = true
+            this.#waiters.wake()
+          })
+          timer.hold(true)
+        }
+        await this.#waiters.wait(signal)
+        if (!this.#connection && this.health.state === 'not-enabled' && !isLate) {
+          await this.#starting
+          void this.#begin()
+        }
+      }
     } finally {
-      timer.cancel()
+      timer?.cancel()
     }
     if (this.#connection) return this.#connection
     throw downError(this.spec.id, this.#health, this.#clock.now(), this.#limits.waitMs)

@@ -4,6 +4,7 @@ import { loadParser } from '../policy/load-parser.ts'
 
 type ReadConfig = typeof import('../config/read-config.ts').readConfig
 type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
+type WritePreset = typeof import('../policy/write-preset.ts').writePreset
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
 /**
@@ -21,6 +22,15 @@ export const readConfig: ReadConfig = async (...args) => (await loadParser(() =>
  */
 export const readClientConfigs: ReadClientConfigs = async (...args) =>
   (await loadParser(() => import('../config/read-client-configs.ts'))).readClientConfigs(...args)
+
+/**
+ * Writes the preset into a policy file. Rules and comments stay as they are.
+ * @throws McpError ERR_CONFIG if the file cannot be read or is not a valid policy
+ * @example
+ * await writePreset('policy.yaml', 'cautious')
+ */
+export const writePreset: WritePreset = async (...args) =>
+  (await loadParser(() => import('../policy/write-preset.ts'))).writePreset(...args)
 
 /**
  * Compares a policy with the test cases (actions and their expected effects) in the YAML files of a folder.

@@ -1,8 +1,8 @@
 /** A model for tests and demos without a language model: it selects tools by the words of a request and repeats their results. */
 
 import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../../host/language-models/estimate-tokens.ts'
-import type { Model, ModelPart, ModelRequest } from '../../host/language-models/language-model.ts'
-import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
+import type { Model, ModelContent, ModelMessage, ModelPart, ModelRequest } from '../../host/language-models/language-model.ts'
+import type { ToolResultContent } from '../../protocol/model/sampling.ts'
 import { answerFrom, extract } from './extract.ts'
 import { type OfferedTool, type Plan, planCall, sides, steps } from './plan.ts'
 
@@ -86,7 +86,7 @@ interface Turn {
   rounds: number
 }
 
-function turnOf(messages: readonly SamplingMessage[]): Turn {
+function turnOf(messages: readonly ModelMessage[]): Turn {
   const asked = messages.findLastIndex(({ role, content }) => role === 'user' && textOf(content) !== '')
   const names = new Map<string, string>()
   const results: UsedTool[] = []
@@ -103,7 +103,7 @@ function turnOf(messages: readonly SamplingMessage[]): Turn {
   return { request: requestAt(messages, asked), results, rounds }
 }
 
-function requestAt(messages: readonly SamplingMessage[], at: number): string {
+function requestAt(messages: readonly ModelMessage[], at: number): string {
   const request = textOf(messages[at]?.content ?? [])
   const before = messages[at - 1]
   const isAddition = before?.role === 'assistant' && textOf(before.content).includes(NEEDS)
@@ -111,9 +111,9 @@ function requestAt(messages: readonly SamplingMessage[], at: number): string {
   return earlier === '' ? request : `${earlier} ${request}`
 }
 
-const blocksOf = (content: SamplingContent | SamplingContent[]): SamplingContent[] => (Array.isArray(content) ? content : [content])
+const blocksOf = (content: ModelContent | ModelContent[]): ModelContent[] => (Array.isArray(content) ? content : [content])
 
-const textOf = (content: SamplingContent | SamplingContent[]): string =>
+const textOf = (content: ModelContent | ModelContent[]): string =>
   blocksOf(content)
     .flatMap((block) => (block.type === 'text' ? [block.text] : []))
     .join('\n')

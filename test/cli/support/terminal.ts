@@ -1,5 +1,6 @@
 /** A program in a real pseudo-terminal, and the screen that a person would see. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import pty from '@lydell/node-pty'
 import xterm from '@xterm/headless'
 import { afterEach } from 'vitest'
@@ -12,6 +13,8 @@ export interface TerminalProcess {
   /** Every byte that the program wrote. */
   raw(): string
   type(keys: string): void
+  /** Answers an open question with one key, after the moment in which keys do not count. Resolves when the screen has changed. */
+  press(key: string): Promise<void>
   /** Resolves when the text stands on the screen, or has scrolled off it. */
   until(text: string | RegExp): Promise<void>
   /** What it ended with. */
@@ -29,6 +32,9 @@ export const KEY = {
   end: '\u0004',
   wipe: '\u0015',
 } as const
+
+/** Keys count 500 ms after the question was drawn. */
+const QUIET_MS = 650
 
 /** What a busy machine may take for the next thing to appear. */
 const PATIENCE_MS = 20_000
@@ -95,6 +101,22 @@ export function startTerminal(
     visible,
     raw: () => raw,
     type: (keys) => child.write(keys),
+    press: async (key) => {
+      const before = raw.length
+      const until = Date.now() + PATIENCE_MS
+      // A busy machine may draw late, and then drops the key.
+      while (raw.length === before && !hasEnded) {
+        if (Date.now() > until) throw new Error(`The key ${JSON.stringify(key)} changed nothing:\n${text()}`)
+        await sleep(QUIET_MS)
+        child.write(key)
+        await sleep(200)
+      }
+      // What follows may come in several parts. Others may go on writing.
+      for (let length = -1, i = 0; length !== raw.length && i < 10 && !hasEnded; i++) {
+        length = raw.length
+        await sleep(100)
+      }
+    },
     exit,
     until: (wanted) =>
       new Promise((resolve, reject) => {
@@ -112,4 +134,32 @@ export function startTerminal(
         look()
       }),
   }
+}
+
+/** Whether a question waits for a key: its choices are the last thing on the screen. */
+export const OPEN_QUESTION = /\[n\][\s\S]* >$/
+
+/** The question that waits for a key now, from its title on. Empty: none waits. */
+export const openQuestion = (terminal: Pick<TerminalProcess, 'text'>): string => {
+  const text = terminal.text()
+  const question = text.slice(text.lastIndexOf('\n\n') + 2)
+  return OPEN_QUESTION.test(question) ? question : ''
+}
+
+/** Waits for the question with this title and answers it with one key. Opens the details first if a part is folded. */
+export async function answerQuestion(terminal: TerminalProcess, title: RegExp | string, key: string): Promise<void> {
+  const isAsked = (): boolean => {
+    const question = openQuestion(terminal)
+    return typeof title === 'string' ? question.includes(title) : title.test(question)
+  }
+  const until = Date.now() + PATIENCE_MS
+  while (!isAsked()) {
+    if (Date.now() > until) throw new Error(`It did not ask ${String(title)}:\n${terminal.text()}`)
+    await sleep(50)
+  }
+  if (/^ {2}folded: /m.test(openQuestion(terminal)) && key !== 'n') {
+    await terminal.press('d')
+    await terminal.until(OPEN_QUESTION)
+  }
+  await terminal.press(key)
 }

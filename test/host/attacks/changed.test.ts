@@ -255,7 +255,8 @@ describe('a change while the person reads', () => {
       await until(() => host.review('sender')?.items.some(({ definition }) => JSON.stringify(definition).includes('not harmless')) === true)
       return YES
     })
-    const host: Host = await createHost({ folder: folder(), keychain: false, servers: { sender: server }, ask })
+    const spec = { tier: 'untrusted' as const, provenance: [], transport: { type: 'memory' as const, service: server } }
+    const host: Host = await createHost({ folder: folder(), keychain: false, servers: { sender: spec }, ask })
     onTestFinished(() => host.close())
     await host.settled()
     expect(ask.saw('approve').map(({ items }) => JSON.stringify(items).includes('not harmless'))).toEqual([false, true])

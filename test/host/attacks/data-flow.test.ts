@@ -173,8 +173,8 @@ describe('hints of an untrusted server', () => {
       servers: { honest: { tier: 'trusted', provenance: [], transport: { type: 'memory', service: server } } },
       ask,
     })
-    expect(textOf(await host.call('honest__look'))).toBe('looked')
-    await expect(host.call('honest__erase')).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    expect(textOf(await host.call('honest__look', {}, { as: 'person' }))).toBe('looked')
+    await expect(host.call('honest__erase', {}, { as: 'person' })).rejects.toMatchObject({ code: 'ERR_DENIED' })
   })
 })
 

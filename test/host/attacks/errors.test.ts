@@ -224,7 +224,7 @@ await serveStdio(server)`,
   const host = await hostWith({ ask: person() })
   await (await host.secrets()).set('key', 'open-sesame-4711')
   await host.configure([{ ...spec, transport, id: 'busy' }])
-  await host.settled()
+  await host.enable('busy')
   const messages: (string | undefined)[] = []
   await host.call('busy__work', {}, { onProgress: ({ message }) => messages.push(message) })
   expect(messages).toHaveLength(1)

@@ -69,7 +69,7 @@ describe('an approval of a call with hidden text', () => {
   test('an approval of a call with folded text holds once, even if the answer asks for longer', async () => {
     const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'always', width: 'any' } : undefined))
     const host = await hostWith({ servers: { bank: server() }, ask })
-    for (let i = 0; i < 2; i++) await host.call('bank__pay', { password: 'hunter2hunter2' })
+    for (let i = 0; i < 2; i++) await host.call('bank__pay', { password: 'hunter2hunter2' }, { as: 'person' })
     const calls = ask.asked.filter(({ subject }) => subject.kind === 'call')
     expect(calls).toHaveLength(2)
     for (const { scopes, widths } of calls) expect({ scopes, widths }).toEqual({ scopes: ['once'], widths: ['exact'] })

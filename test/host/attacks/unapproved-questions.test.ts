@@ -48,7 +48,13 @@ test('a question of an unapproved server is not shown, and it gets no roots befo
   let mayUse = false
   const ask = person(({ subject }) => (subject.kind === 'approve' && !mayUse ? NO : undefined))
   const model = spy()
-  const host = await hostWith({ servers: { eager: started(file) }, ask, model, roots: [place] })
+  const host = await hostWith({
+    servers: { eager: started(file) },
+    ask,
+    model,
+    roots: [place],
+    policy: { user: [{ id: 'look', effect: 'ask', match: { action: 'server.approve' } }] },
+  })
   await until(() => ['form', 'sample', 'roots'].every((id) => replies()[id]))
   expect(ask.asked.map(({ subject }) => subject.kind)).toEqual(['launch', 'approve'])
   expect(model.asked).toEqual([])

@@ -74,7 +74,12 @@ describe('definitions without an approval', () => {
   test('an unapproved tool, prompt, template or completion is refused to the person, also over HTTP', async () => {
     const { server, did } = poisoned()
     const listening = await listen(server, {})
-    const host = await hostWith({ servers: { far: listening.url }, ask: refusing('approve'), openUrl: () => {} })
+    const host = await hostWith({
+      servers: { far: listening.url },
+      ask: refusing('approve'),
+      openUrl: () => {},
+      policy: { user: [{ id: 'look', effect: 'ask', match: { action: 'server.approve' } }] },
+    })
     try {
       expect(host.health().far?.state).toBe('ready')
       const refused = { code: 'ERR_QUARANTINED' }
@@ -148,8 +153,8 @@ describe('definitions without an approval', () => {
     const model = spy([calling('grower__hidden')])
     const host = await hostWith({ servers: { grower: started(file) }, ask, model })
     await host.call('grower__grow')
-    await until(() => ask.saw('approve').length === 2)
-    expect(ask.saw('approve')[1]?.items).toMatchObject([{ kind: 'tool', name: 'hidden' }])
+    await until(() => ask.saw('approve').length === 1)
+    expect(ask.saw('approve')[0]?.items).toMatchObject([{ kind: 'tool', name: 'hidden' }])
     await until(() => host.events.some((event) => event.kind === 'review' && event.review.items.some(({ name }) => name === 'hidden')))
     await chat(host, 'go')
     expect(JSON.stringify(model.asked)).not.toContain('POISON')

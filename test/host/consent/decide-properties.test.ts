@@ -4,7 +4,7 @@ import { decide, rankOf } from '../../../src/host/consent/decide.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
 import { ACTION_KINDS, type Action, EFFECTS, type Effect } from '../../../src/host/model/action.ts'
 import { GRANT_SCOPES, type Grant } from '../../../src/host/model/grant.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, type Rule } from '../../../src/host/model/rule.ts'
 import { compileRules } from '../../../src/host/policy/compile-policy.ts'
 import { action, grantFor } from './actions.ts'
 
@@ -33,9 +33,11 @@ const actions: fc.Arbitrary<Action> = fc
     primitive: fc.record({
       name: fc.constantFrom('add', 'drop'),
       state: fc.constantFrom('pinned', 'pinned', 'pinned', 'new', 'changed', 'unseen'),
+      isAcceptedReadOnly: fc.constantFrom(undefined, true),
     }),
     claimed: hints,
     asserted: hints,
+    isFirstOffering: fc.constantFrom(undefined, true),
     args: fc
       .record({ path: fc.constantFrom('/a/x', '/b/x', 'x'), n: fc.integer({ min: 0, max: 9 }) }, { requiredKeys: [] })
       .map((args) => ({ ...args })),
@@ -94,7 +96,14 @@ const layered = (arbitrary: fc.Arbitrary<Rule>, maxLength = 4): fc.Arbitrary<Pol
     { requiredKeys: [] },
   )
 
-const policies: fc.Arbitrary<Policy> = fc.record({ layers: layered(rules), roots: fc.constant({}), isBypassing: fc.boolean() })
+const policies: fc.Arbitrary<Policy> = fc
+  .record({
+    layers: layered(rules),
+    roots: fc.constant({}),
+    isBypassing: fc.boolean(),
+    presets: optional(fc.dictionary(fc.constantFrom(...POLICY_LAYERS), fc.constantFrom(...PRESETS))),
+  })
+  .map(({ presets, ...policy }) => ({ ...policy, ...(presets && { presets }) }))
 
 const decideWith = (policy: Policy, given: Action, grants: readonly Grant[] = []): ReturnType<typeof decide> =>
   decide(compileRules(policy), given, grants)
@@ -179,6 +188,27 @@ describe('for all rules, actions and grants', () => {
         const withIt = decideWith({ ...policy, isBypassing: false }, given, [grantFor(given)])
         if (without.effect === 'ask' && !without.isForced) expect(withIt).toMatchObject({ effect: 'allow', grant: 'grant-1' })
         else expect(withIt).toEqual(without)
+      }),
+    )
+  })
+
+  test('a stricter preset relaxes nothing, and no preset lifts a denial, a quarantine or a forced question', () => {
+    fc.assert(
+      fc.property(policies, actions, (policy, given) => {
+        const [trusting, balanced, cautious] = PRESETS.map((preset) => decideWith({ ...policy, presets: { user: preset } }, given))
+        expect(isAtLeast(balanced!.effect, trusting!.effect)).toBe(true)
+        expect(isAtLeast(cautious!.effect, balanced!.effect)).toBe(true)
+        if (cautious!.effect !== 'ask' || cautious!.isForced) expect(trusting!.effect).toBe(cautious!.effect)
+      }),
+    )
+  })
+
+  test('a project cannot loosen the preset', () => {
+    fc.assert(
+      fc.property(policies, actions, fc.constantFrom(...PRESETS), (policy, given, preset) => {
+        const { project: _, ...presets } = policy.presets ?? {}
+        const named = { ...policy, presets: { ...presets, project: preset } }
+        expect(isAtLeast(decideWith(named, given).effect, decideWith({ ...policy, presets }, given).effect)).toBe(true)
       }),
     )
   })

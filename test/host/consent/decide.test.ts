@@ -148,6 +148,48 @@ describe('decisions that do not depend on rules', () => {
     expect(effectOf({ user: [rule('allow', { tier: 'untrusted' })] }, given)).toBe('allow')
   })
 
+  test('a rule that names the server allows it, whatever its hints and the text in the conversation', () => {
+    const claims = [{}, { destructiveHint: true }, { openWorldHint: true }]
+    for (const claimed of claims) {
+      const given = action({ server: { tier: 'untrusted' }, claimed, labels: ['untrusted'] })
+      for (const layer of ['managed', 'user', 'session'] as const)
+        expect(effectOf({ [layer]: [rule('allow', { server: 'notes' })] }, given)).toBe('allow')
+      expect(effectOf({ user: [rule('allow', { server: ['mail', 'notes'] })] }, given)).toBe('allow')
+    }
+  })
+
+  test('a rule that names the server allows nothing over denials, quarantine, the data-flow guard and loops', () => {
+    const byName = { user: [rule('allow', { server: 'notes' })] }
+    const given = action({ server: { tier: 'untrusted' } })
+    expect(effectOf({ ...byName, managed: [rule('deny')] }, given)).toBe('deny')
+    expect(effectOf({ ...byName, project: [rule('ask')] }, given)).toBe('ask')
+    expect(effectOf(byName, { ...given, primitive: { ...given.primitive!, state: 'changed' } })).toBe('quarantine')
+    const leaking = { ...given, labels: ['untrusted', 'private:mail'] }
+    expect(decide(policy(byName), leaking, [grantFor(leaking)])).toMatchObject({ effect: 'ask', isForced: true })
+    const looping = { ...given, usage: { ...given.usage, identicalInARow: 3 } }
+    expect(decide(policy(byName), looping, [grantFor(looping)])).toMatchObject({ effect: 'ask', isForced: true })
+  })
+
+  test('a rule with a wildcard, of a project, or about claims does not lift the questions about hints', () => {
+    const given = action({ server: { tier: 'untrusted' }, claimed: { destructiveHint: true } })
+    for (const server of ['*', 'no*', ['notes', '*']]) expect(effectOf({ user: [rule('allow', { server })] }, given)).toBe('ask')
+    expect(effectOf({ user: [rule('allow')] }, given)).toBe('ask')
+    expect(effectOf({ user: [relaxable('ask')], project: [rule('allow', { server: 'notes' })] }, given)).toBe('ask')
+    expect(effectOf({ user: [rule('allow', { server: 'notes', claimed: { destructiveHint: true } })] }, given)).toBe('ask')
+  })
+
+  test('after untrusted text, only a lasting grant for exact arguments counts for a consequential call', () => {
+    const given = action({ claimed: { destructiveHint: true }, labels: ['untrusted'], untrustedSince: 999_999 })
+    const effectWith = (rest: Parameters<typeof grantFor>[1]): Effect => decide(policy(), given, [grantFor(given, rest)]).effect
+    expect(effectWith({ at: 1 })).toBe('allow')
+    expect(effectWith({ at: 1, bind: { args: { kind: 'any' } } })).toBe('ask')
+    expect(effectWith({ at: 1, bind: { args: { kind: 'pattern', args: { '/text': { eq: 'milk' } } } } })).toBe('ask')
+    expect(effectWith({ at: 1, scope: 'session', bind: { run: 'run-1' } })).toBe('ask')
+    expect(effectWith({ at: 999_999, bind: { args: { kind: 'any' } } })).toBe('allow')
+    const leaking = { ...given, labels: ['untrusted', 'private:mail'], claimed: { openWorldHint: true } }
+    expect(decide(policy(), leaking, [grantFor(leaking, { at: 1 })])).toMatchObject({ effect: 'ask', isForced: true })
+  })
+
   test.each([{ destructiveHint: true }, { openWorldHint: true }])('a hint of %j raises an allowed action to a question', (claimed) => {
     const layers = { user: [rule('allow', {}), rule('allow', { tier: 'untrusted' })] }
     expect(effectOf(layers, action({ claimed }))).toBe('ask')
@@ -196,6 +238,13 @@ describe('decisions that do not depend on rules', () => {
     const [second, third] = [2, 3].map((identicalInARow) => action({ usage: { identicalInARow } })) as [Action, Action]
     expect(decide(policy(), second, [grantFor(second)]).effect).toBe('allow')
     expect(decide(policy(everything, { isBypassing: true }), third, [grantFor(third)])).toMatchObject({ effect: 'ask', isForced: true })
+    for (const initiator of ['app', 'server'] as const)
+      expect(decide(policy(), { ...third, initiator }, [])).toMatchObject({ isForced: true })
+  })
+
+  test('a person who repeats a call is not in a loop', () => {
+    const again = action({ usage: { identicalInARow: 9 }, initiator: 'user' })
+    expect(decide(policy(), again, [])).toMatchObject({ effect: 'allow' })
   })
 
   test('a form or a page always needs a person, and a deny rule still holds', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { decide } from '../../../src/host/consent/decide.ts'
-import { DEFAULT_GRANT_TTL_MS } from '../../../src/host/consent/defaults.ts'
 import { realPathsOf } from '../../../src/host/consent/gate/real-paths.ts'
 import { grantBounds } from '../../../src/host/consent/grant-bounds.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
@@ -86,18 +85,19 @@ test('a member called `*` is judged by its own path, not by that of another memb
 })
 
 describe('grantBounds', () => {
-  const longest = (given: Action, layers: Parameters<typeof policy>[0] = {}): GrantScope | undefined =>
-    grantBounds(policy(layers), given).scopes.at(-1)
+  const longest = (given: Action, layers: Parameters<typeof policy>[0] = {}): (GrantScope | undefined)[] => {
+    const { scopes, wideScopes } = grantBounds(policy(layers), given)
+    return [scopes.at(-1), wideScopes.at(-1)]
+  }
 
-  test('the longest scope of a grant depends on the action', () => {
-    expect(longest(action())).toBe('always')
-    expect(longest(action({ claimed: { destructiveHint: true } }))).toBe('turn')
-    expect(longest(action({ asserted: { openWorldHint: true } }))).toBe('session')
-    expect(longest(action({ server: { tier: 'untrusted' } }))).toBe('session')
-    expect(longest(action({ server: { tier: 'untrusted' }, asserted: { readOnlyHint: true, openWorldHint: false } }))).toBe('always')
-    expect(longest(action({ kind: 'elicit.form' }, true))).toBe('once')
-    expect(longest(action({ usage: { identicalInARow: 3 } }))).toBe('once')
-    expect(grantBounds(policy(), action())).toMatchObject({ maxTtlMs: DEFAULT_GRANT_TTL_MS, maxUses: undefined })
+  test('the longest scope of a grant depends on the action and on whether it covers other arguments', () => {
+    expect(longest(action())).toEqual(['always', 'always'])
+    expect(longest(action({ claimed: { destructiveHint: true } }))).toEqual(['always', 'turn'])
+    expect(longest(action({ asserted: { openWorldHint: true } }))).toEqual(['always', 'session'])
+    expect(longest(action({ server: { tier: 'untrusted' } }))).toEqual(['always', 'always'])
+    expect(longest(action({ kind: 'elicit.form' }, true))).toEqual(['once', 'once'])
+    expect(longest(action({ usage: { identicalInARow: 3 } }))).toEqual(['once', 'once'])
+    expect(grantBounds(policy(), action())).toMatchObject({ maxTtlMs: undefined, maxUses: undefined })
   })
 
   test('rules set the longest scope, the tightest wins, and a project rule only shortens it', () => {
@@ -105,20 +105,21 @@ describe('grantBounds', () => {
       rule('ask', {}, { id: 'a', grant: { scope: 'always', ttl: '90d', maxUses: 5 } }),
       rule('ask', {}, { id: 'b', grant: { scope: 'project', ttl: '60d' } }),
     ]
-    const untrusted = action({ server: { tier: 'untrusted' } })
-    expect(grantBounds(policy({ user }), untrusted)).toEqual({
+    const open = action({ claimed: { openWorldHint: true } })
+    expect(grantBounds(policy({ user }), open)).toEqual({
       scopes: ['once', 'turn', 'session', 'project'],
+      wideScopes: ['once', 'turn', 'session', 'project'],
       maxTtlMs: 60 * 86_400_000,
       maxUses: 5,
     })
     const project = [rule('ask', {}, { grant: { scope: 'always', ttl: '90d' } })]
-    expect(grantBounds(policy({ project }), untrusted)).toMatchObject({
-      scopes: ['once', 'turn', 'session'],
-      maxTtlMs: DEFAULT_GRANT_TTL_MS,
+    expect(grantBounds(policy({ project }), open)).toMatchObject({
+      wideScopes: ['once', 'turn', 'session'],
+      maxTtlMs: 90 * 86_400_000,
     })
-    const byClaim = [rule('ask', { claimed: { readOnlyHint: true } }, { grant: { scope: 'always' } })]
-    expect(longest({ ...untrusted, claimed: { readOnlyHint: true } }, { user: byClaim })).toBe('session')
+    const byClaim = [rule('ask', { claimed: { openWorldHint: true } }, { grant: { scope: 'always' } })]
+    expect(longest(open, { user: byClaim })).toEqual(['always', 'session'])
     const less = [rule('ask', {}, { grant: { scope: 'once', ttl: '15m' } })]
-    expect(grantBounds(policy({ user, project: less }), untrusted)).toMatchObject({ scopes: ['once'], maxTtlMs: 15 * 60_000 })
+    expect(grantBounds(policy({ user, project: less }), open)).toMatchObject({ scopes: ['once'], maxTtlMs: 15 * 60_000 })
   })
 })

@@ -9,6 +9,7 @@ const call = (rest: Partial<CountedCall> = {}): CountedCall => ({
   kind: 'tool.call',
   principal: 'ada',
   run: 'run-1',
+  turn: 1,
   server: 'notes',
   name: 'add',
   args: { text: 'milk' },
@@ -82,6 +83,11 @@ describe('repeated calls', () => {
     expect(usage.attempt(call()).identicalInARow).toBe(2)
     usage.forget('run-1')
     expect(usage.attempt(call()).identicalInARow).toBe(1)
+  })
+
+  test('a new message of the person ends a row of repeated calls', () => {
+    const { usage } = counting()
+    expect([1, 1, 2, 2].map((turn) => usage.attempt(call({ turn })).identicalInARow)).toEqual([1, 2, 1, 2])
   })
 
   test('repeated calls of the oldest run are forgotten over maxRuns', () => {

@@ -12,9 +12,22 @@ const named = (id: string, effect: Rule['effect'], match: Rule['match'] = {}, re
   rule(effect, match, { id, ...rest })
 
 const codes = (layers: Layers, known?: KnownNames): string[] =>
-  lintPolicy(policy(layers), known).map(({ severity, code, rule: id }) => `${severity} ${code} ${id}`)
+  lintPolicy(policy(layers), known)
+    // It is about nearly every short rule here, and has a test of its own.
+    .filter(({ code }) => code !== 'asks-anyway')
+    .map(({ severity, code, rule: id }) => `${severity} ${code} ${id}`)
 
 const KNOWN = { notes: ['add', 'list'], mail: ['send'] }
+
+test('an allow rule that does not name its servers is reported, because questions can still follow', () => {
+  const asking = (match: Rule['match'], layer: PolicyLayer = 'user'): boolean =>
+    lintPolicy(policy({ [layer]: [named('a', 'allow', match)] })).some(({ code }) => code === 'asks-anyway')
+  expect(asking({ action: 'tool.call', server: 'notes', tool: 'add' })).toBe(false)
+  expect(asking({ action: 'resource.read' })).toBe(false)
+  expect(asking({ action: 'tool.call', asserted: { readOnlyHint: true } })).toBe(false)
+  for (const match of [{}, { action: 'tool.call', server: 'no*' }, { action: 'tool.call', tier: 'untrusted' as const }])
+    expect(asking(match)).toBe(true)
+})
 
 describe('rules that never decide', () => {
   test.each<[string, Layers, string[]]>([
@@ -122,7 +135,7 @@ describe('rules that never decide', () => {
 
 describe('rules that protect less than they seem to', () => {
   const argument = (effect: Rule['effect'], test: NonNullable<Rule['args']>[string]): LintFinding[] =>
-    lintPolicy(policy({ user: [named('a', effect, {}, { args: { '/v': test } })] }))
+    lintPolicy(policy({ user: [named('a', effect, { server: 'notes' }, { args: { '/v': test } })] }))
 
   test.each(['SELECT', '^SELECT', 'SELECT$', '^a|b$', '^a$|b', '(^a$)|b', '(?m)^a$', '^a\\$'])(
     'the expression %j is not anchored',

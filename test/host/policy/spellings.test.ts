@@ -169,7 +169,9 @@ describe('paths', () => {
 
 describe('lint finds rules that do not match what they should', () => {
   const codes = (effect: Rule['effect'], pointer: string, test: NonNullable<Rule['args']>[string]): string[] =>
-    lintPolicy(policy({ user: [rule(effect, {}, { args: { [pointer]: test } })] })).map(({ severity, code }) => `${severity} ${code}`)
+    lintPolicy(policy({ user: [rule(effect, { server: 'notes' }, { args: { [pointer]: test } })] })).map(
+      ({ severity, code }) => `${severity} ${code}`,
+    )
 
   test.each<[Rule['effect'], string, NonNullable<Rule['args']>[string], string[]]>([
     ['deny', '/path', { glob: '/repo/.env/' }, ['error misses']],

@@ -302,7 +302,7 @@ describe('a package', () => {
     const { warnings } = await fingerprintOf(command(runner, ...args), { path: folder, cwd: folder })
     // Words in one argument also look like code, which is another warning.
     expect(warnings.filter((warning) => !warning.startsWith('An argument looks like code'))).toEqual(
-      spec === undefined ? [] : [`${spec} has no fixed version: the version published at start time runs. Name a version to pin it`],
+      spec === undefined ? [] : [`${spec} has no fixed version: the latest published version runs. Name a version to pin it`],
     )
   })
 

@@ -1,21 +1,27 @@
 /** Askers without a user interface: deny everything, first answer wins, one question at a time, scripted answers. */
 
+import { visibleText } from '../../../base/text/visible-text.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
+import { actionName } from '../gate/action-words.ts'
 import { describeQuestion } from './describe.ts'
 
 /**
- * An asker for runs without a person: it refuses every question, with an error that contains the question.
+ * An asker for runs without a person: it refuses every question, with an error that names the action and what to do.
  *
  * @example
  * const host = await createHost({ ask: denyAll() })
  */
 export const denyAll = (): Asker => ({
   ask: async (question) => {
-    const [title, ...lines] = describeQuestion(question)
-    const reasons = lines.filter(({ kind }) => kind === 'reason').map(({ text }) => text)
-    const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : ''
-    throw new McpError('ERR_CONSENT', `No person is available to answer: ${title?.text}${why}`, {
+    const { action, server, subject } = question
+    const name = actionName({
+      kind: action,
+      server,
+      ...(subject.kind === 'call' && { primitive: { name: visibleText(subject.tool.name) } }),
+    })
+    const what = `${name.charAt(0).toUpperCase()}${name.slice(1)} needs your approval, and there is no terminal`
+    throw new McpError('ERR_CONSENT', `${what}. Run it once in a terminal, add a rule (portico policy), or use --inbox.`, {
       data: { action: question.action, server: question.server.id, reasons: question.reasons },
     })
   },

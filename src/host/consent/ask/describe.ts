@@ -6,8 +6,10 @@
 
 import { groundedMarks, visibleText } from '../../../base/text/visible-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
+import { SCOPE_WORDS } from './choices.ts'
 import { line, nameText, type QuestionLine, theirs } from './question-line.ts'
-import { subjectLines, titleOf } from './subject-lines.ts'
+import { subjectLines } from './subject-lines.ts'
+import { titleOf } from './title.ts'
 
 /** Options for `describeQuestion` and `describeSubject`. */
 export interface DescribeOptions {
@@ -24,7 +26,7 @@ export interface DescribeOptions {
 export function describeQuestion(question: Question, { isWhole = false }: DescribeOptions = {}): QuestionLine[] {
   const { server, chain, reasons, scopes, expiresAt, subject } = question
   const lines: QuestionLine[] = [
-    line('', titleOf(server.id, subject), 'title', 'title'),
+    line('', titleOf(question), 'title', 'title'),
     line('server', server.title === server.id ? server.id : `${server.id} (calls itself ${nameText(server.title)})`, 'plain', 'server'),
     ...theirs('location', server.where, 'location'),
     line('requested by', chain.join(' → '), 'plain', 'requester'),
@@ -33,7 +35,7 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
   ]
   const folded = countFolded(lines)
   if (folded > 0) lines.push(line('not shown', `${folded} characters`, 'muted', 'hidden'))
-  if (scopes.length > 0) lines.push(line('approval can last', scopes.map((scope) => SCOPES[scope]).join(', '), 'muted', 'scopes'))
+  if (scopes.length > 0) lines.push(line('approval can last', scopes.map((scope) => SCOPE_WORDS[scope]).join(', '), 'muted', 'scopes'))
   lines.push(line('expires', `${new Date(expiresAt).toISOString()} (then denied)`, 'muted', 'expiry'))
   return lines.map(visibleLine)
 }
@@ -68,14 +70,6 @@ export const visibleLine = (line: QuestionLine): QuestionLine => ({
 export const foldedOf = ({ subject }: Question): number => countFolded(subjectLines(subject))
 
 const countFolded = (lines: readonly QuestionLine[]): number => lines.reduce((sum, { folded = 0 }) => sum + folded, 0)
-
-const SCOPES = {
-  once: 'once',
-  turn: 'until your next message',
-  session: 'this conversation',
-  project: 'this project',
-  always: 'always',
-} as const
 
 /**
  * Joins the lines of a question to plain text. Every foreign line is marked, and so is every continuation line, so that none passes for

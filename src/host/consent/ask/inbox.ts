@@ -6,7 +6,7 @@ import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
 import { DEFAULT_INBOX_LIMITS, type InboxFiles, type InboxLimits, openInboxFiles, type Parked } from './inbox-files.ts'
-import { titleOf } from './subject-lines.ts'
+import { titleOf } from './title.ts'
 
 export interface InboxOptions {
   /** Must be used by nothing else and readable by its owner only. */
@@ -72,8 +72,7 @@ async function answerOf(
           })
       }
       const onAbort = (): void => reject(signal.reason)
-      const onExpiry = (): void =>
-        reject(new McpError('ERR_CONSENT', `The question was not answered in time: ${titleOf(question.server.id, question.subject)}`))
+      const onExpiry = (): void => reject(new McpError('ERR_CONSENT', `The question was not answered in time: ${titleOf(question)}`))
       const beat = setInterval(() => void files.giveSign(question.id).catch(() => {}), silentMs / 4)
       const expiry = setTimeout(onExpiry, Math.min(Math.max(question.expiresAt - Date.now(), 0), 2 ** 31 - 1))
       signal.addEventListener('abort', onAbort, { once: true })
@@ -178,8 +177,8 @@ function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: I
 }
 
 /** An approval must not last longer than offered. */
-function checkScope({ scopes }: Question, answer: Answer): void {
-  if (answer.kind !== 'allow' || answer.scope === 'once' || scopes.includes(answer.scope)) return
+function checkScope({ scopes, always }: Question, answer: Answer): void {
+  if (answer.kind !== 'allow' || answer.scope === 'once' || scopes.includes(answer.scope) || always?.scope === answer.scope) return
   throw new McpError('ERR_INVALID_PARAMS', `Expected one of the offered scopes (${scopes.join(', ') || 'once'}), got ${answer.scope}`)
 }
 

@@ -14,6 +14,8 @@ export type LineKind =
   | 'command'
   | 'address'
   | 'argument'
+  | 'item'
+  | 'difference'
   | 'message'
   | 'budget'
   | 'detail'
@@ -36,6 +38,8 @@ export interface QuestionLine {
    * key may occur twice.
    */
   isJson?: true
+  /** What the server claims about an item, in words of the host: `says it only reads`. */
+  claim?: string
 }
 
 /** A line in the words of the host. */

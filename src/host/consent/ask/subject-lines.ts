@@ -7,50 +7,14 @@ import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
 import { commandText } from '../../server-command/command-text.ts'
+import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
 import { formLines, secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
+import { patternText } from './pattern-text.ts'
 import { line, nameText, type QuestionLine, theirs, valueLine, warning } from './question-line.ts'
 
 const warnings = (texts: readonly string[]): QuestionLine[] => texts.map((text) => warning(text))
-
-/** The question itself: what happens after a yes. */
-export function titleOf(server: string, subject: Subject): string {
-  switch (subject.kind) {
-    case 'launch':
-      return `Start the server ${server}?`
-    case 'connect':
-      return `Connect to ${server} at ${subject.url.host}?`
-    case 'approve':
-      return subject.isFirst ? `Approve what ${server} offers?` : `Approve what changed on ${server}?`
-    case 'call':
-      return `Let ${server} run ${nameText(subject.tool.name)}?`
-    case 'result':
-      return `Use the result of ${nameText(subject.tool)} from ${server} in the conversation?`
-    case 'read':
-      return subject.isSubscription
-        ? `Subscribe to ${nameText(subject.uri)} on ${server}?`
-        : `Read ${nameText(subject.uri)} from ${server}?`
-    case 'prompt':
-      return `Use the prompt ${nameText(subject.name)} from ${server}?`
-    case 'complete':
-      return `Send ${nameText(subject.argument)} of ${nameText(subject.of)} to ${server} for suggestions?`
-    case 'sample':
-      return `Let ${server} ask the model ${subject.model}?`
-    case 'sampled':
-      return `Send the model's answer to ${server}?`
-    case 'compose':
-      return `${server} asks a model, but no model is available. Write the answer yourself?`
-    case 'form':
-      return subject.ours ? `The configuration of ${server} needs values. Enter them?` : `${server} asks you for information. Answer?`
-    case 'url':
-      return `${server} asks you to open a page on ${subject.url.host}. Open it?`
-    case 'roots':
-      return `Share these folders with ${server}?`
-    case 'import':
-      return 'Import these servers?'
-  }
-}
 
 /** @param isWhole show everything, also what is folded by default */
 export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] {
@@ -60,7 +24,7 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
         line('command', commandText(subject.command, subject.args), 'theirs', 'command'),
         ...theirs('program', subject.program),
         ...(subject.files ?? []).map((file) => line('file', file, 'theirs')),
-        line('access', 'the program runs on this machine with your permissions'),
+        line('access', 'the program runs on this computer with your permissions'),
         line('working directory', subject.cwd, 'theirs'),
         ...variableLines(subject),
         ...subject.fills.map((text) => line('receives', text, 'theirs')),
@@ -136,7 +100,7 @@ const FINDING_LABELS: Readonly<Record<Finding['kind'], string>> = {
 }
 
 /** Links are inert here: a question may be shown in a page or a Markdown viewer that would render them. */
-function resultLines({ result, findings }: Extract<Subject, { kind: 'result' }>, isWhole: boolean): QuestionLine[] {
+export function resultLines({ result, findings }: Extract<Subject, { kind: 'result' }>, isWhole: boolean): QuestionLine[] {
   const { content, structuredContent, ...rest } = result
   const lines = [
     ...content.flatMap((block) => contentLines('result', block, isWhole)),
@@ -160,26 +124,31 @@ const variableValues = (env: Readonly<Record<string, string>>): QuestionLine[] =
 const MISSED_ORIGINS =
   'this conversation contains so much private text that only long passages of it are recognised in arguments from now on'
 
-const DESTINATIONS = { local: 'no', private: 'yes, to your own network', outside: 'yes' } as const
+const DESTINATIONS = { local: 'stays on this computer', private: 'goes to your own network', outside: 'may leave this computer' } as const
 
 function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
-  const { tool, pattern, destination, origins, mayMissOrigins } = subject
+  const { tool, pattern, destination, origins } = subject
   return [
     ...theirs('tool', tool.name),
     ...theirs('title', tool.title),
     ...theirs('annotation title', tool.annotations?.title),
     ...theirs('description', tool.description),
     ...theirs('declared hints', hintsText(tool.annotations)),
-    line('data leaves this machine', DESTINATIONS[destination], destination === 'outside' ? 'warning' : 'plain'),
+    line('your data', DESTINATIONS[destination], destination === 'outside' ? 'warning' : 'plain'),
     ...argumentLines(subject, isWhole),
-    ...origins.flatMap(({ pointer, source, bytes, excerpt }) => [
-      warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
-      ...theirs('excerpt', excerpt),
-    ]),
-    ...(mayMissOrigins ? [warning(MISSED_ORIGINS)] : []),
-    ...(Object.keys(pattern).length === 0 ? [] : [valueLine('pattern for similar calls', pattern)]),
+    ...callWarnings(subject),
+    ...origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt)),
+    ...(Object.keys(pattern).length === 0 ? [] : theirs('allowing similar calls would cover', patternText(pattern))),
   ]
 }
+
+/** The private data in the arguments. */
+export const callWarnings = ({ origins, mayMissOrigins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] => [
+  ...origins.map(({ pointer, source, bytes }) =>
+    warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
+  ),
+  ...(mayMissOrigins ? [warning(MISSED_ORIGINS)] : []),
+]
 
 type GivenArguments = Pick<Extract<Subject, { kind: 'call' }>, 'args'> &
   Partial<Pick<Extract<Subject, { kind: 'call' }>, 'lastArgs' | 'isOwn' | 'wasOwn'>>
@@ -207,11 +176,7 @@ function itemLines({ kind, name, definition, difference, flags }: ApprovedItem):
   return [
     line(itemText({ kind, name }), difference ? `${difference.class}${formerly}` : 'new'),
     ...warnings(flags),
-    ...(difference?.changes ?? []).flatMap(({ pointer, text, before, after }) => [
-      line('changed', `${pointer}: ${text}`, 'theirs'),
-      ...(before === undefined ? [] : [valueLine('before', before)]),
-      ...(after === undefined ? [] : [valueLine('after', after)]),
-    ]),
+    ...(difference?.changes ?? []).flatMap((change) => theirs('changed', changeText(change), 'difference')),
     valueLine('definition', definition),
   ]
 }
@@ -228,12 +193,12 @@ const URL_WARNINGS: Record<UrlWarning, string> = {
   'not-encrypted': 'the connection is not encrypted',
 }
 
-function urlLines({ href, host, hostUnicode, warnings: kinds }: PersonUrl): QuestionLine[] {
+export function urlLines({ href, host, hostUnicode, warnings: kinds }: PersonUrl): QuestionLine[] {
   const isHere = isLoopback(host)
   // On this machine an address without a name or without encryption is normal.
   const told = isHere ? kinds.filter((kind) => kind !== 'ip-address' && kind !== 'not-encrypted') : kinds
   return [
-    line('host', `${host}${hostUnicode === host ? '' : ` (written ${hostUnicode})`}${isHere ? ', this machine' : ''}`),
+    line('host', `${host}${hostUnicode === host ? '' : ` (written ${hostUnicode})`}${isHere ? ', this computer' : ''}`),
     line('address', href, 'theirs', 'address'),
     ...warnings(told.map((kind) => URL_WARNINGS[kind])),
   ]

@@ -8,10 +8,11 @@ import { decide } from '../decide.ts'
 import { grantBounds } from '../grant-bounds.ts'
 import { grantMatches } from '../grant-match.ts'
 import { makeGrant } from '../grants/make-grant.ts'
+import { actionName } from './action-words.ts'
 import { changed, isUnchanged } from './check-unchanged.ts'
 import { completeAction, type Evaluation } from './evaluate.ts'
 import { boundsFor, offeredWidths } from './grant-choices.ts'
-import { actionName, refuse } from './refusal.ts'
+import { refuse } from './refusal.ts'
 import type { ActionRequest, Approval, GateOptions, Permit, RequestedAction } from './request.ts'
 
 /** @param asked what the person was asked about */

@@ -8,10 +8,10 @@ import { GRANT_SCOPES } from '../../model/grant.ts'
 import type { Answer, Question } from '../../model/question.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
 import { grantBounds } from '../grant-bounds.ts'
+import { actionName } from './action-words.ts'
 import type { Evaluation } from './evaluate.ts'
-import { boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
+import { alwaysChoice, boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
 import type { PendingQuestions } from './pending-questions.ts'
-import { actionName } from './refusal.ts'
 import type { ActionRequest, Approval, GateOptions } from './request.ts'
 
 /**
@@ -60,6 +60,8 @@ async function makeQuestion(
   // The person may not have seen the folded parts, so they approve this one action only, whatever the asker returns.
   const isHiding = hiddenIn(subject) > 0
   const isOnce = isHiding || decision.isForced === true
+  const bounds = boundsFor(request, grantBounds(policy(), action))
+  const always = isOnce ? undefined : alwaysChoice(action, decision, bounds, askedAt)
   const question: Question = {
     id: randomUUID(),
     action: action.kind,
@@ -69,12 +71,20 @@ async function makeQuestion(
     expiresAt: askedAt + limits.questionTimeoutMs,
     server: request.server,
     chain: request.chain,
-    reasons: [...(request.because ?? []), ...decision.reasons.map(({ text }) => text)],
+    reasons: [...(request.because ?? []), ...reasonsToAsk(decision)],
     subject,
-    scopes: isOnce ? ['once'] : offeredScopes(action, boundsFor(request, grantBounds(policy(), action)).scopes),
+    scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),
     widths: isHiding ? ['exact'] : offeredWidths(action, decision),
+    ...(always && { always }),
   }
   return { question, isHiding }
+}
+
+/** Reasons that speak for the action do not explain a question, and the default explains nothing beside a rule or a guard. */
+function reasonsToAsk({ reasons }: Decision): string[] {
+  const against = reasons.filter(({ effect }) => effect !== 'allow')
+  const telling = against.filter(({ id, layer }) => !(layer === 'built-in' && id === 'default'))
+  return (telling.length > 0 ? telling : against).map(({ text }) => text)
 }
 
 const unanswered = (action: Action, timeoutMs: number): McpError =>

@@ -2,7 +2,7 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action } from '../../model/action.ts'
-import { actionName } from './refusal.ts'
+import { actionName } from './action-words.ts'
 
 type Target = Pick<Action, 'kind' | 'server' | 'primitive'>
 

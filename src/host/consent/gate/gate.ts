@@ -89,7 +89,8 @@ export class Gate {
   async #permit(request: ActionRequest): Promise<Permit> {
     const { usage, principal, audit, grants, wallNow } = this.#options
     let requested = request.describe()
-    usage.attempt(countedCall({ ...requested, principal }))
+    // A person who repeats something is not a loop.
+    if (requested.initiator !== 'user') usage.attempt(countedCall({ ...requested, principal }))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       request.signal?.throwIfAborted()
       const evaluation = await evaluate(this.#options, requested)

@@ -2,8 +2,9 @@
 
 import type { Action, ActionKind, Decision } from '../../model/action.ts'
 import type { GrantScope } from '../../model/grant.ts'
-import type { GrantWidth } from '../../model/question.ts'
+import type { AlwaysChoice, GrantWidth } from '../../model/question.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
+import { isConsequential } from '../guards.ts'
 import type { ActionRequest } from './request.ts'
 
 /** Actions that repeat with other arguments, for which a pattern would be meaningless. */
@@ -23,12 +24,38 @@ export function offeredWidths({ kind }: Action, { isForced }: Decision): readonl
   return REPEATED.has(kind) ? ['exact', 'any'] : ['exact']
 }
 
-/** Starting a server is proposed for the conversation, so that a restart after a crash asks no question. */
+/** Starting a server is proposed for as long as possible: the grant ends when the program, its files or its address change. */
 export function offeredScopes({ kind }: Action, scopes: readonly GrantScope[]): readonly GrantScope[] {
-  if ((kind !== 'server.launch' && kind !== 'server.connect') || !scopes.includes('session')) return scopes
-  return ['session', ...scopes.filter((scope) => scope !== 'session')]
+  const longest = scopes.at(-1)
+  if (!isStart(kind) || longest === undefined) return scopes
+  return [longest, ...scopes.slice(0, -1)]
 }
 
+/**
+ * What "Always allow" covers. Undefined where a rule, or a forced question, forbids a lasting grant, and for starting a server, where
+ * the plain yes lasts.
+ */
+export function alwaysChoice(action: Action, { isForced }: Decision, bounds: GrantBounds, now: number): AlwaysChoice | undefined {
+  const { scopes, wideScopes, maxTtlMs, maxUses } = bounds
+  if (isForced || isStart(action.kind) || maxUses !== undefined || !scopes.includes('always')) return undefined
+  const width = isHarmless(action) && wideScopes.includes('always') ? 'any' : 'exact'
+  return { scope: 'always', width, ...(maxTtlMs !== undefined && { expiresAt: now + maxTtlMs }) }
+}
+
+const isStart = (kind: ActionKind): boolean => kind === 'server.launch' || kind === 'server.connect'
+
+/**
+ * Whether "Always allow" may cover any arguments of a tool: it neither destroys nor sends out anything, by its own words and the
+ * operator's. An untrusted server must also claim that the tool only reads. A claim is enough, because the person decides here.
+ */
+const isHarmless = (action: Action): boolean =>
+  action.kind === 'tool.call' &&
+  !isConsequential(action) &&
+  (action.server.tier === 'trusted' || (action.asserted.readOnlyHint ?? action.claimed.readOnlyHint) === true)
+
 /** The bounds of the rules, shortened for requests that are `isPassing`. */
-export const boundsFor = ({ isPassing }: ActionRequest, bounds: GrantBounds): GrantBounds =>
-  isPassing ? { ...bounds, scopes: bounds.scopes.filter((scope) => scope !== 'project' && scope !== 'always') } : bounds
+export function boundsFor({ isPassing }: ActionRequest, bounds: GrantBounds): GrantBounds {
+  if (!isPassing) return bounds
+  const passing = (scopes: readonly GrantScope[]): GrantScope[] => scopes.filter((scope) => scope !== 'project' && scope !== 'always')
+  return { ...bounds, scopes: passing(bounds.scopes), wideScopes: passing(bounds.wideScopes) }
+}

@@ -1,14 +1,16 @@
 /** Records refusals in the audit log and makes the error that the caller gets. */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { Action, Decision } from '../../model/action.ts'
+import type { Action, ActionKind, Decision } from '../../model/action.ts'
 import type { AuditEntry, AuditLog } from '../../model/audit-record.ts'
 import { factsOf } from '../../model/facts.ts'
 import type { Answer } from '../../model/question.ts'
+import { notDone } from './action-words.ts'
 
 /** The `data` of a refusal. */
 export interface RefusalData {
   by: 'policy' | 'person'
+  action: ActionKind
   server: string
   primitive?: string
   reasons: readonly string[]
@@ -47,18 +49,18 @@ export async function recordFailedQuestion(audit: AuditLog, action: Action, deci
 function refusalError(action: Action, decision: Decision, answer: Answer | undefined): McpError {
   const reasons = decision.reasons.map(({ text }) => text)
   const { server, primitive } = action
-  const about = { server: server.id, ...(primitive && { primitive: primitive.name }), reasons }
+  const about = { action: action.kind, server: server.id, ...(primitive && { primitive: primitive.name }), reasons }
   if (answer && answer.kind !== 'allow') {
     const isCancelled = answer.kind === 'cancel'
     const feedback = answer.kind === 'deny' && answer.feedback ? answer.feedback : undefined
     const data: RefusalData = { by: 'person', ...about, ...(isCancelled && { isCancelled }), ...(feedback !== undefined && { feedback }) }
-    const words = isCancelled ? 'was not answered' : 'was denied by the person'
-    return new McpError('ERR_DENIED', `${actionName(action)} ${words}${feedback === undefined ? '' : `: ${feedback}`}`, { data })
+    const words = isCancelled ? 'you closed the question without an answer' : `you said no${feedback === undefined ? '' : ` (${feedback})`}`
+    return new McpError('ERR_DENIED', `${notDone(action)}: ${words}`, { data })
   }
   const data: RefusalData = { by: 'policy', ...about }
   return decision.effect === 'quarantine'
-    ? new McpError('ERR_QUARANTINED', `${actionName(action)} is in quarantine: ${reasons[0]}`, { data })
-    : new McpError('ERR_DENIED', `${actionName(action)} is not allowed: ${reasons[0]}`, { data })
+    ? new McpError('ERR_QUARANTINED', `${notDone(action)}: ${reasons[0]}`, { data })
+    : new McpError('ERR_DENIED', `${notDone(action)}: ${reasons[0]}`, { data })
 }
 
 /** @param ruled the effect of the rules, where the decision has another */
@@ -93,10 +95,6 @@ const recordedAnswer = (answer: Answer, { principal }: Action): NonNullable<Audi
   by: answer.by ?? principal,
   ...(answer.kind === 'allow' && { scope: answer.scope }),
 })
-
-/** For people and models: `tool.call of notes/add`. */
-export const actionName = ({ kind, server, primitive }: Pick<Action, 'kind' | 'server' | 'primitive'>): string =>
-  `${kind} of ${server.id}${primitive ? `/${primitive.name}` : ''}`
 
 /** The code or class of an error. Its message is left out, because it may quote secrets. */
 export const errorName = (error: unknown): string =>

@@ -3,9 +3,10 @@
 import { McpError } from '../../../protocol/errors.ts'
 import type { Outcome } from '../../model/audit-record.ts'
 import { describeExceeded } from '../../policy/limits.ts'
+import { actionName } from './action-words.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import { countedCall } from './evaluate.ts'
-import { actionName, auditEntry, errorName, refuse } from './refusal.ts'
+import { auditEntry, errorName, refuse } from './refusal.ts'
 import type { ActionRequest, GateOptions, Permit } from './request.ts'
 
 export async function performAction<T>(

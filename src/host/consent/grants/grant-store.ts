@@ -130,7 +130,8 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
   }
 }
 
-const isLive = ({ expiresAt, usesLeft }: Grant, now: number): boolean => now < expiresAt && (usesLeft === undefined || usesLeft > 0)
+const isLive = ({ expiresAt, usesLeft }: Grant, now: number): boolean =>
+  (expiresAt === undefined || now < expiresAt) && (usesLeft === undefined || usesLeft > 0)
 
 /** A grant for a former fingerprint or pin matches nothing any more. */
 function isVoid({ action, bind }: Grant, present: Present | undefined): boolean {
@@ -187,7 +188,7 @@ function checkGrant(value: unknown): string | undefined {
   if (typeof id !== 'string') return 'id: a text'
   if (!ACTION_KINDS.some((kind) => kind === action)) return 'action: one of the kinds of action'
   if (!GRANT_SCOPES.some((each) => each === scope)) return `scope: one of ${GRANT_SCOPES.join(', ')}`
-  if (typeof expiresAt !== 'number' || typeof at !== 'number') return 'at and expiresAt: numbers'
+  if (typeof at !== 'number' || (expiresAt !== undefined && typeof expiresAt !== 'number')) return 'at and expiresAt: numbers'
   if (usesLeft !== undefined && !Number.isSafeInteger(usesLeft)) return 'usesLeft: a whole number'
   if (!isObject(bind) || !isObject(bind.args)) return 'bind: an object with args'
   if (typeof bind.server !== 'string' || typeof bind.fingerprint !== 'string' || typeof bind.principal !== 'string')

@@ -18,26 +18,28 @@ export interface MakeGrantOptions {
 
 const HOUR_MS = 60 * 60_000
 
-/** Maximum age of grants that end with a conversation, because some conversations never end. Other grants last as long as the rules allow. */
+/** Maximum age of grants that end with a conversation, because some conversations never end. Others last until they are revoked, or as long as a rule says. */
 const PASSING_TTL_MS: Partial<Record<GrantScope, number>> = { once: HOUR_MS / 4, turn: HOUR_MS, session: 24 * HOUR_MS }
 
 /** @param action with the arguments as edited by the person */
 export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow' }>, options: MakeGrantOptions): Grant {
   const { bounds, isForced, now, by } = options
-  const scope = isForced ? 'once' : scopeWithin(answer.scope, bounds.scopes)
+  const predicate = predicateOf(action, answer)
+  const scope = isForced ? 'once' : scopeWithin(answer.scope, predicate.kind === 'exact' ? bounds.scopes : bounds.wideScopes)
   const usesLeft = scope === 'once' ? 1 : bounds.maxUses
+  const ttlMs = Math.min(PASSING_TTL_MS[scope] ?? Number.POSITIVE_INFINITY, bounds.maxTtlMs ?? Number.POSITIVE_INFINITY)
   return {
     id: randomUUID(),
     action: action.kind,
     scope,
-    expiresAt: now + Math.min(PASSING_TTL_MS[scope] ?? Number.POSITIVE_INFINITY, bounds.maxTtlMs),
+    ...(Number.isFinite(ttlMs) && { expiresAt: now + ttlMs }),
     ...(usesLeft !== undefined && { usesLeft }),
     bind: {
       server: action.server.id,
       fingerprint: action.server.fingerprint,
       ...(action.primitive && { primitive: action.primitive.name }),
       ...(action.primitive?.pin !== undefined && { pin: action.primitive.pin }),
-      args: scope === 'once' ? exactly(action) : predicateOf(action, answer),
+      args: scope === 'once' ? exactly(action) : predicate,
       principal: action.principal,
       ...(scope !== 'project' && scope !== 'always' && { run: action.run }),
       ...(scope === 'turn' && { turn: action.turn }),

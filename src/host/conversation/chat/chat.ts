@@ -8,8 +8,9 @@ import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { collectMessage, emptyMessage, type ModelEnd } from '../../language-models/collect-message.ts'
 import { estimateTokens } from '../../language-models/estimate-tokens.ts'
-import type { Model, ModelRequest, ModelUsage } from '../../language-models/language-model.ts'
+import type { Model, ModelContent, ModelRequest, ModelUsage } from '../../language-models/language-model.ts'
 import type { Conversation } from './conversation.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
 import { type AllChatLimits, DEFAULT_CHAT_LIMITS, FIXED_CHAT_LIMITS } from './limits.ts'
 import { blockOf, type CallOutcome, type CallTool, type ChatTool, failed, runCall, type ToolCall } from './tool-call.ts'
 
@@ -30,7 +31,7 @@ export interface ChatRunOptions {
   model: Model
   conversation: Conversation
   /** The message of the person. */
-  said: string | SamplingContent[]
+  said: string | ModelContent[]
   system?: string
   /** The tools that the model is offered. A function is called before every step. */
   tools: readonly ChatTool[] | (() => readonly ChatTool[] | Promise<readonly ChatTool[]>)
@@ -172,24 +173,6 @@ async function* runCalls(
     if (!isComplete) stop.abort()
     const done = await Promise.all(outcomes)
     conversation.add({ role: 'user', content: calls.map((call, at) => blockOf(call, done[at] as CallOutcome)) })
-  }
-}
-
-/** Runs at most `max` functions at a time; the others wait in order. */
-function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      // The slot passes to the next one directly, so that no later call can take it.
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
   }
 }
 

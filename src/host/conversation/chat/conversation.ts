@@ -2,15 +2,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { McpError } from '../../../protocol/errors.ts'
-import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
 import { estimateTokens } from '../../language-models/estimate-tokens.ts'
+import type { ModelContent, ModelMessage } from '../../language-models/language-model.ts'
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
 import type { ChatLimits } from './limits.ts'
 
 /** A conversation as JSON, to store it and to continue it later. */
 export interface ConversationRecord {
-  messages: readonly SamplingMessage[]
+  messages: readonly ModelMessage[]
   turn: number
   /**
    * The labels with their sources, and when untrusted text first arrived. A record without it counts as a conversation with untrusted
@@ -29,14 +29,14 @@ export interface ConversationRecord {
 export class Conversation {
   /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
   readonly id: string = randomUUID()
-  #messages: SamplingMessage[]
+  #messages: ModelMessage[]
   #turn: number
   #isHeld = false
   /** The stored labels, restored on first use. */
   readonly #kept: FlowRecord | undefined
   #flow: FlowContext | undefined
   /** Estimates by message. Messages are replaced, never changed. */
-  readonly #tokens = new WeakMap<SamplingMessage, number>()
+  readonly #tokens = new WeakMap<ModelMessage, number>()
 
   constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }) {
     this.#messages = [...messages]
@@ -54,7 +54,7 @@ export class Conversation {
   }
 
   /** The messages so far. */
-  get messages(): readonly SamplingMessage[] {
+  get messages(): readonly ModelMessage[] {
     return this.#messages
   }
 
@@ -76,13 +76,21 @@ export class Conversation {
   }
 
   /**
+   * Begins a turn. Returns its number.
+   * @internal
+   */
+  beginTurn(): number {
+    // Messages without labels count as untrusted, so the labels of a new conversation must come before its first message.
+    this.flow()
+    return ++this.#turn
+  }
+
+  /**
    * Adds a message of the person. It begins a new turn.
    * @internal
    */
-  begin(said: string | SamplingContent[]): void {
-    // Messages without labels count as untrusted, so the labels of a new conversation must come before its first message.
-    this.flow()
-    this.#turn++
+  begin(said: string | ModelContent[]): void {
+    this.beginTurn()
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
   }
 
@@ -90,7 +98,7 @@ export class Conversation {
    * Adds a message of the model, or the results of its calls.
    * @internal
    */
-  add(message: SamplingMessage): void {
+  add(message: ModelMessage): void {
     this.#messages.push(message)
   }
 
@@ -128,7 +136,7 @@ export class Conversation {
     return this.#messages.reduce((sum, message) => sum + this.#sizeOf(message), 0)
   }
 
-  #sizeOf(message: SamplingMessage): number {
+  #sizeOf(message: ModelMessage): number {
     const known = this.#tokens.get(message) ?? estimateTokens(message)
     this.#tokens.set(message, known)
     return known
@@ -139,7 +147,7 @@ export class Conversation {
     if (!message) return
     const blocks = Array.isArray(message.content) ? message.content : [message.content]
     if (!blocks.some(({ type }) => type === 'tool_result')) return
-    const forgotten: SamplingMessage = { ...message, content: blocks.map(forgetResult) }
+    const forgotten: ModelMessage = { ...message, content: blocks.map(forgetResult) }
     if (this.#sizeOf(forgotten) < this.#sizeOf(message)) this.#messages[at] = forgotten
   }
 
@@ -152,10 +160,16 @@ export class Conversation {
   }
 }
 
-const isTurn = ({ role, content }: SamplingMessage): boolean =>
+/** @throws McpError ERR_INVALID_PARAMS for anything else, also in programs without types */
+export function checkConversation(given: unknown): asserts given is Conversation {
+  if (given instanceof Conversation) return
+  throw new McpError('ERR_INVALID_PARAMS', 'Expected the conversation that the calls belong to: { conversation: new Conversation() }')
+}
+
+const isTurn = ({ role, content }: ModelMessage): boolean =>
   role === 'user' && (Array.isArray(content) ? content : [content]).every(({ type }) => type !== 'tool_result')
 
-function forgetResult(block: SamplingContent): SamplingContent {
+function forgetResult(block: ModelContent): ModelContent {
   if (block.type !== 'tool_result') return block
   const note = `(This result of about ${estimateTokens(block.content)} tokens was left out to make room. Call the tool again if it is needed.)`
   const { structuredContent: _, ...rest } = block

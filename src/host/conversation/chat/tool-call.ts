@@ -5,6 +5,7 @@ import { orAborted } from '../../../base/wait.ts'
 import { RemoteError } from '../../../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../../../protocol/errors.ts'
 import type { ContentBlock } from '../../../protocol/model/content.ts'
+import type { Progress } from '../../../protocol/model/progress.ts'
 import type { ToolResultContent } from '../../../protocol/model/sampling.ts'
 import type { CallToolResult, Tool } from '../../../protocol/model/tools.ts'
 import type { ModelToolCall as ToolCall } from '../../language-models/collect-message.ts'
@@ -21,7 +22,11 @@ export type { ToolCall }
 export type CallOutcome = { kind: 'result'; result: CallToolResult } | { kind: 'refused'; reason: string; feedback?: string }
 
 /** Calls a tool by the name it was offered under, and checks its arguments (ERR_INVALID_PARAMS). Refusals may also be thrown. */
-export type CallTool = (name: string, args: Record<string, unknown>, options: { id: string; signal: AbortSignal }) => Promise<CallOutcome>
+export type CallTool = (
+  name: string,
+  args: Record<string, unknown>,
+  options: { id: string; signal: AbortSignal; onProgress?(progress: Progress): void },
+) => Promise<CallOutcome>
 
 export interface CallSettings {
   tools: ReadonlyMap<string, ChatTool>

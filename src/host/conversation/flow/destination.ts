@@ -27,6 +27,10 @@ export function destinationOf(
   return passesOn ? 'outside' : there
 }
 
+/** Whether arguments count as sent outside only because the server is not trusted: a program on this computer may pass them on. */
+export const isOutsideByTier = (spec: Parameters<typeof destinationOf>[0], tool: Tool, asserted: ToolAnnotations): boolean =>
+  destinationOf(spec, tool, asserted) === 'outside' && destinationOf({ ...spec, tier: 'trusted' }, tool, asserted) === 'local'
+
 function reachOfUrl(url: string): Destination {
   // A URL with a placeholder can lead anywhere.
   if (!URL.canParse(url)) return 'outside'

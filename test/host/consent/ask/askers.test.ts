@@ -25,10 +25,12 @@ function byHand() {
 const of = (id: string) => question({ server: { id, title: id, where: id } })
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
-test('without a person, the error contains the question and the reason for it', async () => {
+test('without a person, the error says what needs an answer and what to do, and its data say why', async () => {
   await expect(denyAll().ask(question(), never)).rejects.toMatchObject({
     code: 'ERR_CONSENT',
-    message: expect.stringMatching(/Let mail run send\?.*no rule allows it/),
+    message:
+      'Calling mail/send needs your approval, and there is no terminal. Run it once in a terminal, add a rule (portico policy), or use --inbox.',
+    data: { action: 'tool.call', server: 'mail', reasons: expect.arrayContaining([expect.stringContaining('no rule allows it')]) },
   })
 })
 

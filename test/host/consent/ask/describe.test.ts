@@ -25,7 +25,7 @@ describe('a tool call', () => {
       'Send',
       'Sends a message.',
       'open-world',
-      'data leaves this machine: yes',
+      'your data: may leave this computer',
       'bob@example.com',
       long,
       '"deep": "down"',
@@ -97,10 +97,10 @@ describe('a tool call', () => {
   })
 
   test('a tool call quotes a foreign name that is more than one word', () => {
-    const args = { 'x: 1, data leaves this machine: no': 2 }
+    const args = { 'x: 1, your data: stays on this computer': 2 }
     const text = textOf({ ...CALL, tool: { ...CALL.tool, name: 'a? Yes. Run b' }, args })
-    expect(text).toMatch(/^Let mail run "a\? Yes\. Run b"\?\n/)
-    expect(text).toContain('argument "x: 1, data leaves this machine: no": | 2')
+    expect(text).toMatch(/^The model wants to call mail\/"a\? Yes\. Run b"\. Allow it\?\n/)
+    expect(text).toContain('argument "x: 1, your data: stays on this computer": | 2')
   })
 
   test('a tool call shows which parts come from private data, and from which source', () => {

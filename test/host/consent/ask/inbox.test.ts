@@ -138,7 +138,10 @@ describe('an inbox', () => {
     await expect(withdrawn).rejects.toThrow('withdrawn')
     await expect(inbox.answer(id, { kind: 'deny' })).rejects.toMatchObject({ code: 'ERR_CONSENT' })
     const late = inboxAsker({ folder }).ask(question({ expiresAt: Date.now() + 50 }), never)
-    await expect(late).rejects.toMatchObject({ code: 'ERR_CONSENT', message: expect.stringContaining('in time: Let mail run send?') })
+    await expect(late).rejects.toMatchObject({
+      code: 'ERR_CONSENT',
+      message: expect.stringContaining('in time: The model wants to call mail/send. Allow it?'),
+    })
     expect(leftIn(folder)).toEqual([])
   })
 

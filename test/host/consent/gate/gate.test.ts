@@ -277,7 +277,27 @@ describe('an approval', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test('an approval of a start is proposed for the session, so that a crash does not ask again', async () => {
+  test('Always allow covers any arguments only of a tool that neither destroys nor sends out anything', async () => {
+    const { gate, asked } = await gateWith(() => ({ kind: 'deny' }))
+    const alwaysOf = async (rest: Partial<RequestedAction>): Promise<unknown> => {
+      await gate
+        .run({ ...wanting(), describe: () => ({ ...ADD, args: { at: asked.length }, asserted: {}, ...rest }) }, done)
+        .catch(() => {})
+      return asked.at(-1)?.always
+    }
+    const untrusted = { server: { ...ADD.server, tier: 'untrusted' as const } }
+    const [any, exact] = (['any', 'exact'] as const).map((width) => ({ scope: 'always', width }))
+    expect(await alwaysOf({})).toEqual(any)
+    expect(await alwaysOf({ claimed: { destructiveHint: true } })).toEqual(exact)
+    expect(await alwaysOf({ asserted: { openWorldHint: true } })).toEqual(exact)
+    expect(await alwaysOf(untrusted)).toEqual(exact)
+    expect(await alwaysOf({ ...untrusted, claimed: { readOnlyHint: true } })).toEqual(any)
+    expect(await alwaysOf({ ...untrusted, claimed: { readOnlyHint: true, openWorldHint: true } })).toEqual(exact)
+    expect(await alwaysOf({ server: { ...ADD.server, labels: ['egress'] } })).toEqual(exact)
+    expect(await alwaysOf({ labels: ['untrusted', 'private:mail'], claimed: { openWorldHint: true } })).toBeUndefined()
+  })
+
+  test('an approval of a start is proposed for always, so that it is asked once', async () => {
     const { gate, asked } = await gateWith(({ scopes }) => ({ kind: 'allow', scope: scopes[0] ?? 'once' }))
     const { primitive: _, ...action } = ADD
     const launch: ActionRequest = {
@@ -287,7 +307,7 @@ describe('an approval', () => {
     await gate.run(launch, done)
     await gate.run(launch, done)
     expect(asked).toHaveLength(1)
-    expect(asked[0]?.scopes).toEqual(['session', 'once', 'turn', 'project', 'always'])
+    expect(asked[0]?.scopes).toEqual(['always', 'once', 'turn', 'session', 'project'])
   })
 })
 

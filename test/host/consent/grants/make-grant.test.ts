@@ -14,7 +14,7 @@ type Allow = Extract<Answer, { kind: 'allow' }>
 
 const NOW = 1_000_000
 const DAY_MS = 24 * 60 * 60_000
-const BOUNDS: GrantBounds = { scopes: GRANT_SCOPES, maxTtlMs: 30 * DAY_MS, maxUses: undefined }
+const BOUNDS: GrantBounds = { scopes: GRANT_SCOPES, wideScopes: GRANT_SCOPES, maxTtlMs: undefined, maxUses: undefined }
 
 const action = (changes: Partial<Action> = {}): Action => ({
   kind: 'tool.call',
@@ -102,9 +102,16 @@ describe('a grant', () => {
     expect(made({ scope: 'session' }, { bounds: { maxUses: 7 } }).usesLeft).toBe(7)
   })
 
-  test('a grant expires, even if it is for always', () => {
-    expect(made({ scope: 'always' }).expiresAt).toBe(NOW + 30 * DAY_MS)
-    for (const scope of GRANT_SCOPES) expect(made({ scope }).expiresAt).toBeLessThanOrEqual(NOW + 30 * DAY_MS)
+  test('a grant for always lasts until it is revoked, and a grant of a conversation a day at most', () => {
+    for (const scope of ['always', 'project'] as const) expect(made({ scope })).not.toHaveProperty('expiresAt')
+    for (const scope of ['once', 'turn', 'session'] as const) expect(made({ scope }).expiresAt).toBeLessThanOrEqual(NOW + DAY_MS)
+    expect(grantMatches(made({ scope: 'always' }), action({ at: NOW + 4000 * DAY_MS }))).toBe(true)
+  })
+
+  test('a grant for other arguments lasts no longer than the rules and hints say', () => {
+    const bounds = { wideScopes: ['once', 'turn'] as const }
+    expect(made({ scope: 'always', width: 'any' }, { bounds })).toMatchObject({ scope: 'turn', bind: { args: { kind: 'any' } } })
+    expect(made({ scope: 'always', width: 'exact' }, { bounds })).toMatchObject({ scope: 'always', bind: { args: { kind: 'exact' } } })
   })
 })
 

@@ -5,7 +5,7 @@ import type { CallTool } from '../../../../src/host/conversation/chat/tool-call.
 import type { Model, ModelPart } from '../../../../src/host/language-models/language-model.ts'
 import { RemoteError } from '../../../../src/jsonrpc/remote-error.ts'
 import { Declined, McpError } from '../../../../src/protocol/errors.ts'
-import { checkToolUse } from '../../../../src/protocol/model/sampling.ts'
+import { checkToolUse, type SamplingMessage } from '../../../../src/protocol/model/sampling.ts'
 import { createServer } from '../../../../src/server/index.ts'
 import { fakeClock, pair } from '../../../../src/testing/index.ts'
 import { scriptedModel } from '../../../../src/testing/scripted-model/model.ts'
@@ -23,7 +23,7 @@ async function chat(options: Partial<ChatRunOptions> & { model: Model }): Promis
   const parts: ChatPart[] = []
   for await (const part of runChat({ said: 'go', tools: [echo], callTool: echoing, ...options, conversation })) parts.push(part)
   // However a turn ends, a model can be given what is left of it.
-  expect(checkToolUse(conversation.messages)).toBeUndefined()
+  expect(checkToolUse(conversation.messages as SamplingMessage[])).toBeUndefined()
   return { parts, conversation }
 }
 
@@ -328,7 +328,7 @@ describe('a turn that is stopped', () => {
     }
     for await (const part of runChat({ model, conversation, said: 'go', tools: [echo], callTool })) if (part.type === 'tool-result') break
     expect(aborted).toBe(true)
-    expect(checkToolUse(conversation.messages)).toBeUndefined()
+    expect(checkToolUse(conversation.messages as SamplingMessage[])).toBeUndefined()
     expect(conversation.messages).toHaveLength(3)
   })
 

@@ -78,7 +78,7 @@ describe('a conversation that grows too large', () => {
           conversation.fit({ maxContextTokens, maxMessages: 20 })
           expect(size(conversation)).toBeLessThanOrEqual(maxContextTokens)
           expect(conversation.messages.length).toBeLessThanOrEqual(20)
-          expect(checkToolUse(conversation.messages)).toBeUndefined()
+          expect(checkToolUse(conversation.messages as SamplingMessage[])).toBeUndefined()
           expect(JSON.stringify(conversation.messages.at(-1))).toContain('and now?')
         },
       ),

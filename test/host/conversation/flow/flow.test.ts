@@ -5,7 +5,7 @@ import { inertText } from '../../../../src/base/text/inert-text.ts'
 import { describeSubject } from '../../../../src/host/consent/ask/describe.ts'
 import { capResult } from '../../../../src/host/conversation/flow/cap-result.ts'
 import { FlowContext, type FlowRecord } from '../../../../src/host/conversation/flow/context.ts'
-import { destinationOf } from '../../../../src/host/conversation/flow/destination.ts'
+import { destinationOf, isOutsideByTier } from '../../../../src/host/conversation/flow/destination.ts'
 import { inspectResult } from '../../../../src/host/conversation/flow/inspect-result.ts'
 import { labelsOfResource, labelsOfResult } from '../../../../src/host/conversation/flow/result-labels.ts'
 import type { ServerSpec } from '../../../../src/host/model/server-spec.ts'
@@ -122,6 +122,9 @@ describe('the target of arguments', () => {
     expect(destinationOf(spec(), tool(), {})).toBe('local')
     expect(destinationOf(spec(), tool({ openWorldHint: true }), {})).toBe('outside')
     expect(destinationOf(spec({ tier: 'untrusted' }), tool({ openWorldHint: false }), {})).toBe('outside')
+    expect(isOutsideByTier(spec({ tier: 'untrusted' }), tool(), {})).toBe(true)
+    expect(isOutsideByTier(spec({ tier: 'untrusted' }), tool({ openWorldHint: true }), {})).toBe(false)
+    expect(isOutsideByTier(spec(), tool(), {})).toBe(false)
     expect(destinationOf(spec({ tier: 'untrusted' }), tool(), { openWorldHint: false })).toBe('local')
     expect(destinationOf(spec({ labels: ['egress'] }), tool(), { openWorldHint: false })).toBe('outside')
     expect(destinationOf(at('https://example.com'), tool(), { openWorldHint: false })).toBe('outside')

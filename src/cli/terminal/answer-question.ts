@@ -1,0 +1,173 @@
+/** Shows one question and turns the keys that the person presses into an answer. */
+
+import {
+  type Answer,
+  type AnswerChoice,
+  type ArgumentRules,
+  answerChoices,
+  foldedOf,
+  type GrantScope,
+  type GrantWidth,
+  patternText,
+  type Question,
+  SCOPE_WORDS,
+  type Subject,
+  summaryOf,
+  widthText,
+} from '../../host/index.ts'
+import type { Io } from '../io.ts'
+import { safe } from '../output/safe-text.ts'
+import type { Screen } from '../output/screen.ts'
+import { chooseByKey, type KeyChoice } from './choice-line.ts'
+import { editedAnswer } from './edit-answer.ts'
+import { editObject } from './edit-json.ts'
+import { Prompts } from './prompts.ts'
+import { showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
+
+export interface AnswerOptions {
+  /** Opens a page after the person agreed. Default: the caller opens it. */
+  openPage?(href: string): Promise<void>
+}
+
+/** Where a question is put. */
+export interface Desk {
+  io: Io
+  screen: Screen
+  /** Aborts when the question is withdrawn or expires. */
+  ends: AbortSignal
+}
+
+interface AnswerToOptions extends AnswerOptions {
+  /** `1 of 3`. */
+  position: string | undefined
+  leftMs: number
+}
+
+/** Rows for the choices, at most. */
+const CHOICE_ROWS = 4
+
+type Key = AnswerChoice['key'] | ScopeKey
+
+/** Other scopes have numbers. */
+type ScopeKey = '1' | '2' | '3' | '4' | '5'
+
+/** @throws Cancelled when the person closes the question, and when it ends */
+export async function answerTo(desk: Desk, question: Question, options: AnswerToOptions): Promise<Answer> {
+  const { io, screen, ends } = desk
+  const summary = summaryOf(question)
+  const choices = answerChoices(question).filter(({ key }) => key !== 'o' || options.openPage)
+  if (showSummary(screen, summary, options.position) > screen.noteRows - CHOICE_ROWS) showTitle(screen, question)
+  let isOpened = false
+  let isWhole = false
+  for (;;) {
+    const offered: KeyChoice<Key>[] = choices.flatMap((choice) =>
+      choice.key === 'd' ? detailsChoice(question, isOpened, isWhole) : [choice],
+    )
+    const key = await chooseByKey<Key>(io, [...offered, ...(isOpened ? scopeChoices(question) : [])], 'n', ends)
+    const choice = choices.find((each) => each.key === key)
+    if (key === 'd') {
+      // A second time it shows data and the person's own secrets, which the details fold.
+      isWhole = isOpened
+      isOpened = true
+      showDetails(desk, question, isWhole, options.leftMs)
+    } else if (summary.folded > 0 && !isOpened && mustBeRead(question.subject, key)) {
+      screen.note(safe`${screen.noteStyle.yellow('Open the details first (d): a part of the question is folded.')}`)
+    } else {
+      const answer = choice ? await answerOf(desk, question, choice, options) : await breadth(desk, question, key as ScopeKey)
+      if (answer) return answer
+    }
+  }
+}
+
+/** An edit shows the whole arguments or the whole request. A choice of items shows their names only. */
+const mustBeRead = ({ kind }: Subject, key: Key): boolean =>
+  key === 'y' || key === 'o' || key === 'a' || (key === 'e' && kind === 'approve')
+
+function detailsChoice(question: Question, isOpened: boolean, isWhole: boolean): KeyChoice<Key>[] {
+  if (!isOpened) return [{ key: 'd', label: 'details' }]
+  const folded = isWhole ? 0 : foldedOf(question)
+  return folded === 0 ? [] : [{ key: 'd', label: `show the ${folded} hidden characters` }]
+}
+
+function showDetails({ screen }: Desk, question: Question, isWhole: boolean, leftMs: number): void {
+  showQuestion(screen, question, { isWhole })
+  screen.note(safe`  ${screen.noteStyle.dim(`expires in ${inWords(leftMs)} (then denied)`)}`)
+  showTitle(screen, question)
+}
+
+/** Undefined: the question is still open. */
+async function answerOf(
+  desk: Desk,
+  question: Question,
+  { key, answer }: AnswerChoice,
+  options: AnswerOptions,
+): Promise<Answer | undefined> {
+  const { io, ends } = desk
+  if (answer) return answer
+  if (key === 'w') return { kind: 'deny', feedback: await new Prompts(io, ends).line('What should be done instead?') }
+  const { subject } = question
+  const scope = question.scopes[0] ?? 'once'
+  if (subject.kind === 'url') {
+    await openFor(desk, subject, options)
+    return { kind: 'allow', scope }
+  }
+  return editedAnswer(desk, subject, scope)
+}
+
+/** Called after the yes. The address is one argument of a program, never part of a shell line. */
+async function openFor({ screen }: Desk, { url }: Extract<Subject, { kind: 'url' }>, options: AnswerOptions): Promise<void> {
+  if (!options.openPage) return
+  try {
+    await options.openPage(url.href)
+    screen.note(screen.noteStyle.dim('If no page appears, open the address above yourself.'))
+  } catch {
+    screen.note(safe`No browser could be opened. Open this page yourself:\n${screen.noteLink(url.href)}`)
+  }
+}
+
+const SCOPE_KEYS: readonly ScopeKey[] = ['1', '2', '3', '4', '5']
+
+/** The scopes that a single key does not give. */
+const otherScopes = ({ scopes }: Question): GrantScope[] => scopes.slice(1)
+
+const scopeChoices = (question: Question): KeyChoice<Key>[] =>
+  otherScopes(question).flatMap((scope, i) => {
+    const key = SCOPE_KEYS[i]
+    return key === undefined ? [] : [{ key, label: `allow ${SCOPE_WORDS[scope]}` }]
+  })
+
+/** Which arguments a lasting answer covers. Undefined: the person went back. */
+async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<Answer | undefined> {
+  const { io, screen, ends } = desk
+  const { subject, widths } = question
+  const scope = otherScopes(question)[Number(key) - 1] ?? 'once'
+  const [only, ...others] = widths
+  if (only === undefined || others.length === 0) return { kind: 'allow', scope, ...(only !== undefined && { width: only }) }
+  const pattern = subject.kind === 'call' ? subject.pattern : {}
+  const hasPattern = widths.includes('pattern') && Object.keys(pattern).length > 0
+  if (hasPattern) showLine(screen, { kind: 'detail', label: 'similar arguments would cover', text: patternText(pattern), tone: 'theirs' })
+  const choices: KeyChoice<WidthKey>[] = [
+    ...widths.flatMap((width) =>
+      width === 'pattern' && !hasPattern ? [] : [{ key: WIDTH_KEYS[width], label: widthText(subject, width) }],
+    ),
+    ...(hasPattern ? [{ key: 'e' as const, label: 'edit what similar means' }] : []),
+    { key: 'b', label: 'back' },
+  ]
+  const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends)
+  if (chosen === 'b') return undefined
+  if (chosen === 'x' || chosen === 'a') return { kind: 'allow', scope, width: chosen === 'x' ? 'exact' : 'any' }
+  if (chosen === 's') return { kind: 'allow', scope, width: 'pattern', pattern }
+  const edited = await editObject({ io, prompts: new Prompts(io, ends) }, 'The pattern', pattern)
+  return edited && { kind: 'allow', scope, width: 'pattern', pattern: edited as ArgumentRules }
+}
+
+type WidthKey = 'x' | 's' | 'a' | 'e' | 'b'
+
+const WIDTH_KEYS: Readonly<Record<GrantWidth, WidthKey>> = { exact: 'x', pattern: 's', any: 'a' }
+
+function inWords(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} seconds`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
+}

@@ -1,0 +1,70 @@
+/** Answers that need more than a key: edited arguments, a form, a text, a choice of items. */
+
+import { isObject } from '../../base/json.ts'
+import type { CreateMessageResult } from '../../client/index.ts'
+import { type Answer, argumentChecker, type GrantScope, type Subject } from '../../host/index.ts'
+import type { Desk } from './answer-question.ts'
+import { editObject } from './edit-json.ts'
+import { fillForm } from './form.ts'
+import { Prompts } from './prompts.ts'
+
+/** Undefined: the value cannot be edited on this screen, and the question is still open. @throws Cancelled when the person closes it */
+export async function editedAnswer({ io, screen, ends }: Desk, subject: Subject, scope: GrantScope): Promise<Answer | undefined> {
+  const prompts = new Prompts(io, ends)
+  const allow = (value: unknown): Answer | undefined => (value === undefined ? undefined : { kind: 'allow', scope, edited: value })
+  switch (subject.kind) {
+    case 'call':
+      return allow(await editObject({ io, prompts }, 'The arguments', subject.args, await argumentChecker(subject.tool)))
+    case 'sample':
+      return allow(
+        await editObject({ io, prompts }, 'The request', subject.params, ({ messages }) =>
+          Array.isArray(messages) ? undefined : 'Expected messages',
+        ),
+      )
+    case 'sampled':
+      return allow(withText(subject.result, await prompts.lines('The answer', { initial: textOf(subject.result) })))
+    case 'compose':
+      return allow(
+        await prompts.lines('The answer', { validate: (text) => (text.trim() === '' ? 'Write something, or press Esc' : undefined) }),
+      )
+    case 'approve':
+      return allow(await chooseItems(prompts, subject.items))
+    case 'form': {
+      const filled = await fillForm(screen, prompts, subject.schema, subject.defaults, subject.ours?.hidden)
+      return filled.kind === 'send' ? allow(filled.content) : { kind: 'deny' }
+    }
+    default:
+      return undefined
+  }
+}
+
+type Item = Extract<Subject, { kind: 'approve' }>['items'][number]
+
+/** First what to enable, then which of these to call without a question. Only tools that claim to be read-only are offered. */
+async function chooseItems(prompts: Prompts, items: readonly Item[]): Promise<{ approved: string[]; readOnly?: string[] }> {
+  const approved = await prompts.chooseSeveral(
+    'Enable which? Space selects, Enter confirms.',
+    items.map((item) => ({ value: keyOf(item), label: keyOf(item) })),
+    [],
+  )
+  const reading = items.filter((item) => approved.includes(keyOf(item)) && claimsToRead(item))
+  if (reading.length === 0) return { approved }
+  const readOnly = await prompts.chooseSeveral(
+    'These say that they only read. Call which without asking?',
+    reading.map(({ name }) => ({ value: name, label: name })),
+    [],
+  )
+  return { approved, ...(readOnly.length > 0 && { readOnly }) }
+}
+
+const keyOf = ({ kind, name }: Item): string => `${kind} ${name}`
+
+function claimsToRead({ kind, definition }: Item): boolean {
+  const annotations = isObject(definition) ? definition.annotations : undefined
+  return kind === 'tool' && isObject(annotations) && annotations.readOnlyHint === true && annotations.destructiveHint !== true
+}
+
+const textOf = ({ content }: CreateMessageResult): string =>
+  (Array.isArray(content) ? content : [content]).map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+
+const withText = (result: CreateMessageResult, text: string): CreateMessageResult => ({ ...result, content: { type: 'text', text } })

@@ -1,0 +1,59 @@
+/** Reads one key from the terminal, without Enter. */
+
+import { Cancelled } from '../../client/index.ts'
+import type { Io } from '../io.ts'
+import { INTERRUPT, KeyFilter, type Pressed, QUIET_MS } from './key-filter.ts'
+
+export interface ReadKeyOptions {
+  signal: AbortSignal
+  /** Draws the choices. By then the terminal no longer shows what is typed. */
+  draw(): void
+  /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
+  now?(): number
+}
+
+/** @throws Cancelled for Esc, Ctrl-C, Ctrl-D, a closed input and an aborted signal */
+export function readKey<Key extends string>(
+  { stdin }: Pick<Io, 'stdin'>,
+  keys: Iterable<Key>,
+  { signal, draw, now = () => performance.now() }: ReadKeyOptions,
+): Promise<Exclude<Pressed<Key>, 'cancel'>> {
+  const terminal = stdin as Io['stdin'] & { setRawMode?(isRaw: boolean): void }
+  terminal.setRawMode?.(true)
+  draw()
+  const filter = new KeyFilter(keys, now())
+  // Input typed before the question was visible is not an answer.
+  while (stdin.read() !== null);
+  return new Promise((resolve, reject) => {
+    // A busy process reads input long after it was typed. What is there when the first moment ends was typed before that, so the
+    // pending input is read, and dropped, before keys count.
+    let isOpen = false
+    const opening = setTimeout(() => setImmediate(() => (isOpen = true)), QUIET_MS)
+    const end = (): void => {
+      clearTimeout(opening)
+      stdin.off('data', onData)
+      stdin.off('end', onClose)
+      signal.removeEventListener('abort', onClose)
+      terminal.setRawMode?.(false)
+      stdin.pause()
+    }
+    const onClose = (): void => {
+      end()
+      reject(new Cancelled('The question was closed without an answer'))
+    }
+    const onData = (data: Buffer | string): void => {
+      const input = data.toString()
+      if (!isOpen && input !== INTERRUPT) return filter.drop(now())
+      const pressed = filter.take(input, now())
+      if (pressed === undefined) return
+      if (pressed === 'cancel') return onClose()
+      end()
+      resolve(pressed as Exclude<Pressed<Key>, 'cancel'>)
+    }
+    if (signal.aborted || stdin.readableEnded) return onClose()
+    signal.addEventListener('abort', onClose, { once: true })
+    stdin.on('end', onClose)
+    stdin.on('data', onData)
+    stdin.resume()
+  })
+}

@@ -1,0 +1,107 @@
+/** Shortens foreign text for the short form of a question, and counts the characters that it leaves out. */
+
+import { isCodeName } from '../../server-command/code-arguments.ts'
+import { type LineKind, line, nameText, type QuestionLine, theirs } from './question-line.ts'
+import { counted } from './title.ts'
+
+/** The longest value of an argument, and the longest list of arguments. */
+const MAX_VALUE = 120
+const MAX_ARGUMENTS = 300
+const MAX_NAME = 60
+const MAX_ARGUMENT_COUNT = 12
+
+/** The longest text, and how much of a longer one is shown. */
+const MAX_TEXT = 220
+const MAX_TEXT_LINES = 3
+const EXCERPT = 100
+
+/** `4,210 characters, see details`. */
+export const foldedText = (length: number): string => `${counted(length, 'character')}, see details`
+
+interface Pair {
+  label: string
+  json: string
+  /** How many characters stay out of the summary. */
+  folded: number
+  /** Code is never folded. */
+  isCode: boolean
+}
+
+/**
+ * Arguments on one line: `title = "Milk"  text = "2 l"`. Strings are in quotes, so that a value looks neither like another argument
+ * nor like words of the host.
+ */
+export function argumentsLine(args: Readonly<Record<string, unknown>>, label = ''): QuestionLine[] {
+  const pairs = Object.entries(args).map(([name, value]): Pair => {
+    const json = JSON.stringify(value) ?? 'nothing'
+    const isCode = isCodeName(name)
+    return { label: nameText(name), json, isCode, folded: !isCode && json.length > MAX_VALUE ? json.length : 0 }
+  })
+  if (pairs.length === 0) return []
+  const isListed = ({ label, isCode }: Pair, i: number): boolean => isCode || (i < MAX_ARGUMENT_COUNT && label.length <= MAX_NAME)
+  const listed = pairs.filter(isListed)
+  foldToFit(listed)
+  const others = pairs.filter((pair, i) => !isListed(pair, i))
+  const otherLength = others.reduce((sum, { label, json }) => sum + label.length + json.length, 0)
+  const parts = listed.map(({ label, json, folded }) => `${label} = ${folded > 0 ? foldedText(folded) : json}`)
+  if (others.length > 0) parts.push(`${counted(others.length, 'more argument')} (${foldedText(otherLength)})`)
+  const folded = listed.reduce((sum, each) => sum + each.folded, otherLength)
+  return [{ kind: 'argument', label, text: parts.join('  '), tone: 'theirs', ...(folded > 0 && { folded }) }]
+}
+
+/** Folds the longest values until all arguments together are short. */
+function foldToFit(pairs: readonly Pair[]): void {
+  const open = pairs.filter(({ folded, isCode }) => folded === 0 && !isCode).sort((one, other) => one.json.length - other.json.length)
+  let length = open.reduce((sum, { json }) => sum + json.length, 0)
+  for (let longest = open.pop(); longest && length > MAX_ARGUMENTS; longest = open.pop()) {
+    longest.folded = longest.json.length
+    length -= longest.json.length
+  }
+}
+
+export interface ShortOptions {
+  /** Default: 220 characters. */
+  maxLength?: number
+  /** Default: 3 lines. */
+  maxLines?: number
+}
+
+/** A foreign text in full, or its beginning with its length in the label. */
+export function shortText(
+  label: string,
+  text: string | undefined,
+  kind: LineKind = 'detail',
+  { maxLength = MAX_TEXT, maxLines = MAX_TEXT_LINES }: ShortOptions = {},
+): QuestionLine[] {
+  if (text === undefined) return []
+  if (text.length <= maxLength && text.split('\n').length <= maxLines) return theirs(label, text, kind)
+  // Half a character at the end would be drawn as an escape that is not in the text.
+  const shown = text
+    .slice(0, EXCERPT)
+    .split('\n', maxLines)
+    .join('\n')
+    .replace(/[\ud800-\udbff]$/, '')
+  const about = `${label} (${foldedText(text.length)})`
+  return [{ kind, label: about, text: `${shown} …`, tone: 'theirs', folded: text.length - shown.length }]
+}
+
+/** Shortens the foreign lines of a description, and shows the first `max` of them. */
+export function shortLines(lines: readonly QuestionLine[], max: number): QuestionLine[] {
+  // Binary data has no text to read: its line states its size, and nothing has to be opened.
+  const short = lines.slice(0, max).flatMap(({ folded: _data, ...each }) => {
+    if (each.tone !== 'theirs') return [each]
+    return shortText(each.label, each.isJson ? onOneLine(each.text) : each.text, each.kind)
+  })
+  const rest = lines.slice(max)
+  if (rest.length === 0) return short
+  const folded = rest.reduce((sum, { label, text }) => sum + label.length + text.length, 0)
+  return [...short, { ...line('and', `${counted(rest.length, 'more part')} (${foldedText(folded)})`, 'muted'), folded }]
+}
+
+function onOneLine(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json))
+  } catch {
+    return json
+  }
+}

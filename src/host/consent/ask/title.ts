@@ -1,0 +1,77 @@
+/** The title of a question: who wants what. */
+
+import type { ApprovedItem, Question } from '../../model/question.ts'
+import { nameText } from './question-line.ts'
+
+/** One sentence for each subject, and what a yes means. */
+export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>): string {
+  const { subject, server } = question
+  const { id } = server
+  switch (subject.kind) {
+    case 'launch':
+      return `Start ${id}${subject.version === undefined ? '' : `, version ${nameText(subject.version)}`}?`
+    case 'connect':
+      return `Connect to ${id} at ${subject.url.host}?`
+    case 'approve':
+      return subject.isFirst
+        ? `${id} offers ${itemCounts(subject.items)}. Enable ${subject.items.length === 1 ? 'it' : 'them'}?`
+        : `Approve what changed on ${id} (${itemCounts(subject.items)})?`
+    case 'call':
+      return wanted(question, `call ${id}/${nameText(subject.tool.name)}`)
+    case 'result':
+      return `Use the result of ${nameText(subject.tool)} from ${id} in the conversation?`
+    case 'read':
+      return wanted(question, `${subject.isSubscription ? 'subscribe to' : 'read'} ${nameText(subject.uri)} from ${id}`)
+    case 'prompt':
+      return `Use the prompt ${nameText(subject.name)} from ${id}?`
+    case 'complete':
+      return `Send ${nameText(subject.argument)} of ${nameText(subject.of)} to ${id} for suggestions?`
+    case 'sample':
+      return `${id} wants to ask your model (${subject.model}). Allow it?`
+    case 'sampled':
+      return `Send the model's answer to ${id}?`
+    case 'compose':
+      return `${id} asks a model, but no model is available. Write the answer yourself?`
+    case 'form':
+      return subject.ours ? `The configuration of ${id} needs values. Enter them?` : `${id} asks you for information. Answer?`
+    case 'url':
+      return `${id} asks you to open a page on ${subject.url.host}. Open it?`
+    case 'roots':
+      return `Share ${counted(subject.roots.length, 'folder')} with ${id}?`
+    case 'import':
+      return `Import ${counted(subject.servers.length, 'server')}?`
+  }
+}
+
+/** `The model wants to call notes/add. Allow it?`, or `Call notes/add?` if the person wants it. */
+function wanted({ chain }: Pick<Question, 'chain'>, what: string): string {
+  // The last part of the chain is the server that would act.
+  const who = chain.at(-2) ?? 'you'
+  if (who === 'you') return `${what[0]?.toUpperCase()}${what.slice(1)}?`
+  if (isModel(who)) return `The model wants to ${what}. Allow it?`
+  return `${nameText(who.replace(/^server /, ''))} wants to ${what}. Allow it?`
+}
+
+/** Whether a part of a chain is a model: `model scripted`. */
+export const isModel = (part: string): boolean => part.startsWith('model ')
+
+const ITEM_WORDS = [
+  ['tool', 'tool'],
+  ['prompt', 'prompt'],
+  ['resource', 'resource'],
+  ['template', 'resource template'],
+] as const
+
+/** `5 tools, 2 prompts and instructions for the model`. */
+function itemCounts(items: readonly ApprovedItem[]): string {
+  const counts = ITEM_WORDS.flatMap(([kind, word]) => {
+    const count = items.filter((item) => item.kind === kind).length
+    return count === 0 ? [] : [counted(count, word)]
+  })
+  const all = [...counts, ...(items.some(({ kind }) => kind === 'instructions') ? ['instructions for the model'] : [])]
+  // Capabilities come with every offering, and their name says little.
+  return all.length < 2 ? (all[0] ?? 'the capabilities') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+}
+
+/** `1 tool`, `2 tools`. */
+export const counted = (count: number, word: string): string => `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`

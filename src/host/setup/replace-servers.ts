@@ -1,0 +1,19 @@
+/** Replaces the configured servers of a host. */
+
+import type { ServerSpec } from '../model/server-spec.ts'
+import type { HostServices } from './host-services.ts'
+
+type FleetServices = Pick<HostServices, 'fleet' | 'catalog' | 'roots' | 'logins'>
+
+/** A server with the same specification as before keeps its connection. Nothing remains of a server that is gone. */
+export async function replaceServers({ fleet, catalog, roots, logins }: FleetServices, specs: readonly ServerSpec[]): Promise<void> {
+  const before = fleet.ids()
+  const ended = fleet.configure(specs)
+  for (const id of before) {
+    if (fleet.find(id)) continue
+    logins.forget(id)
+    roots.forget(id)
+    catalog.remove(id)
+  }
+  await ended
+}

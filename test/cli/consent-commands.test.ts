@@ -1,0 +1,88 @@
+/** The commands for what the person decides once: enabling servers, accepting tools, choosing a preset. */
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolders } from '../support/folders.ts'
+import { type Ended, portico, serve } from './support/cli.ts'
+
+const newFolder = temporaryFolders()
+
+function person() {
+  const home = newFolder()
+  const host = join(home, 'host')
+  return {
+    home,
+    host,
+    run: (...args: string[]): Promise<Ended> => portico(args, { env: { HOME: home, PORTICO_HOME: host }, cwd: home }),
+  }
+}
+
+const RULES = `# mine
+rules:
+  - { id: launch, effect: allow, match: { action: server.launch, server: ev } }
+  - { id: approve, effect: allow, match: { action: server.approve, server: ev } }
+`
+
+async function withServer() {
+  const anna = person()
+  await anna.run('servers', 'add', 'ev', ...serve('notes'))
+  writeFileSync(join(anna.host, 'policy.yaml'), RULES)
+  return anna
+}
+
+test('a preset is written into the rules of the user, which stay as they are', async () => {
+  const anna = await withServer()
+  expect((await anna.run('policy', 'use', 'cautious')).code).toBe(0)
+  const text = readFileSync(join(anna.host, 'policy.yaml'), 'utf8')
+  expect(text).toContain('# mine')
+  expect(text).toContain('preset: cautious')
+  expect(text).toContain('server.launch')
+  expect(await anna.run('policy', 'use', 'reckless')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Expected trusting, balanced'),
+  })
+})
+
+test('a preset can be chosen before there are rules, and a project can only name a stricter one', async () => {
+  const anna = person()
+  mkdirSync(join(anna.home, '.portico'))
+  writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'preset: cautious\nrules: []\n')
+  const { code, stderr } = await anna.run('policy', 'use', 'trusting')
+  expect(code).toBe(0)
+  expect(stderr).toContain('Here cautious holds')
+  writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'preset: trusting\nrules: []\n')
+  await anna.run('policy', 'use', 'balanced')
+  expect((await anna.run('policy', 'lint')).stdout).toContain('a project can only name a stricter preset')
+})
+
+test('an invalid policy file is not overwritten', async () => {
+  const anna = person()
+  mkdirSync(anna.host, { recursive: true })
+  writeFileSync(join(anna.host, 'policy.yaml'), 'ruels: []\n')
+  expect((await anna.run('policy', 'use', 'cautious')).code).not.toBe(0)
+  expect(readFileSync(join(anna.host, 'policy.yaml'), 'utf8')).toBe('ruels: []\n')
+})
+
+test('a server is enabled by name, and without a terminal the error says what to do', async () => {
+  const anna = await withServer()
+  expect(await anna.run('servers', 'enable', 'ev')).toMatchObject({ code: 0, stderr: expect.stringContaining('ev is enabled') })
+  writeFileSync(join(anna.host, 'policy.yaml'), 'rules: []\n')
+  const { code, stderr } = await anna.run('servers', 'enable', 'ev')
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('no terminal')
+})
+
+test('tools that say they only read are listed, accepted and revoked', async () => {
+  const anna = await withServer()
+  await anna.run('servers', 'enable', 'ev')
+  const list = async (...args: string[]): Promise<{ name: string; isAccepted: boolean }[]> =>
+    JSON.parse((await anna.run('servers', 'accept', 'ev', ...args, '--json')).stdout)
+  const [first, ...rest] = await list()
+  expect(first?.isAccepted).toBe(false)
+  const name = first?.name ?? ''
+  expect(await list(name)).toEqual([{ name, isAccepted: true }, ...rest])
+  expect((await list('--all')).every(({ isAccepted }) => isAccepted)).toBe(true)
+  expect((await list('--all', '--revoke')).some(({ isAccepted }) => isAccepted)).toBe(false)
+  expect((await anna.run('servers', 'accept', 'ev', 'nothing')).stderr).toContain('has no approved tool "nothing"')
+})

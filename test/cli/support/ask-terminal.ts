@@ -1,0 +1,60 @@
+/** A question in a real terminal, and the answer that the host gets. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll } from 'vitest'
+import type { Answer, Question, Subject } from '../../../src/host/model/question.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+import { bundled } from './bundle.ts'
+import { OPEN_QUESTION, startTerminal, type TerminalOptions, type TerminalProcess } from './terminal.ts'
+
+export interface Asked {
+  terminal: TerminalProcess
+  /** What the host is given, once the person is done. */
+  answer(): Promise<{ answer: Answer | { kind: 'error'; code: string }; opened: string[] }>
+  isAnswered(): boolean
+}
+
+/** Call it once in a file of tests. Returns the function that asks. */
+export function terminalQuestions(): (subject: Subject, question?: Partial<Question>, options?: TerminalOptions) => Asked {
+  const newFolder = temporaryFolders()
+  let program = ''
+  beforeAll(async () => {
+    program = await bundled('ask-terminal.ts')
+  })
+  return (subject, question = {}, options = {}) => {
+    const whole: Question = {
+      id: 'q1',
+      action: 'tool.call',
+      principal: 'anna',
+      run: 'r1',
+      askedAt: Date.now(),
+      expiresAt: Date.now() + 10 * 60_000,
+      server: { id: 'notes', title: 'Notes', where: 'node notes.mjs' },
+      chain: ['you', 'model scripted', 'server notes'],
+      reasons: ['It may destroy something'],
+      subject,
+      scopes: ['once', 'session', 'always'],
+      widths: ['exact', 'pattern', 'any'],
+      ...question,
+    }
+    const file = join(newFolder(), 'answer.json')
+    const terminal = startTerminal([program, JSON.stringify(whole), file], options)
+    return {
+      terminal,
+      isAnswered: () => existsSync(file),
+      answer: async () => {
+        await terminal.exit
+        return JSON.parse(readFileSync(file, 'utf8'))
+      },
+    }
+  }
+}
+
+/** Waits for the choices, and answers with keys, one after the other. */
+export async function press(terminal: TerminalProcess, ...keys: string[]): Promise<void> {
+  for (const key of keys) {
+    await terminal.until(OPEN_QUESTION)
+    await terminal.press(key)
+  }
+}
