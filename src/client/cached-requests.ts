@@ -2,7 +2,7 @@
 
 import { INVALID_PARAMS, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import type { Change } from '../protocol/seams/ports.ts'
+import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { CacheScope, ResponseCache } from './cache.ts'
 import type { CallOptions } from './options.ts'
 

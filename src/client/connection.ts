@@ -4,17 +4,17 @@ import { asText } from '../base/as-text.ts'
 import { orAborted, orTimeout } from '../base/wait.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Target } from '../protocol/interfaces/link.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
-import type { Target } from '../protocol/seams/link.ts'
 import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
+import { type Verdict, type VerdictMemory, verdictMemory } from './dialect-memory.ts'
 import { startHeartbeat } from './heartbeat.ts'
+import { OpenLink } from './open-link.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { OpenAgain, openDialect } from './probe.ts'
 import type { Settings } from './settings.ts'
 import { withTrace } from './trace.ts'
-import { type Verdict, type VerdictMemory, verdictMemory } from './verdict-memory.ts'
-import { Wire } from './wire.ts'
 
 export interface ConnectionEvents {
   /** The subscriptions to restore after a restart; undefined for none. */
@@ -41,9 +41,9 @@ export class Connection {
   readonly #events: ConnectionEvents
   readonly #memory: VerdictMemory
   readonly #restarts: number[] = []
-  #wire: Wire | undefined
-  /** Earlier wires with unanswered requests. */
-  #retired: Wire[] = []
+  #openLink: OpenLink | undefined
+  /** Earlier links with unanswered requests. */
+  #retired: OpenLink[] = []
   #dialect: ClientDialect | undefined
   #stopHeartbeat: () => void = () => {}
   /** Set while the connection is being reopened. Requests wait for it. */
@@ -106,7 +106,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#over(undefined)
     this.#dialect?.close()
-    await Promise.all([this.#wire, ...this.#retired].map((wire) => wire?.close()))
+    await Promise.all([this.#openLink, ...this.#retired].map((openLink) => openLink?.close()))
   }
 
   /** @param remembered the dialect from the memory, which may be outdated */
@@ -133,28 +133,28 @@ export class Connection {
   async #openOnce(expected: Verdict | undefined): Promise<void> {
     const { limits, clock, deadlines, onWarning, mirrored } = this.#settings
     const link = await this.#target.open()
-    const onForgotten = (): void => this.#onForgotten(wire)
+    const onForgotten = (): void => this.#onForgotten(openLink)
     const onPermitted = (): void => this.#events.onPermitted()
-    const onClose = (error: Error | undefined): void => this.#onClose(wire, error)
-    const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onClose })
-    if (this.#isClosed) await abandon(wire)
-    this.#wire = wire
+    const onClose = (error: Error | undefined): void => this.#onClose(openLink, error)
+    const openLink = new OpenLink(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onClose })
+    if (this.#isClosed) await abandon(openLink)
+    this.#openLink = openLink
     const standsAlone = this.#target.hasRemoteSessions === true
-    const dialect = await openDialect(wire, this.#settings, { expected, hasIndependentRequests: standsAlone }).catch(
+    const dialect = await openDialect(openLink, this.#settings, { expected, hasIndependentRequests: standsAlone }).catch(
       async (error: unknown) => {
         // Some old servers exit when they receive an unknown request.
-        const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
-        await wire.close().catch(() => {})
+        const hasEnded = openLink.isClosed && expected === undefined && !this.#isClosed
+        await openLink.close().catch(() => {})
         throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
       },
     )
-    if (this.#isClosed) await abandon(wire)
+    if (this.#isClosed) await abandon(openLink)
     this.#dialect = dialect
     this.#memory.set(this.#target.key, dialect.revision.dialect)
-    this.#startHeartbeat(wire, dialect)
+    this.#startHeartbeat(openLink, dialect)
   }
 
-  #startHeartbeat(wire: Wire, dialect: ClientDialect): void {
+  #startHeartbeat(openLink: OpenLink, dialect: ClientDialect): void {
     this.#stopHeartbeat()
     const isRemote = this.#target.hasRemoteSessions === true
     // Sessions over HTTP do not depend on a connection, so they need no pings.
@@ -163,38 +163,38 @@ export class Connection {
     this.#stopHeartbeat = startHeartbeat({
       clock: this.#settings.clock,
       intervalMs,
-      heardAt: () => wire.heardAt,
-      isWaiting: () => wire.isWaiting,
+      heardAt: () => openLink.heardAt,
+      isWaiting: () => openLink.isWaiting,
       ping: (timeoutMs) => dialect.request('ping', {}, { timeoutMs }),
       onDead: (cause) =>
         isRemote
-          ? this.#startHeartbeat(wire, dialect)
-          : void wire.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
+          ? this.#startHeartbeat(openLink, dialect)
+          : void openLink.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
       onWarning: this.#settings.onWarning,
     })
   }
 
-  #onForgotten(wire: Wire): void {
-    if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening || !this.#mayRestart()) return
+  #onForgotten(openLink: OpenLink): void {
+    if (this.#isClosed || openLink !== this.#openLink || !this.#dialect || this.#reopening || !this.#mayRestart()) return
     this.#settings.onWarning(`${this.#target.label} no longer knows the session; opening a new one`)
-    this.#reopening = this.#renew(wire).finally(() => {
+    this.#reopening = this.#renew(openLink).finally(() => {
       this.#reopening = undefined
     })
     this.#reopening.catch(() => {})
   }
 
   /** Replaces a session that the server forgot. If that fails, the old one stays and the next request tries again. */
-  async #renew(forgotten: Wire): Promise<void> {
+  async #renew(forgotten: OpenLink): Promise<void> {
     try {
       await this.#openAs(this.#memory.get(this.#target.key))
     } catch (error) {
-      if (this.#wire !== forgotten) await this.#wire?.close().catch(() => {})
-      this.#wire = forgotten
+      if (this.#openLink !== forgotten) await this.#openLink?.close().catch(() => {})
+      this.#openLink = forgotten
       if (this.#isClosed) await forgotten.close().catch(() => {})
       throw error
     }
     forgotten.retire()
-    this.#retired = [...this.#retired, forgotten].filter((wire) => !wire.isClosed)
+    this.#retired = [...this.#retired, forgotten].filter((openLink) => !openLink.isClosed)
     await this.#resume()
   }
 
@@ -206,9 +206,9 @@ export class Connection {
     return run()
   }
 
-  #onClose(wire: Wire, error: Error | undefined): void {
+  #onClose(openLink: OpenLink, error: Error | undefined): void {
     // If the connection ends while it is being opened, `open` handles it.
-    if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening) return
+    if (this.#isClosed || openLink !== this.#openLink || !this.#dialect || this.#reopening) return
     this.#stopHeartbeat()
     const { restarts } = this.#target
     const isWanted = restarts === 'stateless' ? this.#dialect.revision.dialect === 'stateless' : restarts === true
@@ -253,7 +253,7 @@ export class Connection {
   #reopened(reopening: Promise<void>, method: string, options: CallOptions): Promise<void> {
     const { deadlines, limits } = this.#settings
     const { signal, timeoutMs = limits.timeoutMs } = options
-    const limit = { deadlines, ms: timeoutMs, isHeld: () => this.#wire?.isHeld ?? false }
+    const limit = { deadlines, ms: timeoutMs, isHeld: () => this.#openLink?.isHeld ?? false }
     return orTimeout(signal ? orAborted(reopening, signal) : reopening, limit, () => {
       throw new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)
     })
@@ -294,7 +294,7 @@ const isRefusal = (error: unknown): boolean => error instanceof McpError && erro
 const closedError = (): McpError => new McpError('ERR_CLOSED', 'The client was closed')
 
 /** Closes a connection that was opened while the client was closed. */
-async function abandon(wire: Wire): Promise<never> {
-  await wire.close().catch(() => {})
+async function abandon(openLink: OpenLink): Promise<never> {
+  await openLink.close().catch(() => {})
   throw closedError()
 }

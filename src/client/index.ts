@@ -2,6 +2,7 @@
 
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'
+export type { Link, LinkReceiver, Target } from '../protocol/interfaces/link.ts'
 export type { Implementation } from '../protocol/model/base.ts'
 export type { CompleteParams, Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'
@@ -16,7 +17,6 @@ export type { CreateMessageParams, CreateMessageResult } from '../protocol/model
 export type { CreateTaskResult, Task } from '../protocol/model/tasks.ts'
 export type { CallToolResult, Tool } from '../protocol/model/tools.ts'
 export type { TraceContext } from '../protocol/model/trace-context.ts'
-export type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
 export {
   type MatchedValue,
   type TemplateValue,
@@ -25,12 +25,12 @@ export {
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
 export { SUPPORTED_REVISIONS } from '../revisions/supported.ts'
-export type { Answers, Asking, FormRequest, SampleHandler, UrlRequest } from './answers.ts'
+export type { Answers, Asking, FormRequest, SampleHandler, UrlRequest } from './answer-server.ts'
 export { ResponseCache } from './cache.ts'
 export { Client, type ToolResult } from './client.ts'
 export type { ServerDescription } from './dialect/dialect.ts'
+export { type Verdict, type VerdictMemory, verdictMemory } from './dialect-memory.ts'
 export { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 export { memoryTarget } from './memory-link.ts'
 export type { CallOptions, ConnectOptions, TraceSource } from './options.ts'
 export type { List } from './paging.ts'
-export { type Verdict, type VerdictMemory, verdictMemory } from './verdict-memory.ts'

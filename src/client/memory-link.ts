@@ -2,8 +2,8 @@
 
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS, read } from '../jsonrpc/read.ts'
-import type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
-import type { Channel, Service } from '../protocol/seams/service.ts'
+import type { Link, LinkReceiver, Target } from '../protocol/interfaces/link.ts'
+import type { Channel, Service } from '../protocol/interfaces/service.ts'
 
 let opened = 0
 

@@ -6,10 +6,10 @@ import type { Settings } from '../protocol/model/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
 import type { Progress } from '../protocol/model/progress.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
-import type { Answers } from './answers.ts'
+import type { Answers } from './answer-server.ts'
 import type { ResponseCache } from './cache.ts'
+import type { VerdictMemory } from './dialect-memory.ts'
 import type { ClientLimits } from './limits.ts'
-import type { VerdictMemory } from './verdict-memory.ts'
 
 /** Trace context for every request of a connection: a fixed one, or a function called before each request. */
 export type TraceSource = TraceContext | (() => TraceContext | undefined)

@@ -8,7 +8,7 @@ import type { Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
 import type { UrlElicitParams } from '../protocol/model/elicitation.ts'
-import type { Answerer, Asking } from './answers.ts'
+import type { Answerer, Asking } from './answer-server.ts'
 
 const URL_ELICITATION_REQUIRED = -32042
 /** Pages that are waited for at the same time. Beyond that the oldest wait ends and its request is repeated. */

@@ -14,9 +14,9 @@ import type { Revision } from '../revisions/revision.ts'
 import { type ClientDialect, checkResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
 import { ClientStateless, statelessCapabilities } from './dialect/stateless.ts'
+import type { Verdict } from './dialect-memory.ts'
+import type { OpenLink } from './open-link.ts'
 import type { Settings } from './settings.ts'
-import type { Verdict } from './verdict-memory.ts'
-import type { Wire } from './wire.ts'
 
 /**
  * The dialect of the server is known, but this connection cannot be used for it, because server and client may have
@@ -43,8 +43,8 @@ export interface Opening {
 }
 
 /** Throws `OpenAgain` when a new connection is needed. */
-export async function openDialect(wire: Wire, settings: Settings, opening: Opening): Promise<ClientDialect> {
-  const probe = new Probe(wire, settings, opening)
+export async function openDialect(openLink: OpenLink, settings: Settings, opening: Opening): Promise<ClientDialect> {
+  const probe = new Probe(openLink, settings, opening)
   try {
     return await probe.open()
   } catch (error) {
@@ -56,15 +56,15 @@ export async function openDialect(wire: Wire, settings: Settings, opening: Openi
 }
 
 class Probe {
-  readonly #wire: Wire
+  readonly #openLink: OpenLink
   readonly #settings: Settings
   readonly #opening: Opening
   readonly #startedAt: number
   /** The methods sent so far. */
   readonly asked: string[] = []
 
-  constructor(wire: Wire, settings: Settings, opening: Opening) {
-    this.#wire = wire
+  constructor(openLink: OpenLink, settings: Settings, opening: Opening) {
+    this.#openLink = openLink
     this.#settings = settings
     this.#opening = opening
     this.#startedAt = settings.clock.now()
@@ -77,10 +77,10 @@ class Probe {
     if (!stateless || (expected === 'session' && handshake)) return this.#shakeHands()
     this.asked.push('server/discover')
     const given = new AbortController()
-    const discovery = discover(this.#wire, this.#settings, stateless, given.signal)
+    const discovery = discover(this.#openLink, this.#settings, stateless, given.signal)
     if (!handshake) return this.#stateless(await discovery)
     // A server that answered a probe before is given the full time, because it may be slow to start.
-    const early = expected === 'stateless' ? await discovery : await within(discovery, this.#wire, this.#settings)
+    const early = expected === 'stateless' ? await discovery : await within(discovery, this.#openLink, this.#settings)
     if (early) return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
     const dialect = await this.#openBoth(discovery)
     given.abort(new DOMException('The server has answered the handshake', 'AbortError'))
@@ -92,7 +92,7 @@ class Probe {
     const { clock, limits } = this.#settings
     const left = limits.connectTimeoutMs - (clock.now() - this.#startedAt)
     const timeoutMs = Math.max(left, Math.min(limits.probeTimeoutMs, limits.connectTimeoutMs))
-    return ClientSession.open(this.#wire, this.#settings, { timeoutMs, ...(signal ? { signal } : {}) })
+    return ClientSession.open(this.#openLink, this.#settings, { timeoutMs, ...(signal ? { signal } : {}) })
   }
 
   /** The handshake with a server that did not answer the probe as a stateless server. */
@@ -127,7 +127,7 @@ class Probe {
       // A stateless server that was slow to start may still answer the probe.
       const late = await within(
         discovery.catch(() => undefined),
-        this.#wire,
+        this.#openLink,
         this.#settings,
       )
       return late?.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
@@ -138,14 +138,14 @@ class Probe {
       return this.#stateless(first)
     }
     // The handshake was already sent. If the server accepts it, it expects a session from then on.
-    const next = await within(answered, this.#wire, this.#settings)
+    const next = await within(answered, this.#openLink, this.#settings)
     if (next === 'opened') return session
     if (next === 'refused') return this.#stateless(first)
     throw new OpenAgain('stateless')
   }
 
   #stateless(discovered: Discovery): ClientStateless {
-    if (discovered.kind === 'stateless') return new ClientStateless(this.#wire, this.#settings, discovered.revision, discovered.server)
+    if (discovered.kind === 'stateless') return new ClientStateless(this.#openLink, this.#settings, discovered.revision, discovered.server)
     const { supported } = this.#settings
     if (discovered.why) throw discovered.why
     throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not support ${describeRevisions(supported)}; it needs a handshake`)
@@ -163,15 +163,21 @@ interface Legacy {
 }
 
 /** Resolves with `legacy` for every answer that is not from a stateless server. */
-async function discover(wire: Wire, settings: Settings, revision: Revision, signal: AbortSignal, isRetry = false): Promise<Discovery> {
+async function discover(
+  openLink: OpenLink,
+  settings: Settings,
+  revision: Revision,
+  signal: AbortSignal,
+  isRetry = false,
+): Promise<Discovery> {
   const meta = {
     [META.protocolVersion]: revision.version,
     [META.clientInfo]: settings.info,
     [META.clientCapabilities]: statelessCapabilities(settings),
   }
-  wire.version = revision.version
+  openLink.version = revision.version
   try {
-    const result = await wire.request('server/discover', {}, (id) => requestJson(id, 'server/discover', { _meta: meta }), {
+    const result = await openLink.request('server/discover', {}, (id) => requestJson(id, 'server/discover', { _meta: meta }), {
       timeoutMs: settings.limits.connectTimeoutMs,
       signal,
     })
@@ -189,7 +195,7 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
     const theirs = versionsIn(error.data)
     const other = chooseStateless(theirs, settings.supported)
     // A server that is being updated may refuse a version that it lists. Retry once.
-    if (other && !isRetry) return discover(wire, settings, other, signal, true)
+    if (other && !isRetry) return discover(openLink, settings, other, signal, true)
     if (
       other === undefined &&
       theirs &&
@@ -216,5 +222,5 @@ function describe(result: Params): ServerDescription {
 }
 
 /** The result of `promise`; undefined when it takes longer than a probe may. */
-const within = <T>(promise: Promise<T>, wire: Wire, { deadlines, limits }: Settings): Promise<T | undefined> =>
-  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => wire.isHeld }, () => undefined)
+const within = <T>(promise: Promise<T>, openLink: OpenLink, { deadlines, limits }: Settings): Promise<T | undefined> =>
+  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => openLink.isHeld }, () => undefined)

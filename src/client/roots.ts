@@ -19,8 +19,8 @@ function checkRoot(root: Root): Root {
   const url = new URL(uri)
   if (url.protocol !== 'file:') throw bad(`expected file:, got ${url.protocol}`)
   if (url.search !== '' || url.hash !== '') throw bad('it must not have a query or a fragment')
-  // The URL parser resolves dot segments, so a root with dot segments would not be what it looks like.
+  // The URL parser resolves "." and "..", so a root with them would name another folder than the one it shows.
   if (/(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i.test(uri.slice('file:'.length)) || /%2f|%5c|%00/i.test(uri))
-    throw bad('it must not contain dot segments or encoded separators')
+    throw bad('it must not contain "." or ".." segments or encoded separators')
   return root
 }

@@ -4,7 +4,7 @@ import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { InputRequest } from '../protocol/model/input-required.ts'
-import type { Answerer, Asking } from './answers.ts'
+import type { Answerer, Asking } from './answer-server.ts'
 import type { ClientLimits } from './limits.ts'
 
 /** Questions in one round. They are answered at the same time, and a person cannot answer more; rates limit how often a person is asked. */

@@ -1,8 +1,8 @@
 /** The watchers of changes in this program, combined into one subscription filter for the server. */
 
 import { McpError } from '../protocol/errors.ts'
+import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
-import type { Change } from '../protocol/seams/ports.ts'
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
 

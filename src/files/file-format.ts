@@ -15,6 +15,8 @@ export interface FormattedData {
   data: unknown
   /** The version of the file; 0 if it has none. */
   version: number
+  /** Whether the data was upgraded from an older version. */
+  isOutdated: boolean
 }
 
 /**
@@ -22,12 +24,12 @@ export interface FormattedData {
  * @throws Error for a newer version, or a version that is not a number
  */
 export function readFormat(parsed: unknown, format: FileFormat): FormattedData {
-  const version = versionIn(parsed, format)
-  if (version > format.version)
-    throw new Error(`it has version ${version}, and this program reads versions up to ${format.version}; update Portico`)
-  const stored = version === 0 || format.member === undefined ? parsed : (parsed as Record<string, unknown>)[format.member]
-  const data = format.upgrades.slice(version).reduce((former, upgrade) => upgrade(former), stored)
-  return { data, version }
+  const { version: newest, member, upgrades } = format
+  const found = versionIn(parsed, format)
+  if (found > newest) throw new Error(`it has version ${found}, and this program reads versions up to ${newest}; update Portico`)
+  const stored = found === 0 || member === undefined ? parsed : (parsed as Record<string, unknown>)[member]
+  const data = upgrades.slice(found).reduce((former, upgrade) => upgrade(former), stored)
+  return { data, version: found, isOutdated: found < newest }
 }
 
 /** The file with its version. */

@@ -37,7 +37,7 @@ export async function agreedRealPath(path: string): Promise<string | undefined> 
   return (await nearestRealPath(tidy)) === real ? real : undefined
 }
 
-/** Paths that mean something else to each process. Elsewhere only links on a `proc` file system do. */
+/** Paths that lead to different files in different processes. In other places, only links on a `proc` file system do so. */
 const OWN_TO_A_PROCESS = /^\/(?:proc|dev\/(?:fd|stdin|stdout|stderr|tty))(?:\/|$)/i
 
 /** The `statfs` type of `proc`, which may be mounted anywhere. */

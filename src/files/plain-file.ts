@@ -22,7 +22,7 @@ export async function withPlainFile<T>(path: string, use: (handle: FileHandle, s
   try {
     // Stat the open file: the path may lead elsewhere by now.
     const stats = await handle.stat()
-    if (!stats.isFile()) throw new UnfitFile('not-plain', 'The file is not a regular file')
+    if (!stats.isFile()) throw new UnfitFile('not-plain', 'Not a regular file')
     return await use(handle, stats)
   } finally {
     await handle.close()

@@ -29,7 +29,7 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
       const stats = await handle.stat()
       refuseIfShared(file, stats, 'chmod 600')
       if (!stats.isFile()) throw new McpError('ERR_STORE', `${file} is not a regular file`)
-      // This program never writes a file that large.
+      // This program never writes a file that large. Callers reject the empty content as damaged.
       if (stats.size > maxBytes) return new Uint8Array()
       return new Uint8Array(await handle.readFile())
     } finally {

@@ -39,8 +39,8 @@ export function sharedJson<T>(file: string, options: SharedJsonOptions<T>): Shar
     const bytes = await readPrivate(file, maxBytes)
     if (bytes === undefined) return { document: empty }
     try {
-      const { data, version } = readFormat(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), format)
-      return { document: check(data), ...(version < format.version && { outdated: { bytes, version } }) }
+      const { data, version, isOutdated } = readFormat(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), format)
+      return { document: check(data), ...(isOutdated && { outdated: { bytes, version } }) }
     } catch (error) {
       throw new McpError('ERR_STORE', `${file} cannot be used: ${(error as Error).message}`, { cause: error })
     }

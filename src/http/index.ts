@@ -1,6 +1,6 @@
 /** portico/http: serving over HTTP, and connecting over HTTP. */
 
-import type { Service } from '../protocol/seams/service.ts'
+import type { Service } from '../protocol/interfaces/service.ts'
 import type { Listening, ListenOptions } from './server/listen.ts'
 
 export * from './client/index.ts'

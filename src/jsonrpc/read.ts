@@ -53,7 +53,7 @@ export function read(text: string, bounds: ReadBounds, from = 0, to = text.lengt
     return malformed(
       undefined,
       INVALID_REQUEST,
-      `A batch holds ${value.length} messages; at most ${bounds.maxBatch} are accepted (maxBatch)`,
+      `The batch contains ${value.length} messages; at most ${bounds.maxBatch} are accepted (maxBatch)`,
     )
   }
   return { kind: 'batch', messages: value.map(classify) }
@@ -82,7 +82,7 @@ const VERSIONED = /"jsonrpc"\s*:\s*"2\.0"/
 
 /** Classifies a parsed value. Member names are case-sensitive. */
 export function classify(value: unknown): SingleMessage {
-  if (!isObject(value)) return malformed(undefined, INVALID_REQUEST, `A message is a JSON object, not ${nameOf(value)}`)
+  if (!isObject(value)) return malformed(undefined, INVALID_REQUEST, `A message must be a JSON object, not ${nameOf(value)}`)
   const { id, method } = value
   if (method === undefined) return classifyResponse(value)
   const hasId = id !== undefined

@@ -144,6 +144,6 @@ const REACHES_PROTOTYPE: ErrorObject = {
 
 const invalid = (message: string): ErrorObject => ({ code: INVALID_REQUEST, message })
 
-const tooManyValues = (maxValues: number): ErrorObject => invalid(`The message holds more than ${maxValues} values (maxValues)`)
+const tooManyValues = (maxValues: number): ErrorObject => invalid(`The message contains more than ${maxValues} values (maxValues)`)
 
 const tooDeep = (maxDepth: number): ErrorObject => invalid(`The message nests deeper than ${maxDepth} levels (maxDepth)`)

@@ -10,7 +10,7 @@ export type Json = Record<string, unknown>
 /** Converts a message to the previous revision. Returns the same object if there is nothing to change. */
 export type Downgrade = (value: Json) => Json
 
-/** Converts an answer of an older peer to the newer revision. */
+/** Converts the result of an older peer to the newer revision. */
 export type Upgrade = (answer: Json, question: Json) => Json
 
 export interface RevisionFacts {
@@ -50,7 +50,7 @@ export interface Delta {
   errorCodes?: Partial<Record<ErrorCode, number>>
   /** Removes the additions of this revision from messages, for peers of the previous revision. */
   downgrade?: { params?: Record<string, Downgrade>; results?: Record<string, Downgrade> }
-  /** Reverses in answers the changes that `downgrade` made in questions. */
+  /** Converts results of the previous revision to this one, for example where `downgrade` changed the request. */
   upgrade?: { results?: Record<string, Upgrade> }
 }
 

@@ -69,7 +69,7 @@ export function checkVersionHeader(
   const data = { supported: supported.map((revision) => revision.version) }
   if (header === undefined) return new McpError('ERR_HEADER_MISMATCH', 'Header mismatch: MCP-Protocol-Version is missing', { data })
   if (version === undefined) return new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`)
-  const difference = `MCP-Protocol-Version says ${JSON.stringify(header)}, the message says ${JSON.stringify(version)}`
+  const difference = `MCP-Protocol-Version says ${JSON.stringify(header)}, but the message says ${JSON.stringify(version)}`
   return new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${difference}`, { data })
 }
 

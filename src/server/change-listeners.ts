@@ -1,6 +1,6 @@
 /** The sessions and listen requests that want change notices, with one subscription to the bus for all of them. */
 
-import type { Bus, Change } from '../protocol/seams/ports.ts'
+import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 
 export interface ChangeListener {
   tell(change: Change): void

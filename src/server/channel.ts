@@ -1,21 +1,21 @@
-/** A channel: the server's side of one session, as transports use it. */
+/** A channel: the server's side of one client connection. It may hold a session. */
 
 import { INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { malformed } from '../jsonrpc/read.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Channel, ChannelOptions } from '../protocol/interfaces/service.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
-import type { Channel, ChannelOptions } from '../protocol/seams/service.ts'
 import { ClientMessages } from './client-messages.ts'
-import type { Core } from './core.ts'
 import type { Quota } from './quota.ts'
+import type { ServerState } from './server-state.ts'
 
 export class ServerChannel implements Channel {
   readonly #client: ClientMessages
   readonly #onOver: (channel: ServerChannel) => void
 
-  constructor(core: Core, options: ChannelOptions, onOver: (channel: ServerChannel) => void) {
-    this.#client = new ClientMessages(core, options)
+  constructor(serverState: ServerState, options: ChannelOptions, onOver: (channel: ServerChannel) => void) {
+    this.#client = new ClientMessages(serverState, options)
     this.#onOver = onOver
   }
 

@@ -3,22 +3,22 @@
 import type { Deadlines } from '../base/deadlines.ts'
 import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
+import { type EndpointFailure, type EndpointHandler, JsonRpcEndpoint } from '../jsonrpc/json-rpc-endpoint.ts'
 import { isId, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
-import { Peer, type PeerFailure, type PeerHandler } from '../jsonrpc/peer.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Access } from '../protocol/interfaces/access.ts'
+import type { ChannelOptions } from '../protocol/interfaces/service.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
-import type { Access } from '../protocol/seams/access.ts'
-import type { ChannelOptions } from '../protocol/seams/service.ts'
 import { revisionOf } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { route } from '../revisions/route.ts'
-import { Call, type Caller, type Dialect, normalCapabilities } from './call.ts'
-import type { Core } from './core.ts'
 import { Session } from './dialect/session.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { dispatch, toErrorObject } from './dispatch.ts'
+import { type Caller, type Dialect, IncomingCall, normalCapabilities } from './incoming-call.ts'
 import { Quota } from './quota.ts'
+import type { ServerState } from './server-state.ts'
 import { Listener } from './subscriptions.ts'
 
 const NO_PARAMS: Params = Object.freeze({})
@@ -35,9 +35,9 @@ const MAX_CLIENT_INFO_BYTES = 4 * 1024
 const MAX_CAPABILITIES_BYTES = 64 * 1024
 
 /** A server may hold many thousands of these, most of them idle, so the parts are created on first use. */
-export class ClientMessages implements PeerHandler {
-  readonly peer: Peer
-  readonly #core: Core
+export class ClientMessages implements EndpointHandler {
+  readonly peer: JsonRpcEndpoint
+  readonly #serverState: ServerState
   readonly #options: ChannelOptions
   #ownQuota: Quota | undefined
   #listeners: Set<Listener> | undefined
@@ -45,10 +45,10 @@ export class ClientMessages implements PeerHandler {
   /** The revision of the last request, for errors about messages that name none. */
   #lastRevision: Revision | undefined
 
-  constructor(core: Core, options: ChannelOptions) {
-    this.#core = core
+  constructor(serverState: ServerState, options: ChannelOptions) {
+    this.#serverState = serverState
     this.#options = options
-    this.peer = new Peer(this)
+    this.peer = new JsonRpcEndpoint(this)
     const assumed = revisionOf(options.assumed)
     if (assumed) this.#begin(assumed, undefined, undefined).onInitialized()
   }
@@ -67,7 +67,7 @@ export class ClientMessages implements PeerHandler {
     for (const listener of this.#listeners ?? []) listener.end()
   }
 
-  failure(code: PeerFailure, message: string, cause?: unknown): McpError {
+  failure(code: EndpointFailure, message: string, cause?: unknown): McpError {
     return new McpError(code, message, { cause })
   }
 
@@ -80,31 +80,31 @@ export class ClientMessages implements PeerHandler {
   }
 
   get deadlines(): Deadlines {
-    return this.#core.deadlines
+    return this.#serverState.deadlines
   }
 
   get maxActive(): number {
-    return this.#core.limits.maxActive
+    return this.#serverState.limits.maxActive
   }
 
   get maxWaiting(): number {
-    return this.#core.limits.maxWaiting
+    return this.#serverState.limits.maxWaiting
   }
 
   get #quota(): Quota {
     const { principal } = this.#options
     // All sessions of one principal share a quota.
-    this.#ownQuota ??= principal === undefined ? new Quota(this.#core) : this.#core.quotas.of(principal)
+    this.#ownQuota ??= principal === undefined ? new Quota(this.#serverState) : this.#serverState.quotas.of(principal)
     return this.#ownQuota
   }
 
   onRequest(exchange: Exchange): void {
-    const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
+    const { revision, error } = route(exchange, this.#session?.revision, this.#serverState.supported)
     this.#lastRevision = revision
     if (error) return exchange.fail(toErrorObject(error, revision))
     if (revision.dialect === 'stateless') {
       return runStateless(exchange, revision, {
-        core: this.#core,
+        serverState: this.#serverState,
         principal: this.#options.principal,
         quota: this.#quota,
         listen: (call) => this.#listen(call),
@@ -114,15 +114,15 @@ export class ClientMessages implements PeerHandler {
     const params = exchange.params ? revision.downgradeParams(exchange.method, exchange.params) : NO_PARAMS
     const isFirst = this.#session === undefined || (this.#options.beginsAnew === true && exchange.method === 'initialize')
     const dialect = isFirst ? new Opening(revision, this.#options.principal, (call) => this.#initialize(call)) : (this.#session as Session)
-    dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
+    dispatch(new IncomingCall(exchange, params, revision, dialect, this.#quota), this.#serverState)
   }
 
   /** `params` holds only members that the agreed revision knows. */
-  #initialize({ params, revision }: Call): Params {
+  #initialize({ params, revision }: IncomingCall): Params {
     const { protocolVersion, capabilities, clientInfo } = params
     if (typeof protocolVersion !== 'string' || protocolVersion === '') {
       const data = {
-        supported: this.#core.supported.filter(({ dialect }) => dialect === 'session').map(({ version }) => version),
+        supported: this.#serverState.supported.filter(({ dialect }) => dialect === 'session').map(({ version }) => version),
         requested: protocolVersion ?? null,
       }
       throw new McpError('ERR_INVALID_PARAMS', 'params.protocolVersion must be a protocol version', { data })
@@ -135,8 +135,12 @@ export class ClientMessages implements PeerHandler {
     refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes', MAX_CLIENT_INFO_BYTES)
     refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
     this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
-    const { instructions, info } = this.#core
-    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(this.#canTell), serverInfo: info }
+    const { instructions, info } = this.#serverState
+    const result: Params = {
+      protocolVersion: revision.version,
+      capabilities: this.#serverState.capabilities(this.#canTell),
+      serverInfo: info,
+    }
     if (instructions !== undefined) result.instructions = instructions
     return result
   }
@@ -149,7 +153,7 @@ export class ClientMessages implements PeerHandler {
   #begin(revision: Revision, capabilities: ClientCapabilities | undefined, client: Implementation | undefined): Session {
     const { outlet, principal } = this.#options
     const session = new Session({
-      core: this.#core,
+      serverState: this.#serverState,
       peer: this.peer,
       outlet,
       quota: () => this.#quota,
@@ -164,14 +168,14 @@ export class ClientMessages implements PeerHandler {
     return session
   }
 
-  #listen(call: Call): Promise<Params> {
+  #listen(call: IncomingCall): Promise<Params> {
     const listeners = this.#listeners ?? new Set()
     this.#listeners = listeners
     if (listeners.size >= MAX_LISTENS) {
       const data = { reason: 'limit', limit: 'maxListens', max: MAX_LISTENS }
       throw new McpError('ERR_LIMIT', `Too many open listen requests: at most ${MAX_LISTENS}`, { data })
     }
-    const listener = new Listener(call.exchange, call.params, this.#core, true)
+    const listener = new Listener(call.exchange, call.params, this.#serverState, true)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
   }
@@ -202,9 +206,9 @@ export class ClientMessages implements PeerHandler {
 class Opening implements Dialect {
   readonly #revision: Revision
   readonly #principal: string | undefined
-  readonly #initialize: (call: Call) => Params
+  readonly #initialize: (call: IncomingCall) => Params
 
-  constructor(revision: Revision, principal: string | undefined, initialize: (call: Call) => Params) {
+  constructor(revision: Revision, principal: string | undefined, initialize: (call: IncomingCall) => Params) {
     this.#revision = revision
     this.#principal = principal
     this.#initialize = initialize
@@ -222,11 +226,11 @@ class Opening implements Dialect {
     return undefined
   }
 
-  requirePages(_call: Call, error: McpError): never {
+  requirePages(_call: IncomingCall, error: McpError): never {
     throw error
   }
 
-  method(call: Call): Params | undefined {
+  method(call: IncomingCall): Params | undefined {
     if (call.method === 'ping') return {}
     return call.method === 'initialize' ? this.#initialize(call) : undefined
   }

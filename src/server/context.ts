@@ -10,8 +10,8 @@ import type { Root } from '../protocol/model/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/model/sampling.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { AnySchema, ObjectOf } from '../protocol/schema/any-schema.ts'
-import type { Call, Caller } from './call.ts'
 import type { FeatureEnvironment } from './feature-environment.ts'
+import type { Caller, IncomingCall } from './incoming-call.ts'
 import { form, page, type Question, rootList, sampling } from './input/question.ts'
 import type { Log } from './logging.ts'
 
@@ -134,14 +134,14 @@ export interface Context {
 const DONE = Promise.resolve()
 
 export class CallContext implements Context {
-  readonly #call: Call
+  readonly #call: IncomingCall
   readonly #environment: FeatureEnvironment
   readonly #progressToken: ProgressToken | undefined
   #log: Log | undefined
   #progress = Number.NEGATIVE_INFINITY
   #progressBucket: Bucket | undefined
 
-  constructor(call: Call, environment: FeatureEnvironment) {
+  constructor(call: IncomingCall, environment: FeatureEnvironment) {
     this.#call = call
     this.#environment = environment
     const token = (call.params._meta as Meta | undefined)?.progressToken

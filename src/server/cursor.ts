@@ -2,7 +2,7 @@
 
 import { fromBase64Url, toBase64Url } from '../base/bytes.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { KeyRing, SealingKey } from '../protocol/seams/ports.ts'
+import type { KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
 
 /** An item of a list, as a cursor stores it. */
 export interface Place {

@@ -3,9 +3,9 @@
 import { asText } from '../base/as-text.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
+import { isScope } from '../protocol/interfaces/access.ts'
 import type { Cacheable, Meta } from '../protocol/model/base.ts'
 import { readMetaKey } from '../protocol/model/meta-key.ts'
-import { isScope } from '../protocol/seams/access.ts'
 
 /** @param what the name of the definition in the error */
 export function checkMeta(what: string, meta: Meta | undefined): void {

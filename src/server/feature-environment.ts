@@ -1,7 +1,7 @@
 /** The services that a server gives to its features (tools, resources, prompts, completion) and to handler contexts. Types only. */
 
 import type { Deadlines } from '../base/deadlines.ts'
-import type { Change } from '../protocol/seams/ports.ts'
+import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import type { Logging } from './logging.ts'

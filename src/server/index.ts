@@ -3,6 +3,9 @@
 export type { Rate } from '../base/rate.ts'
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../protocol/errors.ts'
+export type { TokenClaims as Grant } from '../protocol/interfaces/access.ts'
+export type { Bus, Change, KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
+export type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 export type { Annotations, Icon, Implementation, Meta } from '../protocol/model/base.ts'
 export type { Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'
@@ -16,9 +19,6 @@ export type { CallToolResult, Tool, ToolAnnotations } from '../protocol/model/to
 export type { TraceContext } from '../protocol/model/trace-context.ts'
 export type { AnySchema } from '../protocol/schema/any-schema.ts'
 export type { JsonSchema } from '../protocol/schema/json-schema.ts'
-export type { TokenClaims as Grant } from '../protocol/seams/access.ts'
-export type { Bus, Change, KeyRing, SealingKey } from '../protocol/seams/ports.ts'
-export type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 export {
   type MatchedValue,
   type TemplateValue,
@@ -26,13 +26,13 @@ export {
   type UriTemplate,
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
-export type { Caller } from './call.ts'
 export { audio, embed, image, link, text } from './content.ts'
 export type { AnswersTo, Context, Questions } from './context.ts'
 export type { Completer, Completers, CompletionContext } from './features/completer.ts'
 export type { PromptDefinition, PromptHandle } from './features/prompts.ts'
 export type { ResourceDefinition, ResourceHandle } from './features/resources.ts'
 export type { ToolDefinition, ToolHandle } from './features/tools.ts'
+export type { Caller } from './incoming-call.ts'
 export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './input/question.ts'
 export { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 export type { Log, LoggingOptions } from './logging.ts'

@@ -2,8 +2,8 @@
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { type Access, permits } from '../protocol/seams/access.ts'
-import type { KeyRing } from '../protocol/seams/ports.ts'
+import { type Access, permits } from '../protocol/interfaces/access.ts'
+import type { KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import { markOf, type Place, readCursor, writeCursor } from './cursor.ts'
 
 interface ListEntry<Item> {
@@ -29,14 +29,14 @@ const MAX_VIEWS = 64
 /** The list as callers with the same scopes see it. */
 interface ListView<Item> {
   items: readonly Item[]
-  /** By the item that precedes the page. */
+  /** The pages, by the item before their first item. */
   pages: Map<string, Params | Promise<Params>>
 }
 
 /** Pages are the same objects until the list changes, so that their JSON text can be kept too. */
 export class Listing<Item> {
   readonly #options: ListingOptions<Item>
-  /** By the caller's relevant scopes. One view, under '', if the list needs no scopes. */
+  /** The views, by those scopes of the caller that matter here. If the list needs no scopes, there is one view, under ''. */
   readonly #views = new BoundedMap<string, ListView<Item>>(MAX_VIEWS)
   #relevant: readonly string[] | undefined
 

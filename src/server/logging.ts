@@ -6,7 +6,7 @@ import type { Params } from '../jsonrpc/message.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
 import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../protocol/model/logging.ts'
-import type { Call } from './call.ts'
+import type { IncomingCall } from './incoming-call.ts'
 import type { Quota } from './quota.ts'
 
 /** Options for log messages to clients. */
@@ -59,7 +59,7 @@ export class Logging {
   }
 
   /** The log of one call. Its messages go to the client that made the call. */
-  forCall(call: Call): Log {
+  forCall(call: IncomingCall): Log {
     return logOf((level, data, logger) => {
       const minimum = call.dialect.logLevel()
       if (minimum === undefined || call.exchange.isOver) return

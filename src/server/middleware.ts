@@ -3,7 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
-import type { Call, Caller } from './call.ts'
+import type { Caller, IncomingCall } from './incoming-call.ts'
 
 /** A request, as middleware sees it. */
 export interface MiddlewareCall {
@@ -35,8 +35,8 @@ export type Middleware = (
 /** Runs the middleware from the first to the last, then `inner`. */
 export function runMiddleware(
   middleware: readonly Middleware[],
-  call: Call,
-  inner: (call: Call) => Params | Promise<Params>,
+  call: IncomingCall,
+  inner: (call: IncomingCall) => Params | Promise<Params>,
   at = 0,
 ): Params | Promise<Params> {
   const current = middleware[at]
@@ -47,9 +47,9 @@ export function runMiddleware(
 }
 
 class View implements MiddlewareCall {
-  readonly #call: Call
+  readonly #call: IncomingCall
 
-  constructor(call: Call) {
+  constructor(call: IncomingCall) {
     this.#call = call
   }
 
@@ -79,7 +79,7 @@ class View implements MiddlewareCall {
 }
 
 /** The name or URI that a call acts on. */
-export function targetOf(call: Pick<Call, 'method' | 'params'>): string | undefined {
+export function targetOf(call: Pick<IncomingCall, 'method' | 'params'>): string | undefined {
   const member = METHODS.get(call.method)?.target
   const value = member === undefined ? undefined : call.params[member]
   return typeof value === 'string' ? value : undefined

@@ -1,9 +1,9 @@
 /** The options of `createServer`. */
 
 import type { Clock } from '../base/clock.ts'
+import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
-import type { Bus, KeyRing } from '../protocol/seams/ports.ts'
 import type { ServerLimits } from './limits.ts'
 import type { LoggingOptions } from './logging.ts'
 

@@ -3,12 +3,12 @@
 import { Deadline, type Deadlines } from '../base/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Call } from './call.ts'
+import type { IncomingCall } from './incoming-call.ts'
 import { Suspended } from './input/replay.ts'
 
 /** @param finish converts the handler's value to a result */
 export function runHandler(
-  call: Call,
+  call: IncomingCall,
   run: () => unknown,
   finish: (value: unknown) => Params | Promise<Params>,
   timeoutMs: number,
@@ -27,7 +27,7 @@ export function runHandler(
 
 /** A running handler. The first of value, error, time limit and suspension ends it. */
 class Running extends Deadline {
-  readonly #call: Call
+  readonly #call: IncomingCall
   readonly #timeoutMs: number
   readonly #deadlines: Deadlines
   readonly #resolve: (result: Params | Promise<Params>) => void
@@ -35,7 +35,7 @@ class Running extends Deadline {
   #isSuspended = false
 
   constructor(
-    call: Call,
+    call: IncomingCall,
     timeoutMs: number,
     deadlines: Deadlines,
     resolve: (result: Params | Promise<Params>) => void,

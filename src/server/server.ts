@@ -2,11 +2,10 @@
 
 import { randomId } from '../base/bytes.ts'
 import { UrlElicitationRequired } from '../protocol/errors.ts'
+import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema } from '../protocol/schema/any-schema.ts'
-import type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
 import { ServerChannel } from './channel.ts'
-import { Core } from './core.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
 import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
@@ -15,6 +14,7 @@ import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
 import type { ServerOptions } from './options.ts'
 import { requiredScopes } from './required-scopes.ts'
+import { ServerState } from './server-state.ts'
 import { StatelessRequests } from './stateless-requests.ts'
 
 /** A server. Pass it to `serveStdio`, `listen` or `connect`, or to `pair` in a test. */
@@ -109,20 +109,20 @@ export interface Server extends Service {
  * await serveStdio(server)
  */
 export function createServer(options: ServerOptions): Server {
-  const core = new Core(options)
+  const serverState = new ServerState(options)
   const channels = new Set<ServerChannel>()
-  const stateless = new StatelessRequests(core)
+  const stateless = new StatelessRequests(serverState)
 
   const forget = (channel: ServerChannel): void => void channels.delete(channel)
   const open = (channelOptions: ChannelOptions): Channel => {
-    const channel = new ServerChannel(core, channelOptions, forget)
+    const channel = new ServerChannel(serverState, channelOptions, forget)
     channels.add(channel)
     return channel
   }
 
   const log = logOf((level, data, logger) => {
-    const message = { level, logger: logger ?? core.info.name, data }
-    for (const channel of channels) channel.log((minimum, quota) => core.logging.write(message, minimum, quota))
+    const message = { level, logger: logger ?? serverState.info.name, data }
+    for (const channel of channels) channel.log((minimum, quota) => serverState.logging.write(message, minimum, quota))
   })
 
   const close = async (): Promise<void> => {
@@ -131,25 +131,25 @@ export function createServer(options: ServerOptions): Server {
   }
 
   return {
-    name: core.info.name,
-    version: core.info.version,
+    name: serverState.info.name,
+    version: serverState.info.version,
     tool: (name: string, definition: unknown, handler?: unknown) =>
       typeof definition === 'function'
-        ? core.tools.define(name, {}, definition as AnyToolHandler)
-        : core.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
-    resource: (uri, definition, handler) => core.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
-    prompt: (name, definition, handler) => core.prompts.define(name, definition, handler as AnyPromptHandler),
+        ? serverState.tools.define(name, {}, definition as AnyToolHandler)
+        : serverState.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
+    resource: (uri, definition, handler) => serverState.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
+    prompt: (name, definition, handler) => serverState.prompts.define(name, definition, handler as AnyPromptHandler),
     use: (middleware) => {
-      core.middleware = [...core.middleware, middleware]
+      serverState.middleware = [...serverState.middleware, middleware]
     },
-    resourceChanged: (uri) => core.resources.changed(uri),
+    resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => core.openPages.complete(elicitationId),
+    completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
     open,
-    answer: (request, outlet, sender) => stateless.answer(request, outlet, sender, core.revision(sender.version)),
-    versions: core.supported.map((revision) => revision.version),
-    requiredScopes: (request) => requiredScopes(request, core),
-    mirroredParams: (tool) => core.tools.mirroredParams(tool),
+    answer: (request, outlet, sender) => stateless.answer(request, outlet, sender, serverState.revision(sender.version)),
+    versions: serverState.supported.map((revision) => revision.version),
+    requiredScopes: (request) => requiredScopes(request, serverState),
+    mirroredParams: (tool) => serverState.tools.mirroredParams(tool),
     close,
   }
 }

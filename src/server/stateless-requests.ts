@@ -4,28 +4,34 @@ import { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params, RequestMessage } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Answering, Sender } from '../protocol/seams/service.ts'
+import type { Answering, Sender } from '../protocol/interfaces/service.ts'
 import type { Revision } from '../revisions/revision.ts'
-import type { Call } from './call.ts'
-import type { Core } from './core.ts'
 import { runStateless } from './dialect/stateless.ts'
+import type { IncomingCall } from './incoming-call.ts'
+import type { ServerState } from './server-state.ts'
 import { Listener } from './subscriptions.ts'
 
 export class StatelessRequests {
-  readonly #core: Core
+  readonly #serverState: ServerState
   readonly #open = new Set<StatelessExchange>()
   readonly #onIdle: (() => void)[] = []
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(serverState: ServerState) {
+    this.#serverState = serverState
   }
 
   answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
     const exchange = new StatelessExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
-      const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
-      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#core.quotas.of(account), listen, canListen })
+      const listen = (call: IncomingCall): Promise<Params> => exchange.listen(call.params, this.#serverState)
+      runStateless(exchange, revision, {
+        serverState: this.#serverState,
+        principal,
+        quota: this.#serverState.quotas.of(account),
+        listen,
+        canListen,
+      })
     } catch {
       exchange.failUnexpectedly()
     }
@@ -52,8 +58,8 @@ export class StatelessRequests {
 class StatelessExchange extends Exchange implements Answering {
   #listener: Listener | undefined
 
-  listen(params: Params, core: Core): Promise<Params> {
-    this.#listener = new Listener(this, params, core, false)
+  listen(params: Params, serverState: ServerState): Promise<Params> {
+    this.#listener = new Listener(this, params, serverState, false)
     return this.#listener.run(() => {})
   }
 

@@ -5,15 +5,15 @@ import type { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
+import { type Access, demand, permits } from '../protocol/interfaces/access.ts'
+import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import { META } from '../protocol/model/base.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
-import { type Access, demand, permits } from '../protocol/seams/access.ts'
-import type { Change } from '../protocol/seams/ports.ts'
 import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
 import type { ChangeListener } from './change-listeners.ts'
-import type { Core } from './core.ts'
 import type { ServerLimits } from './limits.ts'
 import { scopesOfAll } from './required-scopes.ts'
+import type { ServerState } from './server-state.ts'
 
 /** The notification for a change. */
 export function changeNotice(change: Change): { method: string; params: Params | undefined } {
@@ -36,17 +36,17 @@ export const covers = (subscribed: string, changed: string): boolean =>
 export class Listener implements ChangeListener {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
-  readonly #core: Core
+  readonly #serverState: ServerState
   readonly #tellsEnd: boolean
   #end: () => void = () => {}
 
   /** @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own */
-  constructor(exchange: Exchange, params: Params, core: Core, tellsEnd: boolean) {
+  constructor(exchange: Exchange, params: Params, serverState: ServerState, tellsEnd: boolean) {
     this.#exchange = exchange
-    this.#core = core
+    this.#serverState = serverState
     this.#tellsEnd = tellsEnd
-    this.#filter = honoured(params.notifications, core)
-    demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, core))
+    this.#filter = honoured(params.notifications, serverState)
+    demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, serverState))
   }
 
   /** Acknowledges the request, then sends notices. Resolves when the server ends it. */
@@ -54,12 +54,12 @@ export class Listener implements ChangeListener {
     const { id } = this.#exchange
     const about = { [META.subscriptionId]: id }
     void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
-    this.#core.changeListeners.add(this)
+    this.#serverState.changeListeners.add(this)
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })
       this.#exchange.onAborted = this.#end
     }).finally(() => {
-      this.#core.changeListeners.delete(this)
+      this.#serverState.changeListeners.delete(this)
       onOver()
     })
   }
@@ -97,31 +97,31 @@ export class Listener implements ChangeListener {
   /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
     const isCovered = this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed)) ?? false
-    return isCovered && permits(this.#exchange.outlet.sender as Access, this.#core.resources.scopesOf(changed))
+    return isCovered && permits(this.#exchange.outlet.sender as Access, this.#serverState.resources.scopesOf(changed))
   }
 }
 
 /** The part of the requested notices that this server can send. */
-function honoured(wanted: unknown, core: Core): SubscriptionFilter {
+function honoured(wanted: unknown, serverState: ServerState): SubscriptionFilter {
   if (!isObject(wanted)) throw new McpError('ERR_INVALID_PARAMS', 'params.notifications must be an object')
   const filter: SubscriptionFilter = {}
-  if (wanted.toolsListChanged === true && core.tools.isOffered) filter.toolsListChanged = true
-  if (wanted.promptsListChanged === true && core.prompts.isOffered) filter.promptsListChanged = true
-  if (wanted.resourcesListChanged === true && core.resources.isOffered) filter.resourcesListChanged = true
+  if (wanted.toolsListChanged === true && serverState.tools.isOffered) filter.toolsListChanged = true
+  if (wanted.promptsListChanged === true && serverState.prompts.isOffered) filter.promptsListChanged = true
+  if (wanted.resourcesListChanged === true && serverState.resources.isOffered) filter.resourcesListChanged = true
   const uris = wanted.resourceSubscriptions
   if (uris !== undefined) {
     if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== 'string'))
       throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
-    if (uris.length > core.limits.maxSubscriptions) throw tooMany(core.limits.maxSubscriptions)
+    if (uris.length > serverState.limits.maxSubscriptions) throw tooMany(serverState.limits.maxSubscriptions)
     const long = (uris as string[]).find(({ length }) => length > MAX_URI_LENGTH)
     if (long !== undefined)
       throw new McpError(
         'ERR_INVALID_PARAMS',
         `A URI in params.notifications.resourceSubscriptions has ${long.length} characters; at most ${MAX_URI_LENGTH} are accepted`,
       )
-    const max = maxSubscriptionChars(core.limits)
+    const max = maxSubscriptionChars(serverState.limits)
     if (lengthOf(uris as string[]) > max) throw tooLong(max)
-    if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
+    if (serverState.resources.isOffered) filter.resourceSubscriptions = uris as string[]
   }
   return filter
 }

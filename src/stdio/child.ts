@@ -24,7 +24,7 @@ export interface ProcessOptions {
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** How much of standard error is kept for error messages, which quote only the last lines; and the longest part of a line. */
+/** How much of standard error is kept for error messages. A longer line is delivered in parts of this size. */
 const MAX_STDERR_CHARS = 64 * 1024
 const DEFAULT_SHUTDOWN_MS = 2000
 const GROUP_POLL_MS = 20

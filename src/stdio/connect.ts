@@ -1,7 +1,7 @@
 /** The target of a connection to a server process. */
 
 import { redactText } from '../base/text/redact.ts'
-import type { Target } from '../protocol/seams/link.ts'
+import type { Target } from '../protocol/interfaces/link.ts'
 import type { ProcessOptions } from './child.ts'
 
 /** Options of {@link processTarget}. */

@@ -6,7 +6,7 @@ import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
-import type { Service } from '../protocol/seams/service.ts'
+import type { Service } from '../protocol/interfaces/service.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
@@ -18,7 +18,7 @@ export interface ServeStdioOptions extends Partial<ReadBounds> {
   maxPendingBytes?: number
   /** How long requests in progress may take after the client has closed the input. Default: 300 ms. */
   graceMs?: number
-  /** Streams to use instead of standard input and output. The process is then not ended. */
+  /** Streams to use instead of standard input and output. With them, the end of the connection does not end the process. */
   streams?: { input: Readable; output: Writable }
 }
 
@@ -139,7 +139,10 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
 }
 
-/** Ends with a signal and with the parent process, because another process may keep the input open. */
+/**
+ * Stops serving on SIGTERM or SIGINT, or when the parent process exits. The end of input is not enough, because another process may
+ * keep it open.
+ */
 function followProcess(onSignal: () => void, onOrphaned: () => void): (() => void)[] {
   const parent = process.ppid
   const timer = setInterval(() => {

@@ -4,8 +4,8 @@ import { Client } from '../client/client.ts'
 import { memoryTarget } from '../client/memory-link.ts'
 import type { ConnectOptions } from '../client/options.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import type { Link, Target } from '../protocol/seams/link.ts'
-import type { Service } from '../protocol/seams/service.ts'
+import type { Link, Target } from '../protocol/interfaces/link.ts'
+import type { Service } from '../protocol/interfaces/service.ts'
 
 /** A message between client and server. */
 export interface WireMessage {

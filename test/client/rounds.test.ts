@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answers } from '../../src/client/answers.ts'
+import type { Answers } from '../../src/client/answer-server.ts'
 import { Client } from '../../src/client/client.ts'
 import { Declined } from '../../src/protocol/errors.ts'
 import { proves } from '../support/proves.ts'

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import type { ConnectOptions } from '../../src/client/options.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'

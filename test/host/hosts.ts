@@ -7,8 +7,8 @@ import { createHost, describeQuestion, type Host, type HostEvent, type HostOptio
 import type { Model, ModelPart, ModelRequest } from '../../src/host/language-models/language-model.ts'
 import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
+import { isService } from '../../src/protocol/interfaces/service.ts'
 import type { CallToolResult } from '../../src/protocol/model/tools.ts'
-import { isService } from '../../src/protocol/seams/service.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
 export const YES: Answer = { kind: 'allow', scope: 'once' }

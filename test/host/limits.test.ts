@@ -48,7 +48,7 @@ describe('rules with limits', () => {
     const host = await hostWith({ servers, ask: person(), policy: policyWith({ resultBytes: 1_000 }, action) })
     const text = textOf(await host.call('worker__work'))
     expect(text.length).toBeLessThan(1_300)
-    expect(text).toContain('the limit is 1000 (maxBytes)')
+    expect(text).toContain('the limit is 1000 bytes (maxResultBytes, or resultBytes in a rule)')
     const whole = await hostWith({ servers: worker().servers, ask: person(), policy: policyWith(undefined, action) })
     expect(textOf(await whole.call('worker__work'))).toHaveLength(5_000)
   })

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import { type ConnectAnywhereOptions, connect } from '../../src/index.ts'
 import type { ListeningProcess } from '../support/listening-process.ts'
 import { startEverything } from './everything.ts'

@@ -2,10 +2,10 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import type { ConnectOptions } from '../../src/client/options.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { connect } from '../../src/index.ts'
-import type { Target } from '../../src/protocol/seams/link.ts'
+import type { Target } from '../../src/protocol/interfaces/link.ts'
 import { processTarget } from '../../src/stdio/index.ts'
 import { proves } from '../support/proves.ts'
 import { everythingServer } from './everything.ts'

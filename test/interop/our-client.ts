@@ -1,8 +1,8 @@
 /** Our client, connected to a server of somebody else, with everything it heard. */
 
-import type { Answers, FormRequest, UrlRequest } from '../../src/client/answers.ts'
+import type { Answers, FormRequest, UrlRequest } from '../../src/client/answer-server.ts'
 import type { Client } from '../../src/client/client.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import { connect } from '../../src/index.ts'
 import type { ContentBlock } from '../../src/protocol/model/content.ts'
 import type { LogMessage } from '../../src/protocol/model/logging.ts'

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
-import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { verdictMemory } from '../../src/client/dialect-memory.ts'
 import { connect } from '../../src/index.ts'
 import { startListening } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'

@@ -259,7 +259,7 @@ describe('a batch', () => {
 
   test('a batch over its limit is refused with the name of the limit', () => {
     expect(of(Array.from({ length: 51 }, () => 1))).toMatchObject({
-      error: { code: -32600, message: 'A batch holds 51 messages; at most 50 are accepted (maxBatch)' },
+      error: { code: -32600, message: 'The batch contains 51 messages; at most 50 are accepted (maxBatch)' },
     })
   })
 })

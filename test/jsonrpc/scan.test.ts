@@ -62,7 +62,7 @@ describe('keys of one object', () => {
 
 describe('the values of a message', () => {
   const small: ScanBounds = { maxDepth: 9, maxKeys: 100, maxValues: 10 }
-  const tooMany = { code: -32600, message: 'The message holds more than 10 values (maxValues)' }
+  const tooMany = { code: -32600, message: 'The message contains more than 10 values (maxValues)' }
 
   test.each([
     ['numbers', (count: number) => JSON.stringify(Array(count).fill(1))],
@@ -91,7 +91,7 @@ describe('the values of a message', () => {
     expect(read(call(100_000 - 4), DEFAULT_READ_BOUNDS)).toMatchObject({
       kind: 'malformed',
       id: 7,
-      error: { message: 'The message holds more than 100000 values (maxValues)' },
+      error: { message: 'The message contains more than 100000 values (maxValues)' },
     })
   })
 })

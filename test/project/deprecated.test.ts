@@ -35,8 +35,8 @@ test.each([
   ['src/server/options.ts', '  logging?:'],
   ['src/server/input/question.ts', 'export function sampling('],
   ['src/server/input/question.ts', 'export function rootList('],
-  ['src/client/answers.ts', '  sample?:'],
-  ['src/client/answers.ts', '  roots?:'],
+  ['src/client/answer-server.ts', '  sample?:'],
+  ['src/client/answer-server.ts', '  roots?:'],
   ['src/client/options.ts', '  logLevel?:'],
 ])('in %s the declaration "%s" is marked as deprecated, with the date', (path, declaration) => {
   expect(commentOf(path, declaration)).toMatch(/@deprecated[\s\S]*2027-07-28/)

@@ -4,7 +4,7 @@ import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
-import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/http.ts'
+import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/fetch-json.ts'
 import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../../src/auth/server/limits.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'

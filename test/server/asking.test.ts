@@ -207,7 +207,9 @@ describe.each(withElicitation)('forms in %s', (revision) => {
         return { action: 'cancel' }
       },
     )
-    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form has strings, numbers, booleans and choices/)
+    expect((await run(client)).text).toMatch(
+      /form field "address" has type "object"; a form allows only strings, numbers, booleans and choices/,
+    )
     expect(asked).toBe(0)
   })
 

@@ -122,7 +122,7 @@ test('invalid definitions are refused', () => {
   const server = newServer()
   server.prompt('a', {}, () => 'x')
   expect(() => server.prompt('a', {}, () => 'x')).toThrow('The prompt "a" is already defined')
-  expect(() => server.prompt('', {}, () => 'x')).toThrow("A prompt's name has 1 to 128 characters")
+  expect(() => server.prompt('', {}, () => 'x')).toThrow('A prompt name must have 1 to 128 characters')
   expect(() => server.prompt('b', { input: z.string() as never }, () => 'x')).toThrow('the input schema must be an object with properties')
   expect(() => server.prompt('c', { complete: { x: () => [] } }, () => 'x')).toThrow('has no argument "x" to complete')
 })

@@ -331,7 +331,7 @@ describe('limits', () => {
     const { error } = await round(server, answering(last, { q2: accept }))
     expect(error).toMatchObject({
       code: -32603,
-      message: 'The call has asked questions in 3 rounds, the maximum (limits.maxRounds); use a task',
+      message: 'The call has asked questions in 3 rounds, the maximum (limits.maxRounds); ask several questions in one round',
     })
   })
 
@@ -346,7 +346,7 @@ describe('limits', () => {
     expect((await carrying(60_000)).result.resultType).toBe('input_required')
     expect((await carrying(70_000)).error).toMatchObject({
       code: -32603,
-      message: expect.stringMatching(/more than 65536; use a task$/),
+      message: expect.stringMatching(/more than 65536; store large values yourself and keep only an id in ctx\.once$/),
     })
   })
 

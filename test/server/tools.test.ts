@@ -235,7 +235,7 @@ test('an invalid definition is refused with the reason when it is registered', (
   server.tool('taken', {}, () => 'x')
   expect(() => server.tool('taken', {}, () => 'x')).toThrow('The tool "taken" is already defined')
   expect(() => server.tool('has space', {}, () => 'x')).toThrow(
-    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "has space"',
+    'A tool name must have 1 to 128 characters from `A-Z a-z 0-9 _ . -`; got "has space"',
   )
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
@@ -259,11 +259,13 @@ test('tool names have no slash by default, and clients accept any name', async (
   proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
   const strict = newServer()
   expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
-    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "files/read" (the option slashesInToolNames allows slashes)',
+    'A tool name must have 1 to 128 characters from `A-Z a-z 0-9 _ . -`; got "files/read" (the option slashesInToolNames allows slashes)',
   )
   for (const name of ['a b', 'a,b', 'ä', '', 'x'.repeat(129)]) {
-    expect(() => strict.tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
-    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
+    expect(() => strict.tool(name, {}, () => 'x')).toThrow('A tool name must have 1 to 128 characters from')
+    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow(
+      'A tool name must have 1 to 128 characters from',
+    )
   }
   for (const name of ['a', 'A-1_b.c', 'x'.repeat(128)]) strict.tool(name, {}, () => 'x')
   const lax = newServer({ slashesInToolNames: true })

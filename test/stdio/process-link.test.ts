@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Incoming } from '../../src/jsonrpc/message.ts'
-import type { Link } from '../../src/protocol/seams/link.ts'
+import type { Link } from '../../src/protocol/interfaces/link.ts'
 import { type ProcessTargetOptions, processTarget } from '../../src/stdio/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
 

@@ -9,7 +9,7 @@ import { Endpoint } from '../../src/http/server/endpoint.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from '../../src/http/server/fixed-limits.ts'
 import { listenWith } from '../../src/http/server/listen.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
-import { NodeExchange } from '../../src/http/server/runtime/node.ts'
+import { NodeRequestReply } from '../../src/http/server/runtime/node.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream, portOf } from './http-requests.ts'
@@ -78,7 +78,7 @@ export async function serveInFakeTime(
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
   const endpoint = new Endpoint(server, options, clock, fixedLimits(options.limits))
   const at = createHttpServer((request, response) => {
-    const exchange = new NodeExchange(request, response, undefined, endpoint.limits.stallMs)
+    const exchange = new NodeRequestReply(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(exchange, exchange)
   })
   await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve))

@@ -3,7 +3,7 @@
 import { safeFetch } from '../fetch/safe-fetch.ts'
 import { oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { discover } from './discovery/discover.ts'
-import { DEFAULT_OAUTH_LIMITS } from './http.ts'
+import { DEFAULT_OAUTH_LIMITS } from './fetch-json.ts'
 
 /** Options for `discoverAuthorization`. */
 export interface DiscoverAuthorizationOptions {

@@ -3,7 +3,7 @@
 export { memoryTokenStore, type TokenStore } from '../store/token-store.ts'
 export { type DiscoverAuthorizationOptions, type DiscoveredAuthorization, discoverAuthorization } from './discover-authorization.ts'
 export type { AuthFailure } from './errors.ts'
-export { DEFAULT_OAUTH_LIMITS, type OAuthLimits } from './http.ts'
+export { DEFAULT_OAUTH_LIMITS, type OAuthLimits } from './fetch-json.ts'
 export { clientCredentials, type EnterpriseOptions, enterprise, type Supply, workloadIdentity } from './login/machine-grants.ts'
 export type { GrantContext, OAuthGrant, ObtainedTokens } from './login/oauth-grant.ts'
 export type { Redirect, RedirectOptions } from './login/redirect.ts'

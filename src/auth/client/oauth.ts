@@ -6,7 +6,7 @@
  * in, `server-tokens.ts` carries the steps out.
  */
 
-import type { Authorizer } from '../../protocol/seams/authorizer.ts'
+import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 import { memoryTokenStore } from '../store/token-store.ts'
 import type { OAuthOptions } from './options.ts'
 import { ServerAuthorization } from './server-authorization.ts'

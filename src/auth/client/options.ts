@@ -2,7 +2,7 @@
 
 import type { SafeFetchOptions } from '../fetch/safe-fetch.ts'
 import type { TokenStore } from '../store/token-store.ts'
-import type { OAuthLimits } from './http.ts'
+import type { OAuthLimits } from './fetch-json.ts'
 import type { OAuthGrant } from './login/oauth-grant.ts'
 import type { LoginOptions } from './login/redirect.ts'
 import type { OAuthClientOptions } from './registration/client-registration.ts'

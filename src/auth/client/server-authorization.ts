@@ -1,6 +1,7 @@
 /** The authorization of requests to one server: adds tokens, renews them in time, and logs in when a request is refused. */
 
-import type { Refusal, SentRequest } from '../../protocol/seams/authorizer.ts'
+import { SharedWork } from '../../base/shared-work.ts'
+import type { Refusal, SentRequest } from '../../protocol/interfaces/authorizer.ts'
 import type { TokenStore } from '../store/token-store.ts'
 import { type OAuthChallenge, oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { includesAll, scopesIn } from './discovery/scopes.ts'
@@ -8,7 +9,6 @@ import { isSecureUrl } from './discovery/urls.ts'
 import { authError } from './errors.ts'
 import type { OAuthOptions } from './options.ts'
 import { type Outcome, ServerTokens } from './server-tokens.ts'
-import { SharedWork } from './shared-work.ts'
 import { isExpired, isFresh } from './tokens/tokens.ts'
 
 /** How long to wait before an operation that was refused in spite of more scopes may cause another login. */

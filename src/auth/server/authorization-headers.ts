@@ -1,6 +1,6 @@
 /** The two headers of authorization: `Authorization` of a request, and `WWW-Authenticate` of a refusal. */
 
-import type { RequestHead } from '../../protocol/seams/access.ts'
+import type { RequestHead } from '../../protocol/interfaces/access.ts'
 
 export type Credentials =
   | { kind: 'none' }

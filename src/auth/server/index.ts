@@ -1,6 +1,6 @@
 /** The server side of `portico/auth`. */
 
-export type { HttpAuth } from '../../protocol/seams/access.ts'
+export type { HttpAuth } from '../../protocol/interfaces/access.ts'
 export type { DpopOptions } from './dpop/proof.ts'
 export { memoryReplays, type ReplayStore } from './dpop/replays.ts'
 export { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'

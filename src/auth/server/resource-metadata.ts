@@ -1,7 +1,7 @@
 /** The protected resource metadata: tells clients without a token where to get one (RFC 9728). */
 
 import { McpError } from '../../protocol/errors.ts'
-import { isScope } from '../../protocol/seams/access.ts'
+import { isScope } from '../../protocol/interfaces/access.ts'
 import { secureUrl } from './secure-url.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'

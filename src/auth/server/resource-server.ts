@@ -10,7 +10,7 @@ import {
   type PublicDocument,
   permits,
   type RequestHead,
-} from '../../protocol/seams/access.ts'
+} from '../../protocol/interfaces/access.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader, readCredentials } from './authorization-headers.ts'
 import { sealedNonces } from './dpop/nonces.ts'
 import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'

@@ -16,9 +16,9 @@ import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
+import type { OpenLink } from '../open-link.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
-import type { Wire } from '../wire.ts'
 import { type ClientDialect, changeIn, checkSendable, type ServerDescription } from './dialect.ts'
 
 /** A reason longer than this is cut: it is only shown and logged. */
@@ -27,27 +27,27 @@ const MAX_REASON_CHARS = 1000
 export class ClientSession implements ClientDialect {
   readonly revision: Revision
   readonly server: ServerDescription
-  readonly #wire: Wire
+  readonly #openLink: OpenLink
   readonly #settings: Settings
   readonly #declared: ClientCapabilities
   readonly #subscribed = new Set<string>()
   #listening: Promise<void> = Promise.resolve()
 
-  private constructor(wire: Wire, settings: Settings, revision: Revision, declared: ClientCapabilities, server: ServerDescription) {
-    this.#wire = wire
+  private constructor(openLink: OpenLink, settings: Settings, revision: Revision, declared: ClientCapabilities, server: ServerDescription) {
+    this.#openLink = openLink
     this.#settings = settings
     this.revision = revision
     this.#declared = declared
     this.server = server
-    wire.onRequest = (exchange) => this.#onRequest(exchange)
-    wire.onNotification = (message) => this.#onNotification(message)
-    wire.version = revision.version
-    wire.acceptsBatch = revision.hasBatches
-    wire.unreadableId = revision.omitsUnreadableId ? undefined : null
+    openLink.onRequest = (exchange) => this.#onRequest(exchange)
+    openLink.onNotification = (message) => this.#onNotification(message)
+    openLink.version = revision.version
+    openLink.acceptsBatch = revision.hasBatches
+    openLink.unreadableId = revision.omitsUnreadableId ? undefined : null
   }
 
   /** Opens a session. Throws ERR_VERSION_UNSUPPORTED when the server answers with an unsupported revision. */
-  static async open(wire: Wire, settings: Settings, options: CallOptions): Promise<ClientSession> {
+  static async open(openLink: OpenLink, settings: Settings, options: CallOptions): Promise<ClientSession> {
     const offered = offerHandshake(settings.supported)
     if (!offered)
       throw new McpError(
@@ -60,14 +60,14 @@ export class ClientSession implements ClientDialect {
       capabilities: declared,
       clientInfo: settings.info,
     })
-    wire.version = undefined
-    const result = await shakeHands(wire, params, settings, options)
+    openLink.version = undefined
+    const result = await shakeHands(openLink, params, settings, options)
     const revision = revisionAnswered(result.protocolVersion)
     if (revision?.dialect !== 'session' || !settings.supported.includes(revision)) {
       throw versionError(result.protocolVersion, settings)
     }
-    const session = new ClientSession(wire, settings, revision, declaredIn(declared, revision), describe(result))
-    wire.notify('notifications/initialized')
+    const session = new ClientSession(openLink, settings, revision, declaredIn(declared, revision), describe(result))
+    openLink.notify('notifications/initialized')
     if (settings.logLevel && session.server.capabilities.logging) await session.setLogLevel(settings.logLevel)
     return session
   }
@@ -86,7 +86,7 @@ export class ClientSession implements ClientDialect {
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
     const fitted = this.revision.downgradeParams(method, params)
-    return this.#wire.request(
+    return this.#openLink.request(
       method,
       fitted,
       (id, progressToken) => requestJson(id, method, withMeta(fitted, options.meta, progressToken)),
@@ -107,7 +107,7 @@ export class ClientSession implements ClientDialect {
   }
 
   announceRoots(): void {
-    if (this.#declared.roots?.listChanged) this.#wire.notify('notifications/roots/list_changed')
+    if (this.#declared.roots?.listChanged) this.#openLink.notify('notifications/roots/list_changed')
   }
 
   refreshCapabilities(): void {
@@ -178,7 +178,7 @@ export class ClientSession implements ClientDialect {
         return
       case 'notifications/cancelled': {
         const id = params?.requestId
-        if (isId(id)) this.#wire.cancel(id, asText(params?.reason ?? 'The server withdrew its request').slice(0, MAX_REASON_CHARS))
+        if (isId(id)) this.#openLink.cancel(id, asText(params?.reason ?? 'The server withdrew its request').slice(0, MAX_REASON_CHARS))
         return
       }
       case 'notifications/elicitation/complete': {
@@ -200,9 +200,9 @@ function withMeta(params: Params, meta: Params | undefined, progressToken: Id | 
 const declaredIn = (capabilities: ClientCapabilities, revision: Revision): ClientCapabilities =>
   revision.downgradeParams('initialize', { capabilities }).capabilities as ClientCapabilities
 
-async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
+async function shakeHands(openLink: OpenLink, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {
-    return await wire.request('initialize', params, (id) => requestJson(id, 'initialize', params), options)
+    return await openLink.request('initialize', params, (id) => requestJson(id, 'initialize', params), options)
   } catch (error) {
     const versions = error instanceof RemoteError ? versionsIn(error.data) : undefined
     throw versions ? versionError(versions.join(', '), settings, error) : error

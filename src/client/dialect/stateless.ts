@@ -11,16 +11,16 @@ import { META } from '../../protocol/model/base.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import type { Revision } from '../../revisions/revision.ts'
+import type { OpenLink } from '../open-link.ts'
 import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
-import type { Wire } from '../wire.ts'
 import { type ClientDialect, changeIn, checkResultType, checkSendable, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
   readonly server: ServerDescription
-  readonly #wire: Wire
+  readonly #openLink: OpenLink
   readonly #settings: Settings
   /** The metadata of all requests, serialised once. */
   #envelope = ''
@@ -30,17 +30,17 @@ export class ClientStateless implements ClientDialect {
   #opening: Listen[] = []
   #isClosed = false
 
-  constructor(wire: Wire, settings: Settings, revision: Revision, server: ServerDescription) {
-    this.#wire = wire
+  constructor(openLink: OpenLink, settings: Settings, revision: Revision, server: ServerDescription) {
+    this.#openLink = openLink
     this.#settings = settings
     this.revision = revision
     this.server = server
     this.#logLevel = settings.logLevel
     this.refreshCapabilities()
-    wire.onNotification = (message) => this.#onNotification(message)
-    wire.unreadableId = undefined
-    wire.mayAnswer = false
-    wire.version = revision.version
+    openLink.onNotification = (message) => this.#onNotification(message)
+    openLink.unreadableId = undefined
+    openLink.mayAnswer = false
+    openLink.version = revision.version
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
@@ -94,7 +94,7 @@ export class ClientStateless implements ClientDialect {
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
     const write = (id: Id, token: Id | undefined): string => this.#withMeta(id, method, params, token, options.meta)
-    return this.#wire.request(method, params, write, options, (result) => this.#read(method, result))
+    return this.#openLink.request(method, params, write, options, (result) => this.#read(method, result))
   }
 
   #read(method: string, result: Params): Params {
@@ -135,7 +135,7 @@ export class ClientStateless implements ClientDialect {
       listen.id = id
       return this.#withMeta(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
-    const ended = this.#wire.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
+    const ended = this.#openLink.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
     const deadline = this.#limitAcknowledgement(listen)
     const { onWarning } = this.#settings
     const fail = (error: unknown): void => {
@@ -167,7 +167,7 @@ export class ClientStateless implements ClientDialect {
     const start = (): Deadline =>
       deadlines.set(limits.timeoutMs, () => {
         // While a person logs in, the timeout starts again.
-        if (this.#wire.isHeld) deadline = start()
+        if (this.#openLink.isHeld) deadline = start()
         else listen.controller.abort(notAcknowledged(limits.timeoutMs))
       })
     let deadline = start()
@@ -175,12 +175,12 @@ export class ClientStateless implements ClientDialect {
   }
 
   #reopen(listen: Listen, attempt = 0): void {
-    if (this.#isClosed || this.#listen !== listen || this.#wire.isClosed) return
+    if (this.#isClosed || this.#listen !== listen || this.#openLink.isClosed) return
     const { clock, onWarning } = this.#settings
     // Random waits, so that many clients of one server do not reconnect at the same moment.
     const waitMs = attempt === 0 ? REOPEN_MS : Math.min(MAX_REOPEN_MS, REOPEN_MS * 2 ** attempt) * (0.5 + Math.random() / 2)
     clock.after(waitMs, () => {
-      if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0 || this.#wire.isClosed) return
+      if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0 || this.#openLink.isClosed) return
       this.#open(new Listen(listen.filter)).then(
         () => this.#tellMissed(listen.filter),
         (error: unknown) => {
@@ -221,7 +221,7 @@ export class ClientStateless implements ClientDialect {
   /** The server ends a listen request. It may name the request id or the subscription id. */
   #onCancelled(...names: unknown[]): void {
     for (const listen of [this.#listen, ...this.#opening]) {
-      if (listen?.id !== undefined && names.includes(listen.id)) this.#wire.abandon(listen.id, cancelledByServer())
+      if (listen?.id !== undefined && names.includes(listen.id)) this.#openLink.abandon(listen.id, cancelledByServer())
     }
   }
 
@@ -236,7 +236,7 @@ export class ClientStateless implements ClientDialect {
 const REOPEN_MS = 1000
 const MAX_REOPEN_MS = 30_000
 
-/** Failures of the network, not decisions of the server. */
+/** Errors after which the client listens again: failures of the network, not decisions of the server. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 

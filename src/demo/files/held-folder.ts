@@ -140,7 +140,7 @@ export class HeldFolder {
     return join(this.root, ...this.segments)
   }
 
-  /** The folder may have been moved out of the root in the meantime. */
+  /** Throws if the folder was moved out of the root after it was opened. */
   async #checkHandle(handle: FileHandle): Promise<void> {
     if (!isWithin(this.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw moved(this.relative())
   }

@@ -60,12 +60,12 @@ export class Watches {
     // Moved to the end: the map is ordered by the last request.
     this.#watches.delete(key)
     this.#watches.set(key, watched)
-    // Both are limited: a file has many equivalent URIs, and a folder any number of names.
+    // Names and URIs are limited: a folder may have any number of names, and a file has many equivalent URIs.
     const uris = watched.uris.get(name) ?? new Set()
     if (watched.uris.size < MAX_NAMES && uris.size < MAX_SPELLINGS) watched.uris.set(name, uris.add(uri))
     for (const [oldest, { watcher }] of this.#watches) {
       if (this.#watches.size <= this.#area.limits.maxWatched) break
-      // The list of resources needs these.
+      // The list of resources needs the watchers of the operator's folders.
       if (this.#area.operator.some(({ real }) => real === oldest)) continue
       watcher.close()
       this.#watches.delete(oldest)

@@ -51,7 +51,7 @@ export async function performUse<T>(
 }
 
 /**
- * Sends with the client of the server. The pin is checked when the client is connected and its lists were read, because the
+ * Sends with the server's client. Before that it checks the pin again, after the client has connected and read its lists, because the
  * server may have been replaced since the decision.
  */
 export const sendPinned = <T>(

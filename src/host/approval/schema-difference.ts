@@ -1,7 +1,7 @@
 /** Lists the changes between two JSON Schemas, and marks those that make the schema accept more. */
 
 import { asText } from '../../base/as-text.ts'
-import { canonicalJson } from '../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../protocol/model/digest-json.ts'
 import { isEqual } from '../../protocol/schema/equality.ts'
 import { at, type Change, changeOf, textChange } from './change.ts'
 

@@ -1,6 +1,6 @@
 /** Measures how similar two definitions are, to recognise renamed ones. */
 
-import { canonicalJson } from '../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../protocol/model/digest-json.ts'
 import type { Primitive } from './pin.ts'
 
 /** A definition that is at least this similar to a removed one counts as renamed. */

@@ -111,7 +111,7 @@ interface Owned {
   owners: Map<string, string>
 }
 
-/** By code units, so that the order is the same in every locale. */
+/** Compares texts by code units, so that the order is the same in every locale. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Sorts names. Names that need no change come first. */

@@ -49,7 +49,7 @@ export function checkPlaceholders(text: string): string | undefined {
   const secret = decisive.find(({ kind, name }) => kind === 'secret' || (kind === 'env' && isSecretName(name)))
   if (secret) return `\${${secret.kind}:${secret.name}} is a secret, ${ALLOWED_PLACES}`
   const [first] = decisive
-  if (first && hasUserInfo(url)) return `\${${first.kind}:${first.name}} is next to user information (before an @), ${ALLOWED_PLACES}`
+  if (first && hasUserInfo(url)) return `\${${first.kind}:${first.name}} is in a URL with user information (before an @), ${ALLOWED_PLACES}`
   return undefined
 }
 

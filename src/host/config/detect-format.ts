@@ -52,7 +52,7 @@ export function detectFormat(file: string, document: unknown): ConfigFormat {
 }
 
 /**
- * Never returns the format of our own list: a file that looks like it may have come with a project. A file of unknown shape is read
+ * Never returns our own format: a project may contain a file of that shape, and it must not be trusted. A file of unknown shape is read
  * as the most common format, so that the reader can report what is wrong with it.
  */
 function detectByShape(document: unknown): ConfigFormat {

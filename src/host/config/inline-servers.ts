@@ -1,7 +1,7 @@
 /** Turns the short forms of a server in `HostOptions.servers` into server specifications. */
 
 import { McpError } from '../../protocol/errors.ts'
-import { isService, type Service } from '../../protocol/seams/service.ts'
+import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import type { ProcessTargetOptions } from '../../stdio/connect.ts'
 import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 

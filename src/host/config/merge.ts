@@ -33,7 +33,7 @@ export function mergeServers(first: readonly ServerSpec[], more: readonly Server
 function joinProvenance(known: ServerSpec, also: ServerSpec): ServerSpec {
   const { isDisabled, ...rest } = known
   const provenance = [...known.provenance, ...also.provenance.filter((from) => !known.provenance.some((other) => isSame(from, other)))]
-  // Disabled only if it is disabled everywhere. This starts nothing.
+  // Disabled only if it is disabled in all files. An enabled server is still not started here.
   return { ...rest, provenance, ...(isDisabled && also.isDisabled && { isDisabled }) }
 }
 

@@ -66,7 +66,7 @@ interface SecretPlace {
   before: string
   value: string
   beside: NextName
-  /** The value is the whole text, or everything after the equals sign. */
+  /** Whether the value is the whole text, or everything after the equals sign. */
   isWhole: boolean
 }
 

@@ -132,7 +132,7 @@ async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, si
 }
 
 const brokenOff = ({ modelId }: AiSdkModel): McpError =>
-  new McpError('ERR_MODEL', `The model ${modelId} broke off in the middle of its answer`)
+  new McpError('ERR_MODEL', `The model ${modelId} stopped in the middle of its answer`)
 
 interface Reading {
   model: AiSdkModel

@@ -4,7 +4,7 @@ import type { ModelPreferences } from '../../protocol/model/sampling.ts'
 import type { Model, ModelTraits } from './language-model.ts'
 
 export interface ChooseOptions {
-  /** Hints of servers, and your equivalent models: `{ sonnet: ['qwen3'] }`. Both sides are substrings of names. */
+  /** Your models to use for a server's hint: `{ sonnet: ['qwen3'] }`. Hints and models are given as parts of their names. */
   equivalents?: Readonly<Record<string, readonly string[]>>
 }
 

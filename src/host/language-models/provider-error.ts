@@ -20,7 +20,7 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function inWords(status: number | undefined): string {
-  if (status === undefined) return 'could not be reached, or broke off'
+  if (status === undefined) return 'could not be reached, or the connection broke'
   if (status === 401 || status === 403) return `refused the credentials (HTTP ${status})`
   if (status === 404) return 'is not known to its provider (HTTP 404)'
   if (status === 429) return 'refused the request because of too many requests (HTTP 429)'

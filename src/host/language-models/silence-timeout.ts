@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from '../../base/clock.ts'
 
-/** Aborts its signal after too long a time without data. */
+/** Aborts its signal when no data has arrived for `maxMs`. */
 export class Silence {
   readonly #controller = new AbortController()
   readonly #clock: Clock

@@ -1,7 +1,7 @@
 /** The configuration of a server, with placeholders for secrets. */
 
+import type { Service } from '../../protocol/interfaces/service.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
-import type { Service } from '../../protocol/seams/service.ts'
 
 /** The person's own settings for a server. The server cannot change them. */
 export type TrustTier = 'trusted' | 'untrusted'

@@ -50,7 +50,7 @@ function pathOf(given: string): string {
   if (given.includes('\0')) throw bad(given, 'a path must not contain a NUL character')
   if (isAbsolute(given)) {
     // The person must see the real path, so `.` and `..` are not allowed.
-    if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it must not contain dot segments')
+    if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it must not contain "." or ".." segments')
     return normalize(given)
   }
   if (!/^file:/i.test(given)) throw bad(given, 'expected a file URI or an absolute path')

@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Answers, Asking } from '../../client/answers.ts'
+import type { Answers, Asking } from '../../client/answer-server.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -73,13 +73,13 @@ export const FIXED_BROKER_LIMITS: FixedBrokerLimits = {
 
 export interface BrokerOptions extends ChooseOptions {
   models: readonly Model[]
-  /** The person as a model, for servers without a model. */
+  /** The person in place of a model, for servers that may use no model. */
   person?(server: string): Model
   gate: SamplingGate
   /** Ids of the models a server may use. Default: all. */
   allowedModels?(server: string): readonly string[] | undefined
   limits?: Partial<BrokerLimits & FixedBrokerLimits>
-  /** For all servers, or by server. */
+  /** One budget for each server: the same for all, or a function that returns it by server. */
   budget?: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   store?: BudgetStore
   clock?: Clock

@@ -23,7 +23,7 @@ export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFA
   if (!isObject(value) || !Array.isArray(value.messages)) throw invalid('messages must be a list')
   const { messages, maxTokens, systemPrompt, includeContext, temperature, stopSequences } = value
   within(messages.length, MAX_MESSAGES, 'messages')
-  if (messages.length === 0) throw invalid('messages must hold at least one message')
+  if (messages.length === 0) throw invalid('messages must contain at least one message')
   for (const [index, message] of messages.entries()) checkMessage(message, `messages[${index}]`)
   if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1) throw invalid('maxTokens must be a whole number of at least 1')
   if (systemPrompt !== undefined && typeof systemPrompt !== 'string') throw invalid('systemPrompt must be a string')
@@ -51,7 +51,7 @@ export function checkSamplingResult(value: unknown): CreateMessageResult {
     if (role !== 'assistant') throw invalid('The answer must be from the assistant')
     if (typeof model !== 'string') throw invalid('The answer must name its model')
     if (blocksOf(content).some((block) => isObject(block) && block.type === 'tool_result'))
-      throw invalid('The answer must not hold tool results')
+      throw invalid('The answer must not contain tool results')
     return value as CreateMessageResult
   } catch (error) {
     throw new McpError('ERR_ANSWER_INVALID', (error as Error).message)
@@ -64,7 +64,7 @@ const MODES = new Set<unknown>([undefined, 'auto', 'required', 'none'])
 const invalid = (what: string): McpError => new McpError('ERR_INVALID_PARAMS', what)
 
 function within(count: number, max: number, what: string): void {
-  if (count > max) throw new McpError('ERR_LIMIT', `A sampling request may hold ${max} ${what}, not ${count}`)
+  if (count > max) throw new McpError('ERR_LIMIT', `A sampling request may contain at most ${max} ${what}; got ${count}`)
 }
 
 function checkMessage(message: unknown, where: string): void {

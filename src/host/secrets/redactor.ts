@@ -7,9 +7,9 @@ import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 
 export interface RedactorLimits {
-  /** Shorter values are not redacted: they occur in ordinary text, and redaction would reveal them. */
+  /** Shorter values are not redacted: they also occur in ordinary text, and gaps in known words would reveal them. */
   minChars: number
-  /** Characters of all forms of all values. */
+  /** Maximum number of characters of all secrets together, each in all its encoded forms. */
   maxChars: number
 }
 

@@ -67,7 +67,7 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
   await sealed.withLock(CHECK, async () => {
     const check = await sealed.read(CHECK)
     if (!check) return sealed.write(CHECK, '')
-    // New secrets with a wrong key could not be read with the right one.
+    // Secrets that are stored with a wrong key could never be read with the right one.
     if (check.value === undefined) throw new McpError('ERR_STORE', `The secrets in ${folder} were encrypted with another passphrase or key`)
   })
 
@@ -75,7 +75,7 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     refuseIfUnfit(name)
     const entry = await sealed.read(name)
     if (entry && entry.value === undefined) {
-      throw new McpError('ERR_SECRET', `The secret ${name} cannot be decrypted: its file was altered. Set it anew`)
+      throw new McpError('ERR_SECRET', `The secret ${name} cannot be decrypted: its file was changed. Set it again`)
     }
     return entry?.value
   }
@@ -111,7 +111,7 @@ function refuseIfUnfit(name: string): void {
   if (!NAME.test(name)) {
     throw new McpError(
       'ERR_SECRET',
-      `A secret has a name of up to ${MAX_NAME_CHARS} letters, digits, dots, slashes, hyphens and underscores`,
+      `The name of a secret must have 1 to ${MAX_NAME_CHARS} letters, digits, dots, slashes, hyphens and underscores`,
     )
   }
 }

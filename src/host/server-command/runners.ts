@@ -45,8 +45,8 @@ const RUNS_A_PROJECT =
 /** Subcommands that run another program in nearly every tool. */
 const RUNS_ANOTHER = /^(?:run|exec|x|dlx|task|run-script)$/
 
-/** Words with which an interpreter runs project scripts or remote code. */
-const BY_A_WORD: readonly (readonly [RegExp, RegExp])[] = [
+/** Interpreters, each with the arguments that make it run a project script or remote code instead of a named file. */
+const RUNS_UNNAMED_WITH: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:node|nodejs)$/, /^--(?:run|test)(?:=|$)/],
   [/^deno$/, /^(?:task$|npm:|jsr:|https?:)/],
   [/^bun$/, /^(?:start|test)$/],
@@ -80,7 +80,7 @@ export function packageRuns(words: readonly string[], nameOf: (word: string) => 
  */
 export const runsUnnamed = (programs: readonly string[], words: readonly string[], first: readonly string[] | undefined): boolean =>
   programs.some((name) => RUNS_A_PROJECT.test(name)) ||
-  BY_A_WORD.some(([program, word]) => programs.some((name) => program.test(name)) && words.some((each) => word.test(each))) ||
+  RUNS_UNNAMED_WITH.some(([program, word]) => programs.some((name) => program.test(name)) && words.some((each) => word.test(each))) ||
   // `bun run server.ts` names a file; `bun run serve` runs a script of package.json.
   (programs.includes('bun') && words.includes('run') && !words.some((word) => /\.[cm]?[jt]sx?$/.test(word))) ||
   (first?.some((word) => RUNS_ANOTHER.test(word)) ?? false)

@@ -1,8 +1,8 @@
 /** One server of a host: its identity, the approval state of its offering, and its supervised connection. */
 
 import type { Client } from '../../client/client.ts'
+import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
-import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 import { keyOf } from '../approval/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
 import type { ReviewedServer } from '../approval/reviewed-server.ts'

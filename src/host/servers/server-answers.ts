@@ -1,6 +1,6 @@
 /** Answers the requests of a server (forms, pages, sampling, roots), each through the gate. */
 
-import type { Answers, Asking, FormRequest, UrlRequest } from '../../client/answers.ts'
+import type { Answers, Asking, FormRequest, UrlRequest } from '../../client/answer-server.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ElicitResult } from '../../protocol/model/elicitation.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'

@@ -1,7 +1,7 @@
 /** Collects the body of a response, up to `maxBodyBytes`. */
 
 import { isUtf8 } from 'node:buffer'
-import { limitFault } from './faults.ts'
+import { limitFault } from './errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
 export class BodyText {

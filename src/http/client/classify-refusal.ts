@@ -6,7 +6,7 @@ import { ANSWER_BOUNDS, read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
-import { excerpt } from './faults.ts'
+import { excerpt } from './errors.ts'
 
 export interface RefusedResponse {
   /** Names the server in errors. */
@@ -15,9 +15,9 @@ export interface RefusedResponse {
   headers: IncomingHttpHeaders
   body: string
   method: string
-  /** Of the refused request; undefined for a message that gets no answer. */
+  /** The id of the refused request; undefined for a message that gets no answer. */
   id: Id | undefined
-  /** Whether it was sent with a session id. */
+  /** Whether the request was sent with a session id. */
   hasSession: boolean
 }
 

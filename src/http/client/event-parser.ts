@@ -46,7 +46,7 @@ export class EventParser {
       if (rest.startsWith('\n')) rest = rest.slice(1)
     }
     let start = 0
-    // The next position of each. It is searched again only after it has been passed.
+    // The next LF and the next CR. Each is searched for again only after it has been passed.
     let lf = rest.indexOf('\n')
     let cr = rest.indexOf('\r')
     while (!this.#isOver && (lf >= 0 || cr >= 0)) {
@@ -97,7 +97,7 @@ export class EventParser {
     switch (field) {
       case 'data':
         this.#dataLength += value.length + 1
-        // There is one line end less than there are lines.
+        // The lines are joined with line ends, one fewer than there are lines.
         if (this.#dataLength > this.#options.maxLength + 1) return this.#tooLong()
         this.#data.push(value)
         return

@@ -1,7 +1,7 @@
 /** Reads a stream of server-sent events from bytes, and remembers how to resume it. */
 
+import { limitFault } from './errors.ts'
 import { EventParser } from './event-parser.ts'
-import { limitFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
 
 export interface EventReaderOptions {

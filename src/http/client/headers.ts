@@ -1,8 +1,8 @@
 /** The headers of a request: content types, the session, and the parts of the message that proxies may read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import type { About } from '../../protocol/interfaces/link.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import type { About } from '../../protocol/seams/link.ts'
 import { encodeHeaderValue } from '../header-value.ts'
 
 const POST_HEADERS: readonly string[] = [

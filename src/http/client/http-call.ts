@@ -5,13 +5,13 @@ import { systemClock, type Timer } from '../../base/clock.ts'
 import type { Id } from '../../jsonrpc/message.ts'
 import { answerBounds, read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { About } from '../../protocol/seams/link.ts'
+import type { About } from '../../protocol/interfaces/link.ts'
 import { BodyText } from './body-text.ts'
 import { classifyRefusal, isOpening, statusName } from './classify-refusal.ts'
+import { answerFault } from './errors.ts'
 import { EventReader } from './event-reader.ts'
-import { answerFault } from './faults.ts'
 import { getHeaders, mediaTypeOf } from './headers.ts'
-import type { ResponseHandler, Sending } from './http-connection.ts'
+import type { ResponseHandler, Sending } from './http-request.ts'
 import type { HttpLink } from './link.ts'
 import { describeMessage, matchAnswer } from './match-answer.ts'
 import { ReopenedStream } from './reopened-stream.ts'
@@ -36,7 +36,7 @@ export class HttpCall implements ResponseHandler {
   #status = 0
   #events: EventReader | undefined
   #body: BodyText | undefined
-  /** Of the response. The one to `initialize` holds the session id. */
+  /** The headers of the response. The response to `initialize` contains the session id. */
   headers: IncomingHttpHeaders = {}
 
   constructor(link: HttpLink, about: CallAbout, json: string) {

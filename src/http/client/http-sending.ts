@@ -5,11 +5,11 @@ import type { Dispatcher } from 'undici'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { retryAfterIn } from './classify-refusal.ts'
-import { networkFault } from './faults.ts'
+import type { ConnectionPool, Permission } from './connection-pool.ts'
+import { networkFault } from './errors.ts'
 import { mediaTypeOf } from './headers.ts'
-import type { HttpRequest, ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpRequest, ResponseHandler, Sending } from './http-request.ts'
 import { type Lane, LanePlace } from './lane.ts'
-import type { HttpSender, Permission } from './sender.ts'
 
 /** An expired token, a missing nonce, a login, more scopes: each may need one more attempt. */
 const MAX_PERMISSION_ATTEMPTS = 4
@@ -35,23 +35,23 @@ interface HeldBody {
 }
 
 export class HttpSending implements Sending, Dispatcher.DispatchHandler {
-  readonly #sender: HttpSender
+  readonly #connections: ConnectionPool
   readonly #handler: ResponseHandler
   readonly #place = new LanePlace()
   #request: HttpRequest
   #permission: Permission | undefined
-  /** Of the attempt that runs now. Callbacks of earlier attempts come with another controller and are ignored. */
+  /** The controller of the current attempt. Callbacks of earlier attempts come with another controller and are ignored. */
   #controller: Dispatcher.DispatchController | undefined
   #redirects = 0
   #permissionAttempts = 0
   #busyRetries = 0
   #isOver = false
   #held: HeldBody | undefined
-  /** Set while a busy server is given time. */
+  /** Set while the request waits for a busy server. */
   #wait: Timer | undefined
 
-  constructor(sender: HttpSender, request: HttpRequest, handler: ResponseHandler, permission: Permission | undefined) {
-    this.#sender = sender
+  constructor(connections: ConnectionPool, request: HttpRequest, handler: ResponseHandler, permission: Permission | undefined) {
+    this.#connections = connections
     this.#request = request
     this.#handler = handler
     this.#permission = permission
@@ -61,7 +61,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   start(lane: Lane | undefined): void {
     if (!lane) return this.#attempt()
     // The caller must have this object before its failure callback runs.
-    if (!lane.hasRoom && lane.waiting >= this.#sender.limits.maxQueued) return queueMicrotask(() => this.#fail(this.#queueFault()))
+    if (!lane.hasRoom && lane.waiting >= this.#connections.limits.maxQueued) return queueMicrotask(() => this.#fail(this.#queueFault()))
     this.#place.enter(lane, () => this.#attempt())
   }
 
@@ -85,7 +85,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     if (this.#isStale(controller) || status < 200) return
     const encoding = headers['content-encoding']
     if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
-      const message = `${this.#sender.server} sent a compressed response (${JSON.stringify(encoding)}), which was not requested`
+      const message = `${this.#connections.server} sent a compressed response (${JSON.stringify(encoding)}), which was not requested`
       return this.#fail(new McpError('ERR_ANSWER_INVALID', message))
     }
     if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
@@ -97,7 +97,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     if (waitMs !== undefined) return this.#sendLater(waitMs)
     permission?.authorize.onResponse?.(permission.request, headers)
     // A call that is answered with a stream moves to the lane of streams, so that other calls need not wait for it.
-    if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#place.moveTo(this.#sender.lanes.stream)
+    if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#place.moveTo(this.#connections.lanes.stream)
     this.#handler.onHead(status, headers)
   }
 
@@ -110,9 +110,9 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     }
     this.#handler.onData(chunk)
     // Our responses to the server's requests are POSTs, too. They must not pile up without bound.
-    if (this.#sender.isBehind && this.#request.lane !== 'notice' && !this.#isOver) {
+    if (this.#connections.isBehind && this.#request.lane !== 'notice' && !this.#isOver) {
       controller.pause()
-      this.#sender.pause(this)
+      this.#connections.pause(this)
     }
   }
 
@@ -135,7 +135,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   }
 
   #attempt(): void {
-    const extra = this.#sender.extraHeaders(this.#permission)
+    const extra = this.#connections.extraHeaders(this.#permission)
     if (Array.isArray(extra)) return this.#dispatch(extra)
     extra.then(
       (headers) => this.#dispatch(headers),
@@ -147,7 +147,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     if (this.#isOver) return
     const { method, url, headers, body = null, timeoutMs = 0 } = this.#request
     try {
-      this.#sender.pool.dispatch(
+      this.#connections.pool.dispatch(
         {
           method,
           path: url.pathname + url.search,
@@ -206,7 +206,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   /** How long to wait before the request is sent again; undefined when the refusal is final. */
   #busyWait(retryAfter: string | undefined): number | undefined {
-    const { maxRetryAfterMs } = this.#sender.limits
+    const { maxRetryAfterMs } = this.#connections.limits
     const waitMs = retryAfterIn(retryAfter)
     // A stream that is opened by GET has its own retries.
     if (waitMs === undefined || waitMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
@@ -233,7 +233,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   #redirect(status: number, location: string | undefined): void {
     const { method, url } = this.#request
-    const { server } = this.#sender
+    const { server } = this.#connections
     const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined
     const refuse = (why: string): void =>
       this.#fail(new McpError('ERR_HTTP', `${server} redirected (${status}) ${why}`, { data: { status } }))
@@ -252,7 +252,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#isOver = true
-    this.#sender.unpause(this)
+    this.#connections.unpause(this)
     this.#place.leave()
     this.#handler.onEnd()
   }
@@ -260,7 +260,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   #stop(): void {
     this.#isOver = true
     this.#wait?.cancel()
-    this.#sender.unpause(this)
+    this.#connections.unpause(this)
     this.#controller?.abort(ABORTED)
     this.#place.leave()
   }
@@ -268,12 +268,12 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (this.#isOver) return
     this.#stop()
-    this.#handler.onFail(networkFault(this.#sender.server, error))
+    this.#handler.onFail(networkFault(this.#connections.server, error))
   }
 
   #queueFault(): McpError {
-    const { maxConnections, maxQueued } = this.#sender.limits
+    const { maxConnections, maxQueued } = this.#connections.limits
     const bounds = `limits.maxConnections is ${maxConnections}, limits.maxQueued is ${maxQueued}`
-    return new McpError('ERR_LIMIT', `Too many requests wait for a connection to ${this.#sender.server} (${bounds})`)
+    return new McpError('ERR_LIMIT', `Too many requests wait for a connection to ${this.#connections.server} (${bounds})`)
   }
 }

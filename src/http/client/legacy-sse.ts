@@ -8,7 +8,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { statusName } from './classify-refusal.ts'
 import { EventReader } from './event-reader.ts'
 import { getHeaders, mediaTypeOf } from './headers.ts'
-import type { HttpConnection, ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpConnection, ResponseHandler, Sending } from './http-request.ts'
 
 export interface LegacySseStreamOptions {
   /** The server speaks this transport, and messages are posted to `endpoint`. */

@@ -4,16 +4,16 @@ import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { answerBounds, read } from '../../jsonrpc/read.ts'
 import { isUnusable } from '../../jsonrpc/unusable.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { About, Link, LinkReceiver } from '../../protocol/seams/link.ts'
+import type { About, Link, LinkReceiver } from '../../protocol/interfaces/link.ts'
 import { revisionOf } from '../../revisions/index.ts'
 import type { ClassifiedRefusal } from './classify-refusal.ts'
 import { postHeaders, type SessionHeaders } from './headers.ts'
 import { type CallAbout, HttpCall } from './http-call.ts'
-import type { HttpConnection, HttpRequest } from './http-connection.ts'
-import { HttpNotification } from './http-notification.ts'
+import type { HttpConnection, HttpRequest } from './http-request.ts'
 import { Lane, LanePlace } from './lane.ts'
 import { LegacySseStream } from './legacy-sse.ts'
 import { describeMessage } from './match-answer.ts'
+import { OneWayPost } from './one-way-post.ts'
 import { RemoteSession } from './session.ts'
 
 const MAX_UNUSABLE_WARNINGS = 10
@@ -23,14 +23,14 @@ export interface HttpLinkOptions {
   onWarning(message: string): void
 }
 
-/** Only the calls of the link use the members after `close`. */
+/** The connection to one server over HTTP. The members after `close` are only for the calls of this link. */
 export class HttpLink implements Link {
   readonly connection: HttpLinkOptions['connection']
   readonly session: RemoteSession
   readonly #onWarning: (message: string) => void
   receiver: LinkReceiver | undefined
   readonly #calls = new Map<Id, HttpCall>()
-  /** Bounds the calls over the legacy transport. Its POSTs end before the answers come, so the lane of calls does not. */
+  /** Bounds the calls over the legacy transport. The lane of calls cannot, because a POST there ends before its answer comes. */
   readonly #legacyCalls: Lane
   /** Set once the server turned out to speak the legacy transport: messages are posted to `endpoint`. */
   #legacy: { stream: LegacySseStream; endpoint: URL } | undefined
@@ -161,7 +161,7 @@ export class HttpLink implements Link {
 
   #notify(json: string, about: About | undefined, onDone: (isAccepted: boolean) => void = () => {}): void {
     if (this.#isClosed) return
-    new HttpNotification(this.connection, this.post(json, about), {
+    new OneWayPost(this.connection, this.post(json, about), {
       method: about?.method ?? 'a response',
       hasSession: this.sessionHeaders(about).id !== undefined,
       onAccepted: () => onDone(true),
@@ -198,7 +198,7 @@ export class HttpLink implements Link {
     call.divert({ abort: () => place.leave() })
     // This transport names no session in its headers, so a 404 is a failure like any other.
     place.enter(this.#legacyCalls, () => {
-      new HttpNotification(this.connection, this.post(json, about), {
+      new OneWayPost(this.connection, this.post(json, about), {
         method: about.method,
         hasSession: false,
         onFail: (error) => this.lose(call, error),

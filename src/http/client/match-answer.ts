@@ -1,7 +1,7 @@
 /** Decides whether a message answers a request of ours, and describes the messages that do not. */
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
-import { excerpt } from './faults.ts'
+import { excerpt } from './errors.ts'
 
 /** A message as one request sees it: its answer, an invalid answer, or a message about something else. */
 export type AnswerMatch = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: string } | { kind: 'other' }

@@ -2,7 +2,7 @@
 
 import type { ConnectionOptions } from 'node:tls'
 import { ANSWER_BOUNDS } from '../../jsonrpc/read.ts'
-import type { Authorizer } from '../../protocol/seams/authorizer.ts'
+import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 
 /** The limits of one connection over HTTP. */
 export interface HttpClientLimits {
@@ -29,7 +29,7 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
   maxEventBytes: 4 * 1024 * 1024,
   maxValues: ANSWER_BOUNDS.maxValues,
-  // Together no more than what a session of our own server accepts at the same time.
+  // Requests and streams together: as many as one session of our own server accepts at the same time (64).
   maxConnections: 48,
   maxStreams: 16,
   maxQueued: 10_000,

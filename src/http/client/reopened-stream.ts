@@ -4,21 +4,21 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { retryAfterIn, statusName } from './classify-refusal.ts'
+import { answerFault } from './errors.ts'
 import { EventReader, idHeader } from './event-reader.ts'
-import { answerFault } from './faults.ts'
 import { mediaTypeOf } from './headers.ts'
-import type { HttpConnection, ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpConnection, ResponseHandler, Sending } from './http-request.ts'
 
 export interface StreamOptions {
   headers(lastEventId: string | undefined): string[]
-  /** Attempts in a row that may bring no event. */
+  /** How many attempts in a row may bring no event. */
   maxFruitless: number
   onEvent(name: string, data: string): void
-  /** The server no longer has the events after the last one. Set where the stream is still useful without them. */
+  /** Called when the server no longer has the missed events. Set it only if the stream is still useful without them. */
   onGap?(): void
-  /** The first attempt succeeded or failed. */
+  /** Called when the first attempt has succeeded or failed. */
   onSettled?(): void
-  /** The stream is over and will not be reopened. There is no status when the attempts are used up. */
+  /** Called when the stream is over and will not be reopened. `status` is undefined when the attempts are used up. */
   onOver(error: McpError, status: number | undefined): void
 }
 

@@ -3,9 +3,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import type { McpError } from '../../protocol/errors.ts'
-import { answerFault } from './faults.ts'
+import { answerFault } from './errors.ts'
 import { deleteHeaders, getHeaders, type SessionHeaders } from './headers.ts'
-import type { HttpConnection, ResponseHandler } from './http-connection.ts'
+import type { HttpConnection, ResponseHandler } from './http-request.ts'
 import { ReopenedStream } from './reopened-stream.ts'
 
 export interface RemoteSessionOptions {

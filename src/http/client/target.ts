@@ -2,7 +2,7 @@
 
 import { isLoopback } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Target } from '../../protocol/seams/link.ts'
+import type { Target } from '../../protocol/interfaces/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
 
@@ -31,8 +31,8 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     hasRemoteSessions: true,
     open: async () => {
       // Loaded on use: a program that only serves does not need the connection pool, which is slow to load.
-      const [{ HttpLink }, { HttpSender }] = await Promise.all([import('./link.ts'), import('./sender.ts')])
-      return new HttpLink({ connection: new HttpSender(address, label, limits, options), onWarning })
+      const [{ HttpLink }, { ConnectionPool }] = await Promise.all([import('./link.ts'), import('./connection-pool.ts')])
+      return new HttpLink({ connection: new ConnectionPool(address, label, limits, options), onWarning })
     },
   }
 }

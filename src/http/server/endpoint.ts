@@ -5,8 +5,8 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type Access, type PublicDocument, permits } from '../../protocol/seams/access.ts'
-import type { Service } from '../../protocol/seams/service.ts'
+import { type Access, type PublicDocument, permits } from '../../protocol/interfaces/access.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
@@ -293,7 +293,7 @@ export class Endpoint {
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
     const usage = this.#usageOf(request, principal)
     const body = new BodyMemory(this.#inFlight, usage)
-    // Keeps the entry of a caller whose body is still arriving.
+    // The usage of a caller is not removed while a body of theirs is arriving.
     usage.arriving++
     request.body(limits, body.grow, (text, fault) => {
       usage.arriving--
@@ -317,7 +317,7 @@ export class Endpoint {
     const headers = { connection: 'close' }
     switch (fault) {
       case 'too-slow':
-        return refuse(408, `The body came slower than ${minBodyRate} bytes per second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
+        return refuse(408, `The body arrived more slowly than ${minBodyRate} bytes per second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
           headers,
         })
       case 'gone':

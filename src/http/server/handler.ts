@@ -3,11 +3,11 @@
 import type { ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isService, type Service } from '../../protocol/seams/service.ts'
+import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpOptions } from './options.ts'
-import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
+import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
 
 /** Serves one MCP server over HTTP. */
@@ -56,7 +56,7 @@ export function createHandler(service: Service, options: HttpOptions, fixed: Fix
       return reply.response
     },
     node: (request, response, body) => {
-      const exchange = new NodeExchange(request, response, body, endpoint.limits.stallMs)
+      const exchange = new NodeRequestReply(request, response, body, endpoint.limits.stallMs)
       endpoint.handle(exchange, exchange)
     },
     get isReady() {

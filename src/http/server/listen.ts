@@ -6,14 +6,14 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Service } from '../../protocol/seams/service.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { pathOf } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler, type HttpHandler } from './handler.ts'
-import { addressKey } from './limits/address.ts'
+import { addressKey } from './limits/client-address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
-import { NodeExchange } from './runtime/node.ts'
+import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 
 /** Options of {@link listen}. */
@@ -92,7 +92,7 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
     const url = request.url as string
     if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
       return handler.node(request, response)
-    const exchange = new NodeExchange(request, response, undefined, stallMs)
+    const exchange = new NodeRequestReply(request, response, undefined, stallMs)
     exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
   const serverOptions = {

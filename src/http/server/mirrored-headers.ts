@@ -1,8 +1,8 @@
 /** Checks that headers agree with the message whose parts they repeat: proxies route by the headers, the server acts on the body. */
 
 import type { NotificationMessage, Params, RequestMessage } from '../../jsonrpc/message.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import { integerOf, type ParamHeader, valueAt } from '../../protocol/model/param-headers.ts'
-import type { Service } from '../../protocol/seams/service.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { decodeHeaderValue } from '../header-value.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
@@ -49,7 +49,7 @@ function checkTextHeader(request: HttpRequestView, shown: string, header: string
   if (request.count(header) > 1) return `${shown} came more than once`
   const decoded = decodeHeaderValue(text)
   if (decoded === undefined) return `${shown} has characters that are not allowed, or invalid Base64`
-  return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, the message says ${quoted(value)}`
+  return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, but the message says ${quoted(value)}`
 }
 
 function checkParamHeaders(
@@ -76,14 +76,14 @@ function checkParamHeader(request: HttpRequestView, { name, type }: ParamHeader,
   if (request.count(lower) > 1) return `${header} came more than once`
   const decoded = decodeHeaderValue(text)
   if (decoded === undefined) return `${header} has characters that are not allowed, or invalid Base64`
-  if (!isGiven) return `${header} says ${quoted(decoded)}, the message has no such argument`
+  if (!isGiven) return `${header} says ${quoted(decoded)}, but the message has no such argument`
   if (type === 'integer') {
     const said = integerOf(decoded)
     if (said === undefined) return `${header} says ${quoted(decoded)}, which is not an integer from -(2^53)+1 to 2^53-1`
     // Beyond that range two different integers can be the same number here, but not for a proxy that reads the header.
     if (Number.isSafeInteger(value) && said === value) return undefined
   } else if (decoded === String(value)) return undefined
-  return `${header} says ${quoted(decoded)}, the message says ${quoted(value)}`
+  return `${header} says ${quoted(decoded)}, but the message says ${quoted(value)}`
 }
 
 const quoted = (value: unknown): string => {

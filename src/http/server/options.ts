@@ -3,7 +3,7 @@
 import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
-import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/seams/access.ts'
+import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }

@@ -2,8 +2,8 @@
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { McpError } from '../../protocol/errors.ts'
-import type { Access } from '../../protocol/seams/access.ts'
-import type { Answering, Service } from '../../protocol/seams/service.ts'
+import type { Access } from '../../protocol/interfaces/access.ts'
+import type { Answering, Service } from '../../protocol/interfaces/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { checkVersionHeader, route } from '../../revisions/route.ts'
@@ -54,7 +54,7 @@ export function answerStateless(message: Incoming, post: HttpPost, options: Stat
       return takeNotification(message, post, options)
     case 'result':
     case 'error':
-      return refuse(400, 'Clients send no responses in this protocol revision')
+      return refuse(400, 'A client cannot send responses in this protocol revision')
     case 'batch':
       return refuse(400, 'Batches are not part of this protocol revision')
     case 'malformed':

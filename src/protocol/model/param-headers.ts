@@ -20,7 +20,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
 const MAX_DEPTH = 64
 
-/** Finds the annotations on properties. An annotation anywhere else makes the tool invalid. */
+/** Finds the properties with `x-mcp-header`. The annotation anywhere else makes the tool invalid. */
 export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   const headers: ParamHeader[] = []
   const seen = new Set<string>()

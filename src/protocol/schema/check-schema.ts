@@ -18,7 +18,7 @@ export function checkSchema(root: unknown): string | undefined {
   return fault && `${fault.path.join('.') || 'it'} must be ${fault.expected}, not ${describeValue(fault.value)}`
 }
 
-/** The path is built on the way back, so that a valid schema costs nothing. */
+/** A problem in a schema. Its path is built only when a problem was found, so that a valid schema costs nothing. */
 interface SchemaFault {
   path: (string | number)[]
   expected: string

@@ -62,7 +62,7 @@ export interface SchemaDocument {
 /** Reads a document. Throws ERR_SCHEMA with the reason when it is refused. */
 export function openDocument(root: unknown, bounds: SchemaBounds): SchemaDocument {
   if (typeof root !== 'boolean' && !isSchemaObject(root)) {
-    throw refused(`a schema is an object or a boolean, not ${root === null ? 'null' : Array.isArray(root) ? 'an array' : typeof root}`)
+    throw refused(`a schema must be an object or a boolean, not ${root === null ? 'null' : Array.isArray(root) ? 'an array' : typeof root}`)
   }
   const text = JSON.stringify(root)
   if (text.length > bounds.maxSchemaBytes)

@@ -11,7 +11,7 @@ export async function compileForeign(
   { bounds = FOREIGN_SCHEMA_BOUNDS, assertsFormats = false }: ForeignOptions = {},
 ): Promise<Validate> {
   const options: CompileOptions = { bounds, assertsFormats }
-  // The engine has 250 kB, so it is loaded for the first schema with a regular expression.
+  // The expression engine has 250 kB. It is loaded only when a schema contains a regular expression.
   if (openDocument(schema, bounds).hasPatterns) options.pattern = await linearPatterns(bounds)
   return compile(schema, options)
 }
@@ -22,7 +22,8 @@ async function linearPatterns({ maxPatternSize }: SchemaBounds): Promise<(source
   return (source) => {
     const size = patternSize(source)
     left -= size
-    if (left < 0) throw refused(`its regular expressions are larger than ${maxPatternSize} (maxPatternSize)`)
+    if (left < 0)
+      throw refused(`its regular expressions are too large: at most ${maxPatternSize} states with repetitions written out (maxPatternSize)`)
     try {
       const expression = RE2JS.compile(RE2JS.translateRegExp(source))
       // The time is linear in the text, and for some texts in the expression too.

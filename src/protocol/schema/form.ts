@@ -42,7 +42,7 @@ function toField(name: string, raw: unknown): Field {
       return toMultiSelect(name, schema)
     default:
       throw refused(
-        `form field "${name}" is ${JSON.stringify(schema.type ?? 'untyped')}; a form has strings, numbers, booleans and choices`,
+        `form field "${name}" has ${schema.type === undefined ? 'no type' : `type ${JSON.stringify(schema.type)}`}; a form allows only strings, numbers, booleans and choices`,
       )
   }
 }
@@ -58,7 +58,7 @@ const STRING_KEYWORDS_WITH_FORMAT = ['minLength', 'maxLength', 'format', 'defaul
 function toMultiSelect(name: string, schema: Loose): MultiSelectField {
   const items = schema.items
   const choices = isSchemaObject(items) ? choicesOf(items as Loose) : undefined
-  if (!choices) throw refused(`form field "${name}" is a list; in a form, lists must have given choices`)
+  if (!choices) throw refused(`form field "${name}" is a list; a list in a form must offer fixed choices (\`items.enum\`)`)
   const field = 'enum' in choices ? { type: 'string' as const, enum: choices.enum } : { anyOf: choices.oneOf }
   return { type: 'array', ...texts(schema), ...pick(schema, ['minItems', 'maxItems', 'default']), items: field } as MultiSelectField
 }

@@ -72,7 +72,7 @@ function passLiteral(literal: string, text: string, from: Uint8Array, to: Uint8A
   return isAnywhere
 }
 
-// Only the latest possible start of an expression counts: earlier starts cover everything that it covers.
+// Counts pieces and length from the latest start only. Positions that an earlier start reaches are already marked.
 function passExpression(expression: Expression, text: string, boundaries: Uint8Array, from: Uint8Array, to: Uint8Array): boolean {
   const { lead, separator, stops, maxPieces, maxLength } = spanOf(expression)
   let isAnywhere = false

@@ -2,30 +2,30 @@
 
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
+import type { JsonRpcEndpoint } from '../../jsonrpc/json-rpc-endpoint.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
-import type { Peer } from '../../jsonrpc/peer.ts'
 import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
+import { type Access, demand, permits } from '../../protocol/interfaces/access.ts'
+import type { Change } from '../../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
-import { type Access, demand, permits } from '../../protocol/seams/access.ts'
-import type { Change } from '../../protocol/seams/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import type { Call, Caller, Dialect } from '../call.ts'
-import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
+import type { Caller, Dialect, IncomingCall } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
 import { LiveAsker } from '../input/live.ts'
 import type { Question } from '../input/question.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
+import type { ServerState } from '../server-state.ts'
 import { changeNotice, covers, maxSubscriptionChars, tooLong, tooMany } from '../subscriptions.ts'
 
 export interface SessionOptions {
-  core: Core
-  peer: Peer
+  serverState: ServerState
+  peer: JsonRpcEndpoint
   /** The outlet for messages that belong to no request. */
   outlet: Outlet
   quota(): Quota
@@ -57,12 +57,12 @@ export class Session implements Dialect {
   #scopes: readonly string[] | undefined
 
   constructor(options: SessionOptions) {
-    const { core, principal, client, capabilities = {}, revision } = options
+    const { serverState, principal, client, capabilities = {}, revision } = options
     this.#options = options
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
-    this.#logLevel = core.logging.defaultLevel
-    core.changeListeners.add(this)
+    this.#logLevel = serverState.logging.defaultLevel
+    serverState.changeListeners.add(this)
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -73,7 +73,7 @@ export class Session implements Dialect {
     return this.#logLevel
   }
 
-  asker(call: Call): Asker {
+  asker(call: IncomingCall): Asker {
     return new LiveAsker({
       name: targetOf(call),
       capabilities: this.#options.capabilities,
@@ -81,12 +81,12 @@ export class Session implements Dialect {
     })
   }
 
-  method(call: Call): Params | undefined {
+  method(call: IncomingCall): Params | undefined {
     switch (call.method) {
       case 'ping':
         return {}
       case 'logging/setLevel':
-        this.#logLevel = this.#options.core.logging.readLevel(call.params)
+        this.#logLevel = this.#options.serverState.logging.readLevel(call.params)
         return {}
       case 'resources/subscribe':
         return this.#subscribe(readUri(call.params), call.access)
@@ -99,9 +99,10 @@ export class Session implements Dialect {
     }
   }
 
-  requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
+  requirePages(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {
     if (this.revision.hasUrlElicitationError && isObject(this.#caller.capabilities.elicitation?.url)) {
-      for (const { elicitationId } of error.pages) this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
+      for (const { elicitationId } of error.pages)
+        this.#options.serverState.openPages.add(elicitationId, () => this.#complete(elicitationId))
       throw error
     }
     // Older revisions have no code for it, so the URL is in the text of the result.
@@ -127,7 +128,7 @@ export class Session implements Dialect {
     const before = this.#scopes
     this.#scopes = access.scopes
     if (!before || (before.length === access.scopes.length && before.every((scope, i) => scope === access.scopes[i]))) return
-    const { tools, prompts, resources } = this.#options.core
+    const { tools, prompts, resources } = this.#options.serverState
     if (tools.hasScopes) this.tell({ kind: 'tools' })
     if (prompts.hasScopes) this.tell({ kind: 'prompts' })
     if (resources.hasScopes) this.tell({ kind: 'resources' })
@@ -148,23 +149,24 @@ export class Session implements Dialect {
   }
 
   close(): void {
-    this.#options.core.changeListeners.delete(this)
+    this.#options.serverState.changeListeners.delete(this)
     this.#subscriptions = undefined
     for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
     this.#onReady = undefined
   }
 
   #subscribe(uri: string, access: Access): Params {
-    const { core, outlet } = this.#options
+    const { serverState, outlet } = this.#options
     // Change notices cannot be sent on this transport, and the capability was not declared.
     if (outlet.canPush === false) throw new McpError('ERR_METHOD_NOT_FOUND', 'Method not found: resources/subscribe')
-    if (!core.resources.find(uri)) throw notFound(uri)
-    demand(access, core.resources.scopesOf(uri))
+    if (!serverState.resources.find(uri)) throw notFound(uri)
+    demand(access, serverState.resources.scopesOf(uri))
     const subscriptions = this.#subscriptions ?? new Map<string, Access>()
     this.#subscriptions = subscriptions
-    if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri)) throw tooMany(core.limits.maxSubscriptions)
+    if (subscriptions.size >= serverState.limits.maxSubscriptions && !subscriptions.has(uri))
+      throw tooMany(serverState.limits.maxSubscriptions)
     if (!subscriptions.has(uri)) {
-      const max = maxSubscriptionChars(core.limits)
+      const max = maxSubscriptionChars(serverState.limits)
       if (this.#subscribedLength + uri.length > max) throw tooLong(max)
       this.#subscribedLength += uri.length
     }
@@ -186,7 +188,7 @@ export class Session implements Dialect {
 
   /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
-    const { resources } = this.#options.core
+    const { resources } = this.#options.serverState
     for (const [uri, access] of this.#subscriptions ?? []) {
       if (covers(uri, changed) && permits(access, resources.scopesOf(changed))) return true
     }
@@ -202,7 +204,7 @@ export class Session implements Dialect {
     this.#notify('notifications/elicitation/complete', { elicitationId })
   }
 
-  async #send(question: Sendable, call: Call): Promise<Params> {
+  async #send(question: Sendable, call: IncomingCall): Promise<Params> {
     if (question.request.method !== 'roots/list') return this.#request(question, call)
     // The answer is kept only if the client sends change notices.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
@@ -214,8 +216,8 @@ export class Session implements Dialect {
     return answer
   }
 
-  async #request(question: Sendable, call: Call): Promise<Params> {
-    const { core, peer } = this.#options
+  async #request(question: Sendable, call: IncomingCall): Promise<Params> {
+    const { serverState, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
       throw new McpError('ERR_ASK', 'The client cannot be asked: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
@@ -226,8 +228,8 @@ export class Session implements Dialect {
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
       write: (json) => void call.exchange.push(json),
       signal: call.exchange.signal,
-      timeoutMs: core.limits.askTimeoutMs,
-      maxTotalMs: core.limits.askTimeoutMs,
+      timeoutMs: serverState.limits.askTimeoutMs,
+      maxTotalMs: serverState.limits.askTimeoutMs,
       onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
     return this.revision.upgradeResult(method, result, params ?? {})
@@ -243,7 +245,7 @@ export class Session implements Dialect {
   /** Gives a page an id, so that the client can be notified when the person has finished. */
   #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
     if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
+    this.#options.serverState.openPages.add(elicitationId, () => this.#complete(elicitationId))
     return { ...request.params, elicitationId }
   }
 }

@@ -9,9 +9,8 @@ import { type Implementation, META } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import { Call, type Caller, type Dialect, normalCapabilities } from '../call.ts'
-import type { Core } from '../core.ts'
 import { dispatch, toErrorObject } from '../dispatch.ts'
+import { type Caller, type Dialect, IncomingCall, normalCapabilities } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
 import { type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
 import { page } from '../input/question.ts'
@@ -19,29 +18,30 @@ import { ReplayAsker } from '../input/replay.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
 import { runHandler } from '../run-handler.ts'
+import type { ServerState } from '../server-state.ts'
 
 /** The environment of a stateless request. */
 export interface Surroundings {
-  core: Core
+  serverState: ServerState
   principal: string | undefined
   quota: Quota
-  listen(call: Call): Promise<Params>
+  listen(call: IncomingCall): Promise<Params>
   /** False if the transport does not serve `subscriptions/listen`. */
   canListen?: boolean
 }
 
 /** Answers one request. If it contains state, that is opened first. */
 export function runStateless(exchange: Exchange, revision: Revision, surroundings: Surroundings): void {
-  const { core, quota } = surroundings
+  const { serverState, quota } = surroundings
   const params = exchange.params as Params
   const dialect = new Stateless(surroundings, revision, params)
-  const call = new Call(exchange, params, revision, dialect, quota)
+  const call = new IncomingCall(exchange, params, revision, dialect, quota)
   const { inputResponses } = params
   if (inputResponses !== undefined && !isObject(inputResponses) && METHODS.get(call.method)?.mayAsk)
     return exchange.fail(toErrorObject(new McpError('ERR_INVALID_PARAMS', 'params.inputResponses must be an object'), revision))
-  if (params.requestState === undefined) return dispatch(call, core)
+  if (params.requestState === undefined) return dispatch(call, serverState)
   dialect.resume(call).then(
-    () => dispatch(call, core),
+    () => dispatch(call, serverState),
     (error: McpError) => {
       if (exchange.isOver) exchange.onStopped?.()
       else exchange.fail(toErrorObject(error, revision))
@@ -63,8 +63,8 @@ class Stateless implements Dialect {
   }
 
   /** Opens the state from the previous round. */
-  async resume(call: Call): Promise<void> {
-    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.core.keys)
+  async resume(call: IncomingCall): Promise<void> {
+    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.serverState.keys)
     checkResponses(call.params.inputResponses, journal)
     this.#journal = journal
   }
@@ -83,26 +83,26 @@ class Stateless implements Dialect {
     return this.#meta[META.logLevel] as LogLevel | undefined
   }
 
-  asker(call: Call): Asker {
+  asker(call: IncomingCall): Asker {
     return new ReplayAsker({
       owner: this.#ownerOf(call),
       capabilities: this.caller().capabilities,
-      keys: this.#around.core.keys,
-      limits: this.#around.core.limits,
+      keys: this.#around.serverState.keys,
+      limits: this.#around.serverState.limits,
       journal: this.#journal,
       responses: call.params.inputResponses,
       onSuspend: (round) => call.running?.suspend(round),
     })
   }
 
-  method(call: Call): Params | Promise<Params> | undefined {
-    const { core, listen, canListen } = this.#around
+  method(call: IncomingCall): Params | Promise<Params> | undefined {
+    const { serverState, listen, canListen } = this.#around
     if (call.method === 'subscriptions/listen') return listen(call)
-    return call.method === 'server/discover' && canListen === false ? core.discovery(false) : undefined
+    return call.method === 'server/discover' && canListen === false ? serverState.discovery(false) : undefined
   }
 
   /** Turns the pages into questions. Each round asks again, because only the handler knows whether the person has finished. */
-  async requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
+  async requirePages(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {
     const round = this.#journal?.round ?? 0
     refuseIfDeclined(call.params.inputResponses, `page-${round - 1}-`, error)
     const ask = (): Promise<unknown> =>
@@ -110,10 +110,10 @@ class Stateless implements Dialect {
     const finish = (): never => {
       throw new McpError('ERR_INTERNAL', error.message)
     }
-    return runHandler(call, ask, finish, this.#around.core.limits.handlerTimeoutMs, this.#around.core.deadlines)
+    return runHandler(call, ask, finish, this.#around.serverState.limits.handlerTimeoutMs, this.#around.serverState.deadlines)
   }
 
-  #ownerOf(call: Call): JournalOwner {
+  #ownerOf(call: IncomingCall): JournalOwner {
     return { principal: this.#around.principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
 }

@@ -1,7 +1,7 @@
 /** The types of completers: functions that suggest values for an argument of a prompt or a variable of a template. */
 
 import type { Completion } from '../../protocol/model/completion.ts'
-import type { Caller } from '../call.ts'
+import type { Caller } from '../incoming-call.ts'
 
 /** The second argument of a completer. */
 export interface CompletionContext {

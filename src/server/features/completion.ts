@@ -4,11 +4,11 @@ import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
 import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/model/completion.ts'
-import { demand } from '../../protocol/seams/access.ts'
 import { uriTemplate } from '../../protocol/uri-template/index.ts'
-import type { Call } from '../call.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completer, Completers, Found } from './completer.ts'
 import type { Prompts } from './prompts.ts'
@@ -32,7 +32,7 @@ export class Completions {
     return this.#prompts.hadCompleters || this.#resources.hadCompleters
   }
 
-  complete(call: Call): Params | Promise<Params> {
+  complete(call: IncomingCall): Params | Promise<Params> {
     const { ref, argument, context } = call.params
     if (!isObject(ref)) throw new McpError('ERR_INVALID_PARAMS', 'params.ref must be an object')
     if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string') {

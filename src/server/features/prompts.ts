@@ -3,16 +3,16 @@
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
 import type { Prompt, PromptArgument } from '../../protocol/model/prompts.ts'
 import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
-import { demand } from '../../protocol/seams/access.ts'
-import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -81,7 +81,7 @@ export class Prompts {
 
   define(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptHandle {
     if (name === '' || name.length > 128)
-      throw new McpError('ERR_DEFINITION', `A prompt's name has 1 to 128 characters, not ${name.length}`)
+      throw new McpError('ERR_DEFINITION', `A prompt name must have 1 to 128 characters; got ${name.length}`)
     return this.#registry.add(name, definition, handler, (current, run) => {
       const entry = toEntry(name, current, run as AnyPromptHandler)
       if (current.complete !== undefined) this.#hadCompleters = true
@@ -89,11 +89,11 @@ export class Prompts {
     }) as PromptHandle
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#listing.page(call.params.cursor, call.access)
   }
 
-  async get(call: Call): Promise<Params> {
+  async get(call: IncomingCall): Promise<Params> {
     const { name, arguments: args = {} } = call.params
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')

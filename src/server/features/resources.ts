@@ -2,15 +2,15 @@
 
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
 import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/base.ts'
 import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
-import { demand } from '../../protocol/seams/access.ts'
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
-import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkCache, checkCacheMembers, checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -103,7 +103,7 @@ export class Resources {
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
       throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
     if (uri.length > MAX_URI_LENGTH)
-      throw new McpError('ERR_DEFINITION', `The URI of a resource has at most ${MAX_URI_LENGTH} characters, got ${uri.length}`)
+      throw new McpError('ERR_DEFINITION', `The URI of a resource must have at most ${MAX_URI_LENGTH} characters; got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => {
       const entry = toEntry(uri, current, run)
@@ -119,15 +119,15 @@ export class Resources {
     this.#environment.announce({ kind: 'resource', uri })
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#fixedListing.page(call.params.cursor, call.access)
   }
 
-  listTemplates(call: Call): Params | Promise<Params> {
+  listTemplates(call: IncomingCall): Params | Promise<Params> {
     return this.#templateListing.page(call.params.cursor, call.access)
   }
 
-  read(call: Call): Params | Promise<Params> {
+  read(call: IncomingCall): Params | Promise<Params> {
     const uri = readUri(call.params)
     const found = this.find(uri)
     if (!found) throw notFound(uri)

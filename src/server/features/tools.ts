@@ -3,17 +3,17 @@
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
 import { type ParamHeader, paramHeaders } from '../../protocol/model/param-headers.ts'
 import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
-import { demand } from '../../protocol/seams/access.ts'
-import type { Call } from '../call.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
+import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -27,7 +27,7 @@ export interface ToolDefinition<
   title?: string
   /** Tells the model what the tool does. */
   description?: string
-  /** The schema of the arguments: an object. Default: no arguments. */
+  /** The schema of the arguments. It must describe an object. Default: no arguments. */
   input?: In
   /** The schema of the return value. Every result is checked against it. */
   output?: Out
@@ -65,7 +65,7 @@ interface ToolEntry {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
-/** With the slash, which an early proposal allowed and the specification does not. */
+/** Also allows slashes, as an early proposal did. The specification does not allow them. */
 const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {
@@ -98,7 +98,7 @@ export class Tools {
       const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
       throw new McpError(
         'ERR_DEFINITION',
-        `The name of a tool has 1 to 128 characters of ${characters}, got ${JSON.stringify(name)}${hint}`,
+        `A tool name must have 1 to 128 characters from \`${characters}\`; got ${JSON.stringify(name)}${hint}`,
       )
     }
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
@@ -116,11 +116,11 @@ export class Tools {
     return typeof name === 'string' ? this.#registry.get(name)?.scopes : undefined
   }
 
-  list(call: Call): Params | Promise<Params> {
+  list(call: IncomingCall): Params | Promise<Params> {
     return this.#listing.page(call.params.cursor, call.access)
   }
 
-  call(call: Call): Params | Promise<Params> {
+  call(call: IncomingCall): Params | Promise<Params> {
     const { name, arguments: args = {} } = call.params
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
@@ -133,7 +133,7 @@ export class Tools {
     )
   }
 
-  #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
+  #run(call: IncomingCall, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     const context = new CallContext(call, this.#environment)
     const timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
@@ -190,7 +190,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
 }
 
-function badArguments(name: string, issues: readonly Issue[], call: Call): Params {
+function badArguments(name: string, issues: readonly Issue[], call: IncomingCall): Params {
   const message = describeBadArguments(name, issues)
   if (call.revision.reportsBadArgumentsInResult) return errorResult(message)
   throw new McpError('ERR_INVALID_PARAMS', message)

@@ -2,7 +2,7 @@
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { KeyRing } from '../../protocol/seams/ports.ts'
+import type { KeyRing } from '../../protocol/interfaces/replaceable-services.ts'
 import { seal, sha256, unseal } from './seal.ts'
 
 export interface Journal {
@@ -39,7 +39,7 @@ export async function sealJournal(journal: Journal, owner: JournalOwner, keys: K
   if (text.length > MAX_JOURNAL_CHARS) {
     throw new McpError(
       'ERR_LIMIT',
-      `The answers and steps of this call take ${text.length} characters, more than ${MAX_JOURNAL_CHARS}; use a task`,
+      `The answers and steps of this call take ${text.length} characters, more than ${MAX_JOURNAL_CHARS}; store large values yourself and keep only an id in ctx.once`,
     )
   }
   return seal(text, await bindingOf(owner), keys)

@@ -2,7 +2,7 @@
 
 import { BoundedMap } from '../../base/bounded-map.ts'
 
-/** Pages that are never completed must not be remembered forever. */
+/** The largest number of remembered pages. Some are never completed, and the oldest is then forgotten. */
 const MAX_OPEN = 10_000
 
 export class OpenPages {

@@ -8,9 +8,9 @@ import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { jsonOf } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { KeyRing } from '../../protocol/interfaces/replaceable-services.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
-import type { KeyRing } from '../../protocol/seams/ports.ts'
 import type { ServerLimits } from '../limits.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'
@@ -131,7 +131,10 @@ export class ReplayAsker implements Asker {
     const { limits, owner, keys } = this.#options
     const journal = this.#journal
     if (journal.round >= limits.maxRounds) {
-      throw new McpError('ERR_LIMIT', `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); use a task`)
+      throw new McpError(
+        'ERR_LIMIT',
+        `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); ask several questions in one round`,
+      )
     }
     const asked: Record<string, string> = {}
     for (const key of Object.keys(journal.answers)) asked[key] = journal.asked[key] as string

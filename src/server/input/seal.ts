@@ -1,7 +1,7 @@
 /** Encrypts state that a client carries for the server (AES-GCM), bound to one caller and request. */
 
 import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
-import type { KeyRing, SealingKey } from '../../protocol/seams/ports.ts'
+import type { KeyRing, SealingKey } from '../../protocol/interfaces/replaceable-services.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

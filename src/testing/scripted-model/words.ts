@@ -30,7 +30,7 @@ const SAME: ReadonlyMap<string, string> = new Map([
   ['publish', 'deploy'],
 ])
 
-/** `deploy__listServices` gives deploy, list, service. */
+/** Splits a text or a name into words: `deploy__listServices` becomes deploy, list, service. */
 export const words = (text: string): string[] =>
   text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -6,9 +6,9 @@ import { MirroredParams } from '../../client/mirrored-params.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
 import { type Id, INTERNAL_ERROR, isId, type Params } from '../../jsonrpc/message.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
+import type { About, Link, Target } from '../../protocol/interfaces/link.ts'
 import { META } from '../../protocol/model/base.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
-import type { About, Link, Target } from '../../protocol/seams/link.ts'
 import { type TappedMessage, tapTarget } from './tap.ts'
 
 /** Options for `proxyStdio`. */

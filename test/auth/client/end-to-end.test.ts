@@ -18,7 +18,7 @@ import { type ResourceServerOptions, resourceServer } from '../../../src/auth/se
 import { memoryTokenStore } from '../../../src/auth/store/token-store.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { httpHandler } from '../../../src/http/index.ts'
-import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
+import { memoryKeyRing } from '../../../src/protocol/interfaces/in-process-services.ts'
 import { createServer } from '../../../src/server/index.ts'
 import {
   type AuthorizationServer,

@@ -189,14 +189,17 @@ describe('an identity provider of a company', () => {
 
   test('an identity provider may refuse, or answer with something else', async () => {
     const realm = await startMachineRealm()
-    for (const answer of [
-      { status: 403, json: { error: 'access_denied' } },
-      { json: { access_token: 'a-token', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' } },
-      { status: 500 },
-    ]) {
+    for (const [answer, reason] of [
+      [{ status: 403, json: { error: 'access_denied' } }, 'access_denied'],
+      [{ json: { access_token: 'a-token', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' } }, 'unexpected token type'],
+      [{ status: 500 }, 'HTTP 500'],
+    ] as const) {
       const idp = await startRealm()
       idp.answers.set('/token', () => answer)
-      expect(await failureOf(login(realm, { grant: enterprise(provider(idp)) }))).toMatchObject({ data: { reason: 'token' } })
+      expect(await failureOf(login(realm, { grant: enterprise(provider(idp)) }))).toMatchObject({
+        message: expect.stringContaining(`did not issue an identity assertion (id-jag) for the person: ${reason}`),
+        data: { reason: 'token' },
+      })
     }
     expect(realm.at('/token')).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { MAX_DOCUMENT_BYTES } from '../../../src/auth/server/fetch-json.ts'
-import type { HttpAuth, RequestHead } from '../../../src/protocol/seams/access.ts'
+import type { HttpAuth, RequestHead } from '../../../src/protocol/interfaces/access.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 

@@ -23,8 +23,8 @@ describe('the URL of a server', () => {
   })
 
   test.each([
-    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} is next to user information'],
-    ['https://${env:USER}@x.example/', '${env:USER} is next to user information'],
+    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} is in a URL with user information'],
+    ['https://${env:USER}@x.example/', '${env:USER} is in a URL with user information'],
     ['https://a:${secret:docs/url}@good.example/mcp', '${secret:docs/url} is a secret'],
     ['https://${secret:a}.example/', '${secret:a} is a secret'],
     ['https://${env:GITHUB_TOKEN}.evil.example/', '${env:GITHUB_TOKEN} is a secret'],

@@ -35,7 +35,7 @@ describe('a sampling request', () => {
   test.each<[string, unknown]>([
     ['messages must be a list', undefined],
     ['messages must be a list', { maxTokens: 1 }],
-    ['messages must hold at least one message', said()],
+    ['messages must contain at least one message', said()],
     ['messages[0] must have the role user or assistant', said({ role: 'system', content: text })],
     ['messages[0] must have content', said({ role: 'user', content: [] })],
     ['messages[0] must have content of a known type', said({ role: 'user' })],
@@ -92,7 +92,7 @@ describe('a sampling request', () => {
     checkSamplingParams(params(max - 1))
     checkSamplingParams(params(max))
     expect(() => checkSamplingParams(params(max + 1))).toThrow(
-      expect.objectContaining({ code: 'ERR_LIMIT', message: `A sampling request may hold ${max} ${what}, not ${max + 1}` }),
+      expect.objectContaining({ code: 'ERR_LIMIT', message: `A sampling request may contain at most ${max} ${what}; got ${max + 1}` }),
     )
   })
 

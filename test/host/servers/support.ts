@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 import type { HttpTransport, InProcessTransport, ServerSpec, ServerTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
-import type { Service } from '../../../src/protocol/seams/service.ts'
+import type { Service } from '../../../src/protocol/interfaces/service.ts'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-request.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
 import { RemoteSession } from '../../../src/http/client/session.ts'
 import { McpError } from '../../../src/protocol/errors.ts'

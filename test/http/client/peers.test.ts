@@ -1,7 +1,7 @@
 /** Our client over HTTP with servers of others: what only works when both sides mean the same. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answers } from '../../../src/client/answers.ts'
+import type { Answers } from '../../../src/client/answer-server.ts'
 import { listen } from '../../../src/http/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { proves } from '../../support/proves.ts'

@@ -44,11 +44,11 @@ function expectMismatch({ status, message }: { status: number; message: Message 
 describe('headers that mirror the message', () => {
   const BAD: [string, Record<string, string | string[] | undefined>, RegExp][] = [
     ['no Mcp-Method', { 'mcp-method': undefined }, /Mcp-Method is missing/],
-    ['another Mcp-Method', { 'mcp-method': 'tools/list' }, /Mcp-Method says "tools\/list", the message says "tools\/call"/],
+    ['another Mcp-Method', { 'mcp-method': 'tools/list' }, /Mcp-Method says "tools\/list", but the message says "tools\/call"/],
     ['Mcp-Method in other letters', { 'mcp-method': 'Tools/Call' }, /Mcp-Method says "Tools\/Call"/],
     ['Mcp-Method twice', { 'mcp-method': ['tools/call', 'tools/call'] }, /Mcp-Method/],
     ['no Mcp-Name', { 'mcp-name': undefined }, /Mcp-Name is missing/],
-    ['another Mcp-Name', { 'mcp-name': 'hi' }, /Mcp-Name says "hi", the message says "where"/],
+    ['another Mcp-Name', { 'mcp-name': 'hi' }, /Mcp-Name says "hi", but the message says "where"/],
     ['Mcp-Name twice', { 'mcp-name': ['where', 'hi'] }, /Mcp-Name/],
     ['Mcp-Name in Base64 of another', { 'mcp-name': `=?base64?${btoa('hi')}?=` }, /Mcp-Name says "hi"/],
     ['Mcp-Name in Base64 that is none', { 'mcp-name': '=?base64?d2hlcmU?=' }, /invalid Base64/],
@@ -57,13 +57,17 @@ describe('headers that mirror the message', () => {
     ['another MCP-Protocol-Version', { 'mcp-protocol-version': '2025-11-25' }, /MCP-Protocol-Version says "2025-11-25"/],
     ['MCP-Protocol-Version twice', { 'mcp-protocol-version': [MODERN, MODERN] }, /MCP-Protocol-Version says/],
     ['a parameter without its header', { 'mcp-param-region': undefined }, /Mcp-Param-Region is missing/],
-    ['a parameter with another value', { 'mcp-param-region': 'us' }, /Mcp-Param-Region says "us", the message says "eu"/],
+    ['a parameter with another value', { 'mcp-param-region': 'us' }, /Mcp-Param-Region says "us", but the message says "eu"/],
     ['a parameter twice', { 'mcp-param-region': ['eu', 'eu'] }, /Mcp-Param-Region came more than once/],
     ['a parameter in Base64 that is none', { 'mcp-param-region': '=?base64?%%%?=' }, /invalid Base64/],
     ['a parameter in Base64 of no UTF-8', { 'mcp-param-region': '=?base64?/w==?=' }, /invalid Base64/],
-    ['the header of a parameter that was not sent', { 'mcp-param-zone': 'a' }, /Mcp-Param-Zone says "a", the message has no such argument/],
-    ['a number that is another', { 'mcp-param-count': '6' }, /Mcp-Param-Count says "6", the message says 5/],
-    ['a boolean in other letters', { 'mcp-param-dry': 'True' }, /Mcp-Param-Dry says "True", the message says true/],
+    [
+      'the header of a parameter that was not sent',
+      { 'mcp-param-zone': 'a' },
+      /Mcp-Param-Zone says "a", but the message has no such argument/,
+    ],
+    ['a number that is another', { 'mcp-param-count': '6' }, /Mcp-Param-Count says "6", but the message says 5/],
+    ['a boolean in other letters', { 'mcp-param-dry': 'True' }, /Mcp-Param-Dry says "True", but the message says true/],
   ]
   const CALL = callTool('where', { region: 'eu', count: 5, isDry: true })
   const PARAMS = { 'mcp-param-region': 'eu', 'mcp-param-count': '5', 'mcp-param-dry': 'true' }
@@ -175,7 +179,7 @@ describe('headers that mirror the message', () => {
     const { url } = await spied()
     const call = callTool('where', { deep: { zone: 'a b' } })
     expect((await askModern(url, call, { 'mcp-param-zone': 'a b' })).status).toBe(200)
-    expectMismatch(await askModern(url, call, { 'mcp-param-zone': 'a' }), /Mcp-Param-Zone says "a", the message says "a b"/)
+    expectMismatch(await askModern(url, call, { 'mcp-param-zone': 'a' }), /Mcp-Param-Zone says "a", but the message says "a b"/)
   })
 
   test('no header is expected for an argument that is null or absent', async () => {

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { NodeExchange } from '../../../src/http/server/runtime/node.ts'
+import { NodeRequestReply } from '../../../src/http/server/runtime/node.ts'
 import type { BodyFault } from '../../../src/http/server/runtime/request-reply.ts'
 import { portOf } from '../../support/http-requests.ts'
 
 interface Visited {
-  visit: NodeExchange
+  visit: NodeRequestReply
   request: IncomingMessage
   response: ServerResponse
   socket: Socket
@@ -36,7 +36,7 @@ async function visited(head: string, body = ''): Promise<Visited> {
   const arrived = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>
   socket.write(`${head}\r\nhost: localhost\r\n\r\n${body}`)
   const [request, response] = await arrived
-  const visit = new NodeExchange(request, response, undefined, 1_000)
+  const visit = new NodeRequestReply(request, response, undefined, 1_000)
   return { visit, request, response, socket, text: () => text, closed: once(response, 'close') }
 }
 
@@ -48,7 +48,7 @@ const POST = (length: number): string => `POST /mcp HTTP/1.1\r\ncontent-length: 
 const BOUNDS = { maxBodyBytes: 100, bodyGraceMs: 60_000, minBodyRate: 1 }
 
 /** Reads the body: what came of it, once it is known. */
-function bodyOf(visit: NodeExchange, bounds: Partial<typeof BOUNDS> = {}): Promise<[string | undefined, BodyFault | undefined][]> {
+function bodyOf(visit: NodeRequestReply, bounds: Partial<typeof BOUNDS> = {}): Promise<[string | undefined, BodyFault | undefined][]> {
   const calls: [string | undefined, BodyFault | undefined][] = []
   return new Promise((resolve) => {
     visit.body(
@@ -91,7 +91,7 @@ describe('a client', () => {
     const { request, response, socket, closed } = await visited(GET)
     socket.destroy()
     await closed
-    expect(new NodeExchange(request, response, undefined, 1_000).isGone).toBe(true)
+    expect(new NodeRequestReply(request, response, undefined, 1_000).isGone).toBe(true)
   })
 
   test('a client that disconnects in the middle of its body is reported to the reader too', async () => {

@@ -136,10 +136,10 @@ describe('a dynamic reference', () => {
 
 describe('what is no schema', () => {
   test.each<[unknown, string]>([
-    [null, 'a schema is an object or a boolean, not null'],
-    ['string', 'a schema is an object or a boolean, not string'],
-    [[], 'a schema is an object or a boolean, not an array'],
-    [undefined, 'a schema is an object or a boolean, not undefined'],
+    [null, 'a schema must be an object or a boolean, not null'],
+    ['string', 'a schema must be an object or a boolean, not string'],
+    [[], 'a schema must be an object or a boolean, not an array'],
+    [undefined, 'a schema must be an object or a boolean, not undefined'],
     [{ type: 'text' }, '"type" is "text", which is not a JSON type'],
     [{ type: ['string', 'toString'] }, '"type" is "toString", which is not a JSON type'],
     [{ properties: { a: 1 } }, '"properties" holds 1, which is not a schema'],

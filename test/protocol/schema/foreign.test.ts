@@ -66,7 +66,7 @@ describe('an expression of a peer', () => {
   })
 
   test('an expression of a peer is refused when it is large once its repetitions are written out', async () => {
-    const refused = `The schema is refused: its regular expressions are larger than 5000 (maxPatternSize)`
+    const refused = `The schema is refused: its regular expressions are too large: at most 5000 states with repetitions written out (maxPatternSize)`
     for (const pattern of ['a{1000}'.repeat(6), '((a{100}){100}){100}', '(a?){900}'.repeat(6), 'x'.repeat(5001)]) {
       const { verdict, ms } = await judge({ pattern }, 'a')
       expect(verdict).toBe(refused)
@@ -180,5 +180,7 @@ test('the limits can be set', async () => {
   const bounds = { ...FOREIGN_SCHEMA_BOUNDS, maxSchemaNodes: 1, maxPatternSize: 3 }
   await expect(compileForeign({ not: {} }, { bounds })).rejects.toThrow('it has more than 1 subschemas (maxSchemaNodes)')
   await expect(compileForeign({ pattern: 'abc' }, { bounds })).resolves.toBeTypeOf('function')
-  await expect(compileForeign({ pattern: 'abcd' }, { bounds })).rejects.toThrow('larger than 3 (maxPatternSize)')
+  await expect(compileForeign({ pattern: 'abcd' }, { bounds })).rejects.toThrow(
+    'at most 3 states with repetitions written out (maxPatternSize)',
+  )
 })

@@ -185,14 +185,14 @@ describe('a field', () => {
 
   test.each<[JsonSchema | unknown, string]>([
     [{ type: 'object', properties: {} }, '"object"'],
-    [{ type: 'array', items: { type: 'object' } }, 'is a list; in a form, lists must have given choices'],
-    [{ type: 'array', items: { type: 'string' } }, 'is a list; in a form, lists must have given choices'],
+    [{ type: 'array', items: { type: 'object' } }, 'is a list; a list in a form must offer fixed choices (`items.enum`)'],
+    [{ type: 'array', items: { type: 'string' } }, 'is a list; a list in a form must offer fixed choices (`items.enum`)'],
     [{ type: 'array' }, 'is a list'],
     [{ type: 'null' }, '"null"'],
     [{ type: ['string', 'null'] }, '["string","null"]'],
-    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, '"untyped"'],
-    [{ $ref: '#/$defs/a' }, '"untyped"'],
-    [{}, '"untyped"; a form has strings, numbers, booleans and choices'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'has no type'],
+    [{ $ref: '#/$defs/a' }, 'has no type'],
+    [{}, 'has no type; a form allows only strings, numbers, booleans and choices'],
     [true, 'has no schema'],
   ])('a field that is %j is refused: %s', (field, reason) => {
     expect(() => fieldOf(field as JsonSchema)).toThrow(

@@ -1,7 +1,7 @@
 /** Finds the authorization server of an MCP server, starting from a refused request. */
 
 import { authError } from '../errors.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import { findResourceMetadata } from './resource-metadata.ts'
 import { findServerMetadata, guessedMetadata, type ServerMetadata } from './server-metadata.ts'
 import { canonicalUri, rulesFor } from './urls.ts'

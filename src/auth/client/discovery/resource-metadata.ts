@@ -1,7 +1,7 @@
 /** Reads the protected resource metadata, in which a server names its authorization servers (RFC 9728). */
 
 import { authError } from '../errors.ts'
-import { type FetchContext, fetchDocument } from '../http.ts'
+import { type FetchContext, fetchDocument } from '../fetch-json.ts'
 import { cleanScopes } from './scopes.ts'
 import { covers, hasPath, insertedWellKnown, rootWellKnown, rulesFor, usableUrl } from './urls.ts'
 

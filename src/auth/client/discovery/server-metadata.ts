@@ -1,7 +1,7 @@
 /** Reads the metadata of an authorization server: its endpoints and features (RFC 8414, OpenID Connect Discovery 1.0). */
 
 import { authError } from '../errors.ts'
-import { type FetchContext, fetchDocument } from '../http.ts'
+import { type FetchContext, fetchDocument } from '../fetch-json.ts'
 import { appendedWellKnown, hasPath, insertedWellKnown, type UrlRules, usableUrl } from './urls.ts'
 
 export interface ServerMetadata {

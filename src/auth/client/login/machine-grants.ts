@@ -3,7 +3,7 @@
 import { basicCredentials } from '../../oauth-crypto.ts'
 import { appendedWellKnown, insertedWellKnown, rulesFor, usableUrl } from '../discovery/urls.ts'
 import { authError, errorCode } from '../errors.ts'
-import { type FetchContext, fetchDocument, fetchJson, withoutQuery } from '../http.ts'
+import { type FetchContext, fetchDocument, fetchJson, withoutQuery } from '../fetch-json.ts'
 import { FORM_HEADERS, requestTokens } from '../tokens/token-request.ts'
 import type { GrantContext, OAuthGrant, ObtainedTokens } from './oauth-grant.ts'
 
@@ -121,7 +121,8 @@ async function requestAssertion({ server, discovery, scopes, http }: GrantContex
   const error = errorCode(json?.error)
   const { access_token: assertion, issued_token_type: type } = json ?? {}
   if (error !== undefined || status !== 200 || typeof assertion !== 'string' || type !== ID_JAG) {
-    throw authError('token', `${withoutQuery(url)} issued no assertion for the person: ${error ?? `HTTP ${status}`}`, { error })
+    const reason = error ?? (status === 200 ? 'unexpected token type' : `HTTP ${status}`)
+    throw authError('token', `${withoutQuery(url)} did not issue an identity assertion (id-jag) for the person: ${reason}`, { error })
   }
   return assertion
 }

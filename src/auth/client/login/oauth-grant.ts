@@ -1,7 +1,7 @@
 /** A way to obtain tokens, and its input. */
 
 import type { Discovery } from '../discovery/discover.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import type { ClientIdentity } from '../registration/client-authentication.ts'
 import type { ClientRegistration } from '../registration/client-registration.ts'
 import type { DpopKey } from '../tokens/dpop-key.ts'

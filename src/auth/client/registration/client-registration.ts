@@ -7,7 +7,7 @@ import { storeKey, type TokenStore } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { isClientDocumentUrl } from '../discovery/urls.ts'
 import { authError } from '../errors.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import { type ClientIdentity, identify, type RegisteredClient } from './client-authentication.ts'
 import { type Registration, readRegistration, register } from './dynamic-registration.ts'
 
@@ -54,7 +54,10 @@ export class ClientRegistration {
     this.#server = server
     const { clientDocument } = options
     if (clientDocument !== undefined && !isClientDocumentUrl(clientDocument)) {
-      throw authError('client', 'clientDocument must be an https URL with a path and without fragment, user name or dot segments')
+      throw authError(
+        'client',
+        'clientDocument must be an https URL with a path and without a fragment, a user name, or "." or ".." segments',
+      )
     }
   }
 

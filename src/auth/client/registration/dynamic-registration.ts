@@ -3,7 +3,7 @@
 import { readEntry } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { authError, errorCode } from '../errors.ts'
-import { type FetchContext, fetchJson } from '../http.ts'
+import { type FetchContext, fetchJson } from '../fetch-json.ts'
 import type { Credentials } from './client-authentication.ts'
 
 export interface Registration extends Credentials {

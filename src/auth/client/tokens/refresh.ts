@@ -5,7 +5,7 @@
 
 import type { TokenStore } from '../../store/token-store.ts'
 import { isOAuthError } from '../errors.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import { requestTokens, type TokenRequest } from './token-request.ts'
 import { isFresh, readTokens, type Tokens } from './tokens.ts'
 

@@ -1,7 +1,7 @@
 /** Revokes tokens at the authorization server (RFC 7009). */
 
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
-import type { FetchContext } from '../http.ts'
+import type { FetchContext } from '../fetch-json.ts'
 import type { ClientIdentity } from '../registration/client-authentication.ts'
 import { fetchAsClient } from './token-request.ts'
 import type { Tokens } from './tokens.ts'

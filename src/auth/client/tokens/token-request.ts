@@ -3,7 +3,7 @@
 import { scopesIn } from '../discovery/scopes.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { authError, errorCode } from '../errors.ts'
-import { type FetchContext, fetchJson, type JsonResponse, withoutQuery } from '../http.ts'
+import { type FetchContext, fetchJson, type JsonResponse, withoutQuery } from '../fetch-json.ts'
 import type { ClientIdentity } from '../registration/client-authentication.ts'
 import type { DpopKey } from './dpop-key.ts'
 import { lifetime, type Tokens } from './tokens.ts'
@@ -20,7 +20,7 @@ export interface TokenRequest {
   params: Record<string, string>
 }
 
-/** Most servers accept no longer headers. */
+/** The longest accepted token. Most servers do not accept longer headers. */
 const MAX_TOKEN_LENGTH = 16 * 1024
 /** The headers of a form request. */
 export const FORM_HEADERS = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' } as const

@@ -1,7 +1,7 @@
 /** DPoP nonces that need no storage: each consists of its time and a MAC. */
 
 import { fromBase64Url, toBase64Url } from '../../../base/bytes.ts'
-import type { KeyRing } from '../../../protocol/seams/ports.ts'
+import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 
 /** Long enough that a client needs a new nonce only now and then, short enough that proofs cannot be stockpiled. */
 export const NONCE_MS = 5 * 60_000

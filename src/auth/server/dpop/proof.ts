@@ -1,8 +1,8 @@
 /** Checks DPoP proofs (RFC 9449): that the caller has the key of its token, once for each request. */
 
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
-import type { RequestHead } from '../../../protocol/seams/access.ts'
-import type { KeyRing } from '../../../protocol/seams/ports.ts'
+import type { RequestHead } from '../../../protocol/interfaces/access.ts'
+import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import { sha256 } from '../../oauth-crypto.ts'
 import type { ResourceServerLimits } from '../limits.ts'
 import type { Nonces } from './nonces.ts'

@@ -5,7 +5,7 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
 import { type Fetch, type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
@@ -76,7 +76,7 @@ export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'who
 export interface ThirdParty {
   /**
    * The third party's access token for the caller. Never show it. If the account is not connected, throws the error that sends
-   * the person to the page: let it pass.
+   * the person to the page: do not catch it.
    */
   tokenFor(auth: TokenClaims | undefined): Promise<string>
   /** Removes the account of the caller. */

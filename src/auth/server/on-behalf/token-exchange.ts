@@ -6,7 +6,7 @@
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { type Clock, systemClock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { basicCredentials, sha256 } from '../../oauth-crypto.ts'
 import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
@@ -43,7 +43,7 @@ export interface ExchangeTarget {
 export type ExchangeToken = (auth: TokenClaims | undefined, target: ExchangeTarget) => Promise<string>
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
-/** Cached tokens. A caller that was dropped costs one more exchange. */
+/** The largest number of cached tokens. A token that was dropped costs one more exchange. */
 const MAX_EXCHANGED = 1000
 /** A token is replaced this long before it expires, because it must still be valid when it arrives. */
 const MARGIN_MS = 30_000
@@ -96,7 +96,7 @@ export function createExchange(options: TokenExchangeOptions, maxKnown: number):
     const key = await sha256(JSON.stringify([presented, target.audience, target.resource, target.scopes]))
     const before = known.get(key)
     if (before && before.until > clock.now()) return before.token
-    // Without an end until the response arrives, so that concurrent calls share one request.
+    // The entry does not expire before the response arrives, so that concurrent calls share one request.
     const entry: Exchanged = { token: Promise.resolve(''), until: Number.POSITIVE_INFINITY }
     entry.token = exchange(presented, target, entry)
     known.set(key, entry)

@@ -7,7 +7,7 @@
  */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { readBody } from '../../fetch/bounded-body.ts'
 import { randomSecret, sha256 } from '../../oauth-crypto.ts'
 import { secureUrl } from '../secure-url.ts'
@@ -34,7 +34,7 @@ export interface PersonPagesOptions {
   login(request: Request, returnTo: string): Response | Promise<Response>
   /** Returns the URL to send the person to after they agreed. They come back to `returnTo` with `state`. `data` is passed to `finish`. */
   leave(visit: { invited: Invited; state: string; returnTo: string }): Promise<{ url: string; data: Record<string, string> }>
-  /** Called when the person came back. The page does not show its errors; `onError` receives them. */
+  /** Called when the person returns. Errors go to `onError`; the page does not show them. */
   finish(visit: { invited: Invited; elicitationId: string; data: Readonly<Record<string, string>>; query: URLSearchParams }): Promise<void>
   /** Where visits are stored. Default: in memory. */
   visits?: VisitStore

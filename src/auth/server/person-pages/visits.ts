@@ -1,4 +1,4 @@
-/** Visits: the passage of one person through a page that a handler sent them to. */
+/** A visit: one person opens a page that a handler asked for, from the link to the end. */
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { type Clock, systemClock } from '../../../base/clock.ts'

@@ -8,10 +8,10 @@ import type { ResourceServerLimits } from '../limits.ts'
 import type { IntrospectionOptions, Issuer } from './issuer.ts'
 import { BadToken, IssuerUnavailable } from './token-errors.ts'
 
-/** Protects the issuer from floods of invented tokens. */
+/** The largest number of requests to the issuer at the same time. It protects the issuer from floods of invented tokens. */
 export const MAX_INTROSPECTING = 64
 
-/** Results in the cache. They are used for a short time, so more would be the tokens of a flood. */
+/** The largest number of cached results. Results are used for a short time, so only a flood of tokens would fill more. */
 const MAX_KNOWN = 10_000
 
 type Claims = Record<string, unknown>

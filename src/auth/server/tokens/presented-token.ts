@@ -3,7 +3,7 @@
  * cannot see, log or serialise it.
  */
 
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 
 const tokens = new WeakMap<TokenClaims, string>()
 

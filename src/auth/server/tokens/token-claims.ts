@@ -1,7 +1,7 @@
 /** Turns the claims of a valid token into the caller: who calls, and with which scopes. */
 
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
-import { isScope } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
+import { isScope } from '../../../protocol/interfaces/access.ts'
 import { BadToken } from './token-errors.ts'
 
 export interface ClaimRules {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import type { Fetch, FetchBounds } from '../fetch-json.ts'
 import type { ResourceServerLimits } from '../limits.ts'
 import { Introspector } from './introspection.ts'

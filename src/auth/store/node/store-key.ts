@@ -24,7 +24,10 @@ export async function keyFromPassphrase(folder: string, passphrase: string): Pro
   })
 }
 
-/** `alone` holds a lock of the folder while it runs a function: a keychain cannot write an entry only if it is missing. */
+/**
+ * Reads the key from the keychain, or creates it there. `alone` runs a function under the lock of the folder, because a keychain
+ * cannot check and write an entry in one step.
+ */
 export async function keyFromKeychain(ring: Keychain, account: string, alone: <T>(run: () => Promise<T>) => Promise<T>): Promise<Bytes> {
   const keychain = withStoreErrors(ring)
   const known = await keychain.read(account)

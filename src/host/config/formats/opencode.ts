@@ -30,7 +30,7 @@ function server(entry: Members, reading: FormatContext): ServerDraft | undefined
       ...rest,
     }
   }
-  // The entry only enables or disables a server of another file.
+  // An entry without a type only enables or disables a server that another file defines.
   if (type === undefined && isDisabled !== undefined) return undefined
   throw new Refused(within(entry.where, 'type'), 'Expected local or remote')
 }

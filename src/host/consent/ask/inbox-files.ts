@@ -11,7 +11,7 @@ import { isObject } from '../../../base/json.ts'
 import { type LockLimits, type ProcessMark, processMark, withLockFile } from '../../../files/lock-file.ts'
 import { codeOf, kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import { digestOf } from '../../model/digest.ts'
 import type { Answer, Question } from '../../model/question.ts'
 

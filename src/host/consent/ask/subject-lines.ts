@@ -3,7 +3,7 @@
 import { isLoopback } from '../../../base/address/loopback.ts'
 import type { PersonUrl, UrlWarning } from '../../../base/address/person-url.ts'
 import { inertText } from '../../../base/text/inert-text.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
 import { commandText } from '../../server-command/command-text.ts'

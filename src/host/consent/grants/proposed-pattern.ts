@@ -6,7 +6,7 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { isObject } from '../../../base/json.ts'
 import { redact } from '../../../base/text/redact.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ArgumentRules, ArgumentTest } from '../../model/rule.ts'
 import type { TrustTier } from '../../model/server-spec.ts'
 import { effectivePort } from '../../policy/argument-test.ts'

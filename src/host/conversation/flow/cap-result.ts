@@ -27,7 +27,7 @@ export function capResult(result: CallToolResult, limits: Partial<ResultLimits> 
     if (!isObject(block)) continue
     const bytes = jsonBytes(block)
     if (bytes > left) {
-      kept.push(...cut(block, left), cutNote(`${jsonBytes(content)} bytes`, `${maxBytes} (maxBytes)`))
+      kept.push(...cut(block, left), cutNote(`${jsonBytes(content)} bytes`, describeLimit(maxBytes)))
       left = -1
       break
     }
@@ -38,7 +38,7 @@ export function capResult(result: CallToolResult, limits: Partial<ResultLimits> 
   if (structuredContent !== undefined) {
     const bytes = jsonBytes(structuredContent)
     if (bytes <= left) told.structuredContent = structuredContent
-    else if (left >= 0) kept.push(cutNote(`${bytes} bytes of structured content`, `${maxBytes} (maxBytes)`))
+    else if (left >= 0) kept.push(cutNote(`${bytes} bytes of structured content`, describeLimit(maxBytes)))
     left -= bytes
   }
   return jsonBytes(rest) <= Math.max(left, SMALL_BYTES) ? { ...rest, ...told } : told
@@ -47,7 +47,7 @@ export function capResult(result: CallToolResult, limits: Partial<ResultLimits> 
 /** Other members, such as `_meta`, always stay when they are this small. */
 const SMALL_BYTES = 1024
 
-/** The beginning of a text or of an embedded text resource. Other blocks are useless in part. */
+/** Keeps the beginning of a text or of an embedded text resource. Other blocks are dropped, because a part of one is useless. */
 function cut(block: ContentBlock, bytes: number): ContentBlock[] {
   if (block.type === 'text') return cutText(block.text, bytes, (text) => ({ ...block, text }))
   const { resource } = block as { resource?: unknown }
@@ -68,7 +68,10 @@ function cutText(whole: unknown, bytes: number, blockWith: (text: string) => Con
   return [blockWith(text)]
 }
 
-/** The one note about a shortened result, whichever limit it exceeded. */
+/** The limit is the smaller one of the host's option and the limits of the matching rules. */
+export const describeLimit = (maxBytes: number): string => `${maxBytes} bytes (maxResultBytes, or resultBytes in a rule)`
+
+/** The note that replaces the missing part of a shortened result. */
 export const cutNote = (size: string, limit: string): ContentBlock => ({
   type: 'text',
   text: `[The rest of the result is left out: it has ${size}; the limit is ${limit}]`,

@@ -84,19 +84,19 @@ export class FlowContext {
     return [...this.#from.keys()]
   }
 
-  /** There is too much private text: only long stretches of it are recognised reliably. */
+  /** Whether there is so much private text that only long parts of it are recognised reliably. */
   get isThinned(): boolean {
     return this.#provenance.isThinned
   }
 
-  /** True once per conversation, after `isThinned` became true: the caller then tells the person. */
+  /** Returns true once per conversation, when `isThinned` has become true: the caller then tells the person. */
   takeThinnedNotice(): boolean {
     if (!this.isThinned || this.#isThinnedTold) return false
     this.#isThinnedTold = true
     return true
   }
 
-  /** When untrusted text first arrived; undefined without any. */
+  /** When untrusted text first arrived; undefined if there was none. */
   get untrustedSince(): number | undefined {
     return this.#untrustedSince
   }

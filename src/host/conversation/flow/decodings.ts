@@ -1,11 +1,11 @@
 /** Decodes a text in the most common encodings: percent, escapes, entities, base64 and hex. */
 
-/** Shorter runs contain less than a piece. */
+/** Shorter encoded text contains fewer characters than one piece (see pieces.ts), so it cannot be recognised. */
 const MIN_BASE64 = /[A-Za-z0-9+/_-]{32,}/g
 const MIN_HEX = /[0-9a-f]{48,}/gi
 const DEPTH = 2
 
-/** All decodings but the text itself, also of decodings that look like text. */
+/** All decodings of a text. A decoding that looks like text is decoded again. */
 export function* decodings(text: string, depth = DEPTH): Generator<string> {
   for (const reading of readings(text)) {
     yield reading

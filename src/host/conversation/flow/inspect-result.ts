@@ -7,7 +7,7 @@ import { hasInvisible, visibleText } from '../../../base/text/visible-text.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Finding } from '../../model/question.ts'
-import { DEFAULT_RESULT_LIMITS, jsonBytes, type ResultLimits } from './cap-result.ts'
+import { DEFAULT_RESULT_LIMITS, describeLimit, jsonBytes, type ResultLimits } from './cap-result.ts'
 import { INJECTIONS } from './injections.ts'
 import { jsonTexts } from './json-texts.ts'
 
@@ -19,7 +19,7 @@ export function inspectResult(result: CallToolResult, limits: Partial<ResultLimi
   const { maxBytes, maxSearched } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
   const findings: Finding[] = []
   const bytes = jsonBytes(result.content) + jsonBytes(result.structuredContent)
-  if (bytes > maxBytes) findings.push({ kind: 'too-large', text: `it has ${bytes} bytes; the limit is ${maxBytes} (maxBytes)` })
+  if (bytes > maxBytes) findings.push({ kind: 'too-large', text: `it has ${bytes} bytes; the limit is ${describeLimit(maxBytes)}` })
   const text = searched(result, maxSearched)
   const secrets = countSecrets(text)
   if (secrets > 0)
@@ -30,7 +30,7 @@ export function inspectResult(result: CallToolResult, limits: Partial<ResultLimi
   }
   if (hasInvisible(text)) findings.push({ kind: 'injection', text: 'it has invisible characters, which a model can read' })
   const hosts = new Set([...text.matchAll(LINK_HOST)].map(([, host = '']) => host.toLowerCase()))
-  if (hosts.size > 0) findings.push({ kind: 'remote-content', text: `it has links or images of ${listed(hosts)}` })
+  if (hosts.size > 0) findings.push({ kind: 'remote-content', text: `it has links to or images from ${listed(hosts)}` })
   const tags = new Set([...text.matchAll(ACTIVE_TAG)].map(([, tag = '']) => tag.toLowerCase()))
   if (tags.size > 0) findings.push({ kind: 'remote-content', text: `it has HTML that loads or runs something: ${listed(tags)}` })
   return findings

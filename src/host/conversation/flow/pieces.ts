@@ -37,7 +37,7 @@ function lookedUp(code: number): number {
 }
 
 function plainCode(unit: string): number {
-  // A surrogate: letters of rare scripts, whose case is ignored.
+  // Half of a surrogate pair (a letter of a rare script): returned unchanged, without folding upper and lower case.
   if (/[\ud800-\udfff]/.test(unit)) return unit.charCodeAt(0)
   // Removes marks, but keeps Korean syllables composed.
   const plain = unit.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase()

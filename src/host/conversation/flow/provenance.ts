@@ -51,7 +51,7 @@ export class Provenance {
     this.#limits = limits
   }
 
-  /** Pieces were dropped for lack of room: only long stretches of private text are recognised reliably. */
+  /** Whether pieces were dropped for lack of room. Then only long parts of private text are recognised reliably. */
   get isThinned(): boolean {
     return this.#spacing > 1
   }

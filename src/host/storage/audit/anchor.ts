@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 
 /** Where checkpoints are copied: a file, best on another disk or machine, with one line per checkpoint; or a function. */
@@ -19,7 +19,7 @@ export interface Anchoring {
   settled(): Promise<void>
 }
 
-/** A checkpoint implies the earlier ones, so after a failure only the newest is retried. */
+/** After a failure, this many of the newest checkpoints are kept for the next attempt. A checkpoint also confirms the earlier ones. */
 const MAX_WAITING = 100
 const MAX_ANCHOR_FILE_BYTES = 64 * 1024 * 1024
 

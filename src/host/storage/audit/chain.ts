@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { isObject } from '../../../base/json.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { AuditRecord, RecordBody } from '../../model/audit-record.ts'
 
 /** The link before the first record. */

@@ -6,7 +6,7 @@ export interface IncompleteLine {
   /** The number of bytes before the zeros that a power failure may leave. */
   begun: number
   /** The record is complete; only the newline is missing. */
-  isClosed: boolean
+  isComplete: boolean
 }
 
 export type ReadIncompleteLine = IncompleteLine | { fault: string }
@@ -27,7 +27,7 @@ export function readIncompleteLine(bytes: Buffer, maxLineBytes: number): ReadInc
   if (!isBeginning(text)) return { fault: 'it does not begin like a record' }
   const end = endOf(text)
   if (end !== -1 && end < text.length) return { fault: 'it has more text after the record' }
-  return { bytes, begun, isClosed: end !== -1 }
+  return { bytes, begun, isComplete: end !== -1 }
 }
 
 const HEAD = '{"at":'

@@ -48,7 +48,7 @@ export const DEFAULT_AUDIT_LIMITS: AuditLogLimits = {
 export interface AuditLogOptions {
   /** The folder of the log. It must be used by nothing else, and readable by its owner only. */
   folder: string
-  /** The file of the key. Default: in the folder. Elsewhere, write access to the folder is not enough to sign. */
+  /** The file of the signing key. Default: in the folder. In another place, write access to the folder does not allow signing. */
   keyFile?: string
   /** A second location for checkpoints: a file or a function. Without it, cutting off the end of the log cannot be detected. */
   anchor?: AnchorSink
@@ -92,7 +92,7 @@ interface Waiting {
 }
 
 const BATCH_RECORDS = 1_000
-/** For this long after another process has written, this process pauses between its turns. */
+/** For this long after another process has written, this process waits `ROOM_MS` between its writes, so that both get the lock. */
 const SHARING_MS = 1_000
 const ROOM_MS = 3
 
@@ -310,12 +310,12 @@ class Log implements WritableAuditLog {
     if (!torn) return tail
     await this.#setAside(tail, torn)
     // A record whose newline was missing is now complete.
-    return torn.isClosed ? this.#mended() : tail
+    return torn.isComplete ? this.#mended() : tail
   }
 
-  async #setAside({ segment, size }: Tail, { bytes, begun, isClosed }: IncompleteLine): Promise<void> {
+  async #setAside({ segment, size }: Tail, { bytes, begun, isComplete }: IncompleteLine): Promise<void> {
     const { handle } = await this.#fileOf(segment)
-    if (isClosed) {
+    if (isComplete) {
       await handle.truncate(size + begun)
       await handle.appendFile('\n')
       return handle.datasync()

@@ -26,7 +26,7 @@ export class PendingRecords {
     return this
   }
 
-  /** False: the line would be longer than `maxBytes`. */
+  /** Adds a record. Returns false if its line would be longer than `maxBytes`. */
   tryAdd(body: RecordBody, maxBytes: number): boolean {
     const { segment, size, link } = this.#tail
     const record = seal(body, link, Date.now())

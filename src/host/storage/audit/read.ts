@@ -39,7 +39,7 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
         line++
         const where = `Line ${line} of ${segmentName(number)} in ${folder}`
         if (!isWhole) {
-          // Being written right now, or left by a crash. Anything else may hide records.
+          // A valid torn line is still being written, or a crash left it. Any other incomplete line may hide records.
           const torn = readIncompleteLine(bytes, MAX_LINE_BYTES)
           if ('fault' in torn) throw new McpError('ERR_AUDIT', `${where} is damaged: ${torn.fault}`)
           break

@@ -5,7 +5,7 @@ import { asText } from '../../../base/as-text.ts'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate, writePrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 import { sha256 } from './chain.ts'
 

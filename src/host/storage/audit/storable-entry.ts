@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { isObject } from '../../../base/json.ts'
 import { cutTexts, redact, redactHead, redactText } from '../../../base/text/redact.ts'
-import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from '../../model/audit-record.ts'
 
 export interface EntryLimits {
@@ -62,9 +62,9 @@ export function keeping(salt: Uint8Array, scrub: Scrub, limits: EntryLimits): Ke
     const leftOut = (bytes: number): string => `[left out: ${bytes} bytes, and factsBytes is ${factsBytes}]`
     const bytesOf = (each: unknown): number => Buffer.byteLength(canonicalJson(each))
     const whole = plain(value, (text) => text)
-    // Redaction never shortens a text by this much.
+    // Far too large, even after redaction: redaction never shortens a text this much, so it can be skipped.
     if (bytesOf(whole) > MANY_TIMES * factsBytes) return leftOut(bytesOf(whole))
-    // Redact by value only: the names are the host's own, such as a token count.
+    // Redacts values only. The member names are the host's own, and one such as `tokens` would look like a secret.
     const kept = plain(whole, clean)
     return bytesOf(kept) <= factsBytes ? kept : leftOut(bytesOf(kept))
   }

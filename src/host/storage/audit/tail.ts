@@ -82,7 +82,7 @@ async function readOn(
       const torn = await tornAt(handle, line.offset, size, maxLineBytes)
       const where = `the text after record ${link.seq} in ${name} does not come from a crash`
       if ('fault' in torn) throw broken(folder, `${where}: ${torn.fault}`)
-      if (torn.isClosed) {
+      if (torn.isComplete) {
         const read = readLine(Buffer.concat([torn.bytes.subarray(0, torn.begun), NEWLINE]), link)
         if ('fault' in read) throw broken(folder, `${where}: ${read.fault}`)
       }
@@ -99,7 +99,7 @@ async function readOn(
   return { tail: { segment: from.segment, size: end, link, unsigned }, torn: undefined }
 }
 
-/** Larger than any segment: the log did not write this. */
+/** The largest torn end that is read. It is larger than any segment, so the log cannot have written more. */
 const MAX_TORN_BYTES = 64 * 1024 * 1024
 
 async function tornAt(handle: FileHandle, offset: number, size: number, maxLineBytes: number): Promise<ReadIncompleteLine> {

@@ -45,10 +45,10 @@ export interface BadRecord {
   reason: string
 }
 
-/** Far more than a host ever runs at the same time. */
+/** The largest number of intents without an outcome. A host never runs nearly as many actions at the same time. */
 const MAX_UNMATCHED = 100_000
 const MAX_LINE_BYTES = 16 * 1024 * 1024
-/** The last line may be in the middle of being written. */
+/** How often the last line is read before it counts as incomplete: another process may still be writing it. */
 const LAST_LINE_TRIES = 5
 const LAST_LINE_WAIT_MS = 50
 
@@ -156,8 +156,8 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
   }
 }
 
-function tornReason({ bytes, begun, isClosed }: IncompleteLine): string {
-  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and records that'}`
+function tornReason({ bytes, begun, isComplete }: IncompleteLine): string {
+  const next = `the next start of a host ${isComplete ? 'keeps the record' : 'moves it to another file and records that'}`
   if (begun === 0) return `the file ends with zeros, as after a crash of the machine; ${next}`
   const zeros = begun < bytes.length ? ', and zeros follow it' : ''
   return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`
@@ -179,7 +179,7 @@ async function checkSetAside(folder: string, record: AuditRecord): Promise<strin
   if (sha256(kept).toString('hex') !== digest) return `${file}, which was set aside, was changed since`
   const torn = readIncompleteLine(kept, MAX_LINE_BYTES)
   if ('fault' in torn) return `${file}, which was set aside, does not come from a crash: ${torn.fault}`
-  return torn.isClosed ? `${file}, which was set aside, is a whole record` : undefined
+  return torn.isComplete ? `${file}, which was set aside, is a whole record` : undefined
 }
 
 const TORN_NAME = /^torn-audit-\d{6,}\.jsonl-\d+-[0-9a-f]{16}$/

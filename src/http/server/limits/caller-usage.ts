@@ -1,6 +1,6 @@
 /** Counts the resources that each caller uses: by principal, or by address without authentication. */
 
-import { addressKey } from './address.ts'
+import { addressKey } from './client-address.ts'
 
 /** Events kept for a client that may resume a stream. */
 export interface EventStore {
@@ -38,7 +38,7 @@ export class CallerUsage {
   arriving = 0
   /** Memory of the events kept for clients that resume. */
   keptBytes = 0
-  /** The streams that keep them, oldest first: ended and open ones. */
+  /** The streams that keep these events, oldest first: ended streams here, open streams in `live`. */
   readonly ended = new Set<EventStore>()
   readonly live = new Set<EventStore>()
 

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import { toBase64Url } from '../../../base/bytes.ts'
 import { Bucket, type Rate } from '../../../base/rate.ts'
 import { busy, type Refusal } from '../refusal.ts'
-import { addressKey } from './address.ts'
+import { addressKey } from './client-address.ts'
 
 /** Addresses remembered. The oldest is forgotten first. */
 const MAX_ADDRESSES = 10_000

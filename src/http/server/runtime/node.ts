@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isLoopbackAddress } from '../../../base/address/loopback.ts'
-import { forwardedAddress } from '../limits/address.ts'
+import { forwardedAddress } from '../limits/client-address.ts'
 import { NodeBody } from './node-body.ts'
 import { end, NodeEventSink } from './node-event-sink.ts'
 import type { BodyBounds, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './request-reply.ts'
@@ -19,7 +19,7 @@ const LINGER_MS = 500
  * and Node emits 'close' only on the response that is being written. This class notifies the other responses.
  */
 class Connection {
-  readonly #exchanges = new Set<NodeExchange>()
+  readonly #exchanges = new Set<NodeRequestReply>()
 
   constructor(socket: Socket) {
     socket.once('close', () => {
@@ -28,7 +28,10 @@ class Connection {
     socket.once('end', () => this.#probe(PROBES_MS))
   }
 
-  /** Finds out whether a client that closed its side is still there. Only a write after its reset fails, hence several probes. */
+  /**
+   * Finds out whether a client that closed its side is still there. A write fails only after the reset of the client has arrived, so
+   * this writes several times.
+   */
   #probe([delay, ...more]: readonly number[]): void {
     let isOpen = false
     // One probe is enough for the whole connection.
@@ -48,11 +51,11 @@ class Connection {
     return connection
   }
 
-  add(post: NodeExchange): void {
+  add(post: NodeRequestReply): void {
     this.#exchanges.add(post)
   }
 
-  delete(post: NodeExchange): void {
+  delete(post: NodeRequestReply): void {
     this.#exchanges.delete(post)
   }
 }
@@ -62,7 +65,7 @@ const CONNECTION = Symbol('connection')
 const PROBES_MS = [25, 250, 1000]
 
 /** One request and its response. A single object, because there is one for every request. */
-export class NodeExchange implements HttpRequestView, HttpReply {
+export class NodeRequestReply implements HttpRequestView, HttpReply {
   readonly method: string
   readonly url: string
   extraHeaders: Headers | undefined

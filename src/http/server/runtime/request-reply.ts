@@ -10,7 +10,7 @@ export interface HttpRequestView {
   readonly url: string
   /** The value of a header, by its lower-case name. Repeated headers are joined with a comma. */
   header(name: string): string | undefined
-  /** How often a header came. */
+  /** How many times the request contains this header. */
   count(name: string): number
   readonly headerCount: number
   /** Whether the connection ends at a loopback address; undefined where the runtime does not say. */

@@ -1,6 +1,6 @@
 /** Web-standard requests and responses, for every runtime that has them. */
 
-import { forwardedAddress } from '../limits/address.ts'
+import { forwardedAddress } from '../limits/client-address.ts'
 import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './request-reply.ts'
 
 const encoder = new TextEncoder()

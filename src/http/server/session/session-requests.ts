@@ -2,7 +2,7 @@
 
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Service } from '../../../protocol/seams/service.ts'
+import type { Service } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { Revision } from '../../../revisions/revision.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
@@ -35,7 +35,7 @@ export interface SessionRequestsOptions {
   now(): number
 }
 
-/** The error codes of all revisions with sessions are the same. */
+/** Gives errors about headers their code. The codes are the same in all revisions with sessions. */
 const REVISION_WITHOUT_HEADER = revisionOf(VERSION_WITHOUT_HEADER) as Revision
 const NOT_FOUND = refuse(404, 'Session not found')
 const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; open a session with initialize')

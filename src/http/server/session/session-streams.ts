@@ -1,7 +1,7 @@
 /** The streams of one session: one for each answer that became a stream, and the standing stream that a GET opens. */
 
 import { randomId } from '../../../base/bytes.ts'
-import type { Channel, Service } from '../../../protocol/seams/service.ts'
+import type { Channel, Service } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
@@ -136,7 +136,7 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return this.#abandon(stream)
-    // The stream was dropped already and cannot be resumed.
+    // A stream that was already dropped cannot be resumed.
     if (!this.#streams.includes(stream)) return
     this.usage.live.delete(stream)
     this.usage.ended.add(stream)

@@ -3,7 +3,7 @@
 import { randomId } from '../../../base/bytes.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Channel } from '../../../protocol/seams/service.ts'
+import type { Channel } from '../../../protocol/interfaces/service.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
 import { busy, type Refusal } from '../refusal.ts'
@@ -12,11 +12,11 @@ import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type SessionServices, SessionStreams } from './session-streams.ts'
 
-/** There may be many thousands, most of them idle, so everything that is not always needed is created on use. */
+/** One session. There may be many thousands, most of them idle, so its parts are created on first use. */
 export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   readonly id = randomId()
   readonly principal: string | undefined
-  /** Of the caller that opened it. Its requests are counted here. */
+  /** The usage of the caller that opened the session. Requests of the session are counted there. */
   readonly usage: CallerUsage
   readonly channel: Channel
   readonly createdAt: number

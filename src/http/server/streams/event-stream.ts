@@ -165,7 +165,7 @@ export class EventStream implements AnswerStream, EventStore {
     return this.#owner.open.write(this.#sink, text)
   }
 
-  /** The last event of the stream. */
+  /** Sends the last event of the stream and ends it. */
   finish(json: string | undefined): void {
     if (json !== undefined) void this.push(json)
     else this.#isDropped = true

@@ -2,7 +2,7 @@
 
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Access } from '../../../protocol/seams/access.ts'
+import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import { JSON_TYPE } from '../refusal.ts'
 import type { Headers, HttpReply } from '../runtime/request-reply.ts'
@@ -26,7 +26,7 @@ export interface ReplyOwner {
   beginAnswer(reply: HttpReply): AnswerStream
   /** Sends the answer as a complete stream with one event. */
   answerAsEvent(reply: HttpReply, json: string): void
-  /** The status of an answer in JSON. */
+  /** The HTTP status for an answer that is sent as JSON and not as a stream. */
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will get none. */
   onOver(body: BodyMemory): void

@@ -7,7 +7,7 @@ export abstract class SlowAnswer implements ListNode<SlowAnswer> {
   previous: SlowAnswer | undefined
   next: SlowAnswer | undefined
 
-  /** There was no answer in time. */
+  /** Called when there was no answer in time. */
   abstract onSlow(): void
 }
 

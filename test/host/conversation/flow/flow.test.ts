@@ -173,7 +173,7 @@ describe('a result', () => {
     ].join('\n')
     const findings = inspectResult(says(text))
     expect(findings.map(({ text }) => text)).toEqual([
-      'it has links or images of evil.example, other.example',
+      'it has links to or images from evil.example, other.example',
       'it has HTML that loads or runs something: img, script, a',
     ])
     const safe = inertText(text)
@@ -201,7 +201,7 @@ describe('a result', () => {
       isError: true,
     }
     expect(inspectResult(large, { maxBytes: 1_000 })).toEqual([
-      { kind: 'too-large', text: expect.stringContaining('the limit is 1000 (maxBytes)') },
+      { kind: 'too-large', text: expect.stringContaining('the limit is 1000 bytes (maxResultBytes, or resultBytes in a rule)') },
     ])
     const cut = capResult(large, { maxBytes: 1_000 })
     expect(Buffer.byteLength(JSON.stringify(cut.content))).toBeLessThan(1_200)

@@ -7,7 +7,7 @@ test.each([
   ['{"at":1', 100],
 ])('after %j a crash may leave %i zeros if a record has at most 100 bytes', (begun, zeros) => {
   const bytes = Buffer.concat([Buffer.from(begun), Buffer.alloc(zeros)])
-  expect(readIncompleteLine(bytes, 100)).toEqual({ bytes, begun: begun.length, isClosed: false })
+  expect(readIncompleteLine(bytes, 100)).toEqual({ bytes, begun: begun.length, isComplete: false })
 })
 
 test.each(['', '{"at":1'])('more zeros after %j than a record has bytes do not come from a crash', (begun) => {

@@ -9,7 +9,7 @@ import type { AuditRecord, Checkpoint } from '../../../../src/host/model/audit-r
 import { type AuditLogOptions, openAuditLog } from '../../../../src/host/storage/audit/log.ts'
 import { readAudit } from '../../../../src/host/storage/audit/read.ts'
 import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
-import { canonicalJson } from '../../../../src/protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../../src/protocol/model/digest-json.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { proves } from '../../../support/proves.ts'
@@ -250,9 +250,9 @@ describe('after a crash', () => {
     const { folder } = await written(1)
     const whole = readFileSync(first(folder))
     for (const [end, reason] of [
-      [Buffer.alloc(100), /^the file ends with zeros.*the next start of a host sets this aside/],
-      [Buffer.from('{"at":12\0\0'), /^its line is incomplete, and zeros follow it.*sets this aside/],
-      [Buffer.from('{"at":12'), /^its line is incomplete: .*sets this aside/],
+      [Buffer.alloc(100), /^the file ends with zeros.*the next start of a host moves it to another file/],
+      [Buffer.from('{"at":12\0\0'), /^its line is incomplete, and zeros follow it.*moves it to another file/],
+      [Buffer.from('{"at":12'), /^its line is incomplete: .*moves it to another file/],
     ] as const) {
       writeFileSync(first(folder), Buffer.concat([whole, end]))
       expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringMatching(reason) } })

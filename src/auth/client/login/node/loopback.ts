@@ -56,7 +56,7 @@ export async function openLoopback({ fixed, previous, openBrowser }: LoopbackOpt
     uri,
     visit: async (url, options) => {
       const arrival = arrivalAt(server, uri, options)
-      // If the browser cannot be opened, that is the error to report.
+      // The caller gets this rejection below. Without a handler here it would be unhandled when the browser cannot be opened.
       arrival.catch(() => {})
       await (openBrowser ?? openSystemBrowser)(url)
       return arrival

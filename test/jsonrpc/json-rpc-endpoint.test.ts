@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Deadlines } from '../../src/base/deadlines.ts'
 import type { Exchange } from '../../src/jsonrpc/exchange.ts'
+import { type EndpointHandler, JsonRpcEndpoint } from '../../src/jsonrpc/json-rpc-endpoint.ts'
 import type { Id, NotificationMessage, Params } from '../../src/jsonrpc/message.ts'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { Peer, type PeerHandler } from '../../src/jsonrpc/peer.ts'
 import type { RequestOptions } from '../../src/jsonrpc/pending.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
@@ -16,7 +16,7 @@ import { type Json, type RecordingOutlet, recordingOutlet } from '../support/rec
 const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
 interface Bench {
-  peer: Peer
+  peer: JsonRpcEndpoint
   clock: FakeClock
   /** Their requests that have started and await an answer from the test. */
   started: Exchange[]
@@ -32,7 +32,7 @@ interface Bench {
   ask(method?: string, options?: Partial<RequestOptions>): Promise<Params>
 }
 
-function bench(options: Partial<PeerHandler> = {}): Bench {
+function bench(options: Partial<EndpointHandler> = {}): Bench {
   const clock = fakeClock()
   const it: Omit<Bench, 'peer'> = {
     clock,
@@ -58,7 +58,7 @@ function bench(options: Partial<PeerHandler> = {}): Bench {
       return reply
     },
   }
-  const peer = new Peer({
+  const peer = new JsonRpcEndpoint({
     onRequest: (exchange) => void it.started.push(exchange),
     onNotification: (message) => void it.notices.push(message),
     onIgnored: (reason) => void it.ignored.push(reason),

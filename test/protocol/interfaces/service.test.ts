@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isService } from '../../../src/protocol/seams/service.ts'
+import { isService } from '../../../src/protocol/interfaces/service.ts'
 
 test('a service is anything that can be opened', () => {
   expect(isService({ open: () => undefined })).toBe(true)

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { McpError } from '../../protocol/errors.ts'
 import { BodyText } from './body-text.ts'
 import { classifyRefusal } from './classify-refusal.ts'
-import type { HttpConnection, HttpRequest, ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpConnection, HttpRequest, ResponseHandler, Sending } from './http-request.ts'
 
-export interface NotificationOptions {
+export interface OneWayPostOptions {
   /** Names the message in errors. */
   method: string
   /** Whether it is sent with a session id. */
@@ -22,9 +22,9 @@ const MAX_IGNORED_BYTES = 64 * 1024
 /** How long the server may take to accept the message. It has nothing to compute, so this only covers a slow network. */
 const ACCEPT_TIMEOUT_MS = 30_000
 
-export class HttpNotification implements ResponseHandler {
+export class OneWayPost implements ResponseHandler {
   readonly #connection: HttpConnection
-  readonly #options: NotificationOptions
+  readonly #options: OneWayPostOptions
   readonly #sending: Sending
   #status = 0
   #headers: IncomingHttpHeaders = {}
@@ -32,7 +32,7 @@ export class HttpNotification implements ResponseHandler {
   #ignored = 0
 
   /** Sends it. */
-  constructor(connection: HttpConnection, request: HttpRequest, options: NotificationOptions) {
+  constructor(connection: HttpConnection, request: HttpRequest, options: OneWayPostOptions) {
     this.#connection = connection
     this.#options = options
     this.#sending = connection.send({ ...request, timeoutMs: ACCEPT_TIMEOUT_MS, lane: 'notice' }, this)
@@ -65,13 +65,13 @@ export class HttpNotification implements ResponseHandler {
     const { server } = this.#connection
     const body = this.#body.text() ?? ''
     const refusal = classifyRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hasSession })
-    // A message without an id never gets an error as its answer, so there is a fault in every other case.
+    // The message has no id, so the refusal is either a fault or a lost session, never a JSON-RPC answer.
     if ('fault' in refusal) this.#options.onFail(refusal.fault)
     else this.#options.onSessionGone?.()
   }
 
   onFail(error: McpError): void {
-    // After the acceptance a broken connection does not matter.
+    // Once the server has accepted the message, a broken connection does not matter.
     if (this.#status < 200 || this.#status >= 300) this.#options.onFail(error)
   }
 }

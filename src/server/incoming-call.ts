@@ -4,11 +4,11 @@ import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { UrlElicitationRequired } from '../protocol/errors.ts'
+import type { Access, TokenClaims } from '../protocol/interfaces/access.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import { readTrace, type TraceContext } from '../protocol/model/trace-context.ts'
-import type { Access, TokenClaims } from '../protocol/seams/access.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Asker } from './input/asker.ts'
 import type { Quota } from './quota.ts'
@@ -32,16 +32,16 @@ export interface Dialect {
   /** The caller, without the credentials, which may differ between requests. */
   caller(): Omit<Caller, 'auth'>
   /** Asks the client on behalf of `call`. */
-  asker(call: Call): Asker
+  asker(call: IncomingCall): Asker
   /** The minimum level of log messages for the client; undefined for none. */
   logLevel(): LogLevel | undefined
   /** Answers methods that concern the dialect itself; undefined for other methods. */
-  method(call: Call): Params | Promise<Params> | undefined
+  method(call: IncomingCall): Params | Promise<Params> | undefined
   /** Answers a call whose handler needs a page visit first. */
-  requirePages(call: Call, error: UrlElicitationRequired): Promise<Params>
+  requirePages(call: IncomingCall, error: UrlElicitationRequired): Promise<Params>
 }
 
-export class Call {
+export class IncomingCall {
   readonly exchange: Exchange
   readonly params: Params
   readonly revision: Revision
@@ -85,8 +85,8 @@ export class Call {
   }
 
   /** The same call with other parameters, for middleware. */
-  withParams(params: Params): Call {
-    return params === this.params ? this : new Call(this.exchange, params, this.revision, this.dialect, this.quota)
+  withParams(params: Params): IncomingCall {
+    return params === this.params ? this : new IncomingCall(this.exchange, params, this.revision, this.dialect, this.quota)
   }
 }
 

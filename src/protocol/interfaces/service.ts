@@ -19,7 +19,7 @@ export interface ChannelOptions {
   beginsAnew?: boolean | undefined
 }
 
-/** The server's side of one session: a stdio process, an in-memory pair or an HTTP session. */
+/** The server's side of one client connection: a stdio process, an in-memory pair or an HTTP session. */
 export interface Channel {
   /** Handles a message. Its answer and everything else about it is written to `outlet`. Never throws. */
   receive(message: Incoming, outlet: Outlet): void

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { memoryBus, memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
-import type { Change } from '../../../src/protocol/seams/ports.ts'
+import { memoryBus, memoryKeyRing } from '../../../src/protocol/interfaces/in-process-services.ts'
+import type { Change } from '../../../src/protocol/interfaces/replaceable-services.ts'
 
 test('a bus carries each change to every listener until it ends its subscription', () => {
   const bus = memoryBus()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answers } from '../../src/client/answers.ts'
+import type { Answers } from '../../src/client/answer-server.ts'
 import { Client } from '../../src/client/client.ts'
 import type { ConnectOptions } from '../../src/client/options.ts'
 import { Cancelled, Declined } from '../../src/protocol/errors.ts'

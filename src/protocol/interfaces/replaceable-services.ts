@@ -1,4 +1,4 @@
-/** Services that a server uses and that can be replaced, for example to run several replicas. memory.ts has the defaults. */
+/** Services that a server uses and that can be replaced, for example to run several replicas. in-process-services.ts has the defaults. */
 
 /** A change that clients may subscribe to. */
 export type Change = { kind: 'tools' | 'prompts' | 'resources' } | { kind: 'resource'; uri: string }

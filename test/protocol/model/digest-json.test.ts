@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../src/protocol/model/canonical-json.ts'
+import { canonicalJson } from '../../../src/protocol/model/digest-json.ts'
 
 describe('canonicalJson', () => {
   test('numbers are written as ECMAScript writes them', () => {

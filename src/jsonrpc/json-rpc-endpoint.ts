@@ -27,16 +27,16 @@ import { Pending, type RequestOptions } from './pending.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'
 
-export type PeerFailure = 'ERR_ANSWER_INVALID' | 'ERR_CLOSED' | 'ERR_TIMEOUT'
+export type EndpointFailure = 'ERR_ANSWER_INVALID' | 'ERR_CLOSED' | 'ERR_TIMEOUT'
 
-export interface PeerHandler {
+export interface EndpointHandler {
   /** Answers one request, now or later. If it throws, the answer is an internal error. */
   onRequest(exchange: Exchange): void
   onNotification(message: NotificationMessage, outlet: Outlet): void
   /** Called for a message that was not used and must not be answered. */
   onIgnored?(reason: string): void
   /** Creates the error for a failure on this side. */
-  failure(code: PeerFailure, message: string, cause?: unknown): Error
+  failure(code: EndpointFailure, message: string, cause?: unknown): Error
   /** Whether arrays of messages are accepted. */
   acceptsBatch(): boolean
   /** The id of the answer to a message without a readable id: null, or undefined to omit it. */
@@ -60,11 +60,11 @@ interface PeerState {
   onIdle: (() => void)[] | undefined
 }
 
-/** Shared by all peers without waiting requests. Never written to. */
+/** Shared by all endpoints without waiting requests. Never written to. */
 const NONE_WAITING = new Map<Id, Exchange>()
 
-export class Peer {
-  readonly #options: PeerHandler
+export class JsonRpcEndpoint {
+  readonly #options: EndpointHandler
   readonly #state: PeerState = {
     nextId: 1,
     pending: new IdTable(),
@@ -76,7 +76,7 @@ export class Peer {
     onIdle: undefined,
   }
 
-  constructor(options: PeerHandler) {
+  constructor(options: EndpointHandler) {
     this.#options = options
   }
 

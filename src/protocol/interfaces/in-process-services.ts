@@ -1,6 +1,6 @@
 /** The default bus and key ring, for a server that runs in one process. */
 
-import type { Bus, Change, KeyRing, SealingKey } from './ports.ts'
+import type { Bus, Change, KeyRing, SealingKey } from './replaceable-services.ts'
 
 export function memoryBus(): Bus {
   const listeners = new Set<(change: Change) => void>()

@@ -1,21 +1,21 @@
-/** A wire: one open link with its JSON-RPC peer, used by both dialects. Adds progress, pacing and cancellation. */
+/** One open link with its JSON-RPC endpoint, used by both dialects. Adds progress, pacing and cancellation. */
 
 import type { Clock } from '../base/clock.ts'
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
+import { JsonRpcEndpoint } from '../jsonrpc/json-rpc-endpoint.ts'
 import { type Id, METHOD_NOT_FOUND, type NotificationMessage, numbered, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { Peer } from '../jsonrpc/peer.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Link } from '../protocol/interfaces/link.ts'
 import type { MirroredParam } from '../protocol/model/param-headers.ts'
-import type { Link } from '../protocol/seams/link.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
 import { Pacing } from './pacing.ts'
 import { ProgressSink, progressTokenIn } from './progress-sink.ts'
 
-export interface WireOptions {
+export interface OpenLinkOptions {
   limits: ClientLimits
   clock: Clock
   deadlines: Deadlines
@@ -35,10 +35,10 @@ const MAX_IGNORED_WARNINGS = 100
 /** How long a request counts as held after a notice. Links repeat the notice several times a second. */
 const HELD_MS = 1000
 
-export class Wire {
+export class OpenLink {
   readonly #link: Link
-  readonly #options: WireOptions
-  readonly #peer: Peer
+  readonly #options: OpenLinkOptions
+  readonly #peer: JsonRpcEndpoint
   readonly #pacing: Pacing
   readonly #outlet: Outlet
   readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
@@ -59,13 +59,13 @@ export class Wire {
   /** The time of the last message. */
   heardAt: number
 
-  constructor(link: Link, options: WireOptions) {
+  constructor(link: Link, options: OpenLinkOptions) {
     this.#link = link
     this.#options = options
     this.heardAt = options.clock.now()
     this.#pacing = new Pacing(options)
     this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#answer(json), drop: () => {} }
-    this.#peer = new Peer({
+    this.#peer = new JsonRpcEndpoint({
       onRequest: (exchange) => this.onRequest(exchange),
       onNotification: (message) => this.#notice(message),
       onIgnored: (reason) => this.#ignored(reason),

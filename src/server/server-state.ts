@@ -4,11 +4,11 @@ import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
+import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
+import type { Bus, Change, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
-import { memoryBus, memoryKeyRing } from '../protocol/seams/memory.ts'
-import type { Bus, Change, KeyRing } from '../protocol/seams/ports.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
@@ -28,7 +28,7 @@ import type { Failure, ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
 
-export class Core implements FeatureEnvironment {
+export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
   readonly instructions: string | undefined
   readonly supported: readonly Revision[]

@@ -2,9 +2,9 @@
 
 import { Pool } from 'undici'
 import { McpError } from '../../protocol/errors.ts'
-import type { Authorizer, SentRequest } from '../../protocol/seams/authorizer.ts'
-import { MAX_HEADER_BYTES } from './faults.ts'
-import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-connection.ts'
+import type { Authorizer, SentRequest } from '../../protocol/interfaces/authorizer.ts'
+import { MAX_HEADER_BYTES } from './errors.ts'
+import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
 import { HttpSending } from './http-sending.ts'
 import { Lane } from './lane.ts'
 import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
@@ -23,7 +23,7 @@ const NOTICE_CONNECTIONS = 8
 /** Responses of ours that may wait before we stop reading the server's requests. */
 const MAX_WAITING_NOTICES = 256
 
-export class HttpSender implements HttpConnection {
+export class ConnectionPool implements HttpConnection {
   readonly server: string
   readonly url: URL
   readonly limits: HttpClientLimits
