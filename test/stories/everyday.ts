@@ -103,9 +103,10 @@ export const EVERYDAY: readonly Story[] = [
     },
   },
   {
+    // A connection, a call, the changed tool, and its first call after the change.
     title: 'Update a server that changes one description',
-    maxQuestions: 3,
-    maxLines: 18,
+    maxQuestions: 4,
+    maxLines: 24,
     run: async ({ start, stop }) => {
       const server = (description: string): Server => {
         const made = createServer({ name: 'mail', version: '1' })
@@ -120,7 +121,6 @@ export const EVERYDAY: readonly Story[] = [
       await close()
       await listen(server('Sends a mail to one person'), { port: Number(new URL(url).port), handleSignals: false }).then(async (next) => {
         const later = await start({ servers: { mail: at(url) } })
-        await later.approve('mail')
         expect(textOf(await later.call({ server: 'mail', name: 'send' }, {}))).toBe('sent')
         await stop()
         await next.close()
@@ -148,7 +148,8 @@ export const EVERYDAY: readonly Story[] = [
       const server = createServer({ name: 'mine', version: '1' })
       server.tool('look', { annotations: { readOnlyHint: true } }, () => 'seen')
       const host = await start({ servers: { mine: server } })
-      for (let i = 0; i < 3; i++) expect(textOf(await host.call({ server: 'mine', name: 'look' }, {}))).toBe('seen')
+      for (const as of ['person', 'person', 'person', 'model'] as const)
+        expect(textOf(await host.call({ server: 'mine', name: 'look' }, {}, { as }))).toBe('seen')
     },
   },
   {
@@ -181,8 +182,8 @@ export const EVERYDAY: readonly Story[] = [
   },
   {
     title: 'Say no to a server, and go on working with another one',
-    maxQuestions: 2,
-    maxLines: 12,
+    maxQuestions: 3,
+    maxLines: 18,
     run: async ({ start, folder, person }) => {
       person.deny('bad')
       const file = script(folder, NOTES)

@@ -1,7 +1,7 @@
 /** A person who answers as people do, and counts what they had to read. */
 
 import type { Answer, Asker, Question } from '../../src/host/index.ts'
-import { describeQuestion, questionText } from '../../src/host/index.ts'
+import { answerChoices, questionText, summaryOf } from '../../src/host/index.ts'
 
 export interface StoryPerson extends Asker {
   readonly questions: Question[]
@@ -47,8 +47,11 @@ function answerTo({ subject, always, scopes }: Question): Answer {
 
 const COLUMNS = 80
 
+/** The question as it is first shown, with the keys to choose from. */
 function linesOf(question: Question): number {
-  return questionText(describeQuestion(question))
-    .split('\n')
-    .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0)
+  const keys = answerChoices(question).map(({ key, label }) => `[${key}] ${label}`)
+  return [...questionText(summaryOf(question).lines).split('\n'), keys.join('  ')].reduce(
+    (sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)),
+    0,
+  )
 }

@@ -67,7 +67,7 @@ export function findNamed({ catalog, fleet }: TargetServices, kind: 'tool' | 'pr
   return { server: fleet.get(entry.server), name: entry.definition.name }
 }
 
-export function findResource({ catalog, fleet }: TargetServices, exposed: string): ResourceTarget {
+function findResource({ catalog, fleet }: TargetServices, exposed: string): ResourceTarget {
   const owner = catalog.ownerOfUri(exposed)
   if (owner.kind === 'one') {
     const { server, uri, entry } = owner

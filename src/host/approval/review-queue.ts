@@ -50,7 +50,8 @@ export class ReviewQueue {
   }
 
   /** Asks now, also after a denial. Resolves when the offering is approved; rejects otherwise. */
-  ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
+  async ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
+    if (!this.#asking.has(server) && reviewState(server, this.#options.parts) === undefined) return
     return this.#asking.get(server) ?? this.#begin(server, { signal })
   }
 
