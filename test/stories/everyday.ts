@@ -67,16 +67,21 @@ export const EVERYDAY: readonly Story[] = [
   },
   {
     title: 'Start the next day with two servers that you enabled, and make the same calls',
-    maxQuestions: 3,
-    maxLines: 18,
+    maxQuestions: 4,
+    maxLines: 24,
     run: async ({ start, stop, folder, person }) => {
       const file = script(folder, NOTES)
-      const servers = { notes: started(file, { tier: 'trusted' }), other: started(file, { tier: 'trusted' }, ['other']) }
+      const other = script(
+        folder,
+        NOTES.replaceAll("'notes'", "'tasks'").replaceAll("'list'", "'due'").replace("'add'", "'plan'").replace("'remove'", "'drop'"),
+        'tasks.mjs',
+      )
+      const servers = { notes: started(file, { tier: 'trusted' }), tasks: started(other, { tier: 'trusted' }) }
       const day = async (): Promise<void> => {
         const host = await start({ servers })
         const conversation = new Conversation()
         await host.call({ server: 'notes', name: 'list' }, {}, { conversation })
-        await host.call({ server: 'other', name: 'list' }, {}, { conversation })
+        await host.call({ server: 'tasks', name: 'due' }, {}, { conversation })
         await stop()
       }
       await day()

@@ -24,7 +24,7 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
   const skeletons = groupBy(others, ({ name }) => skeleton(name))
   const servers = new Set(others.map(({ server }) => server))
   return (primitive) => {
-    const { texts, isWhole } = textsIn(primitive.definition)
+    const { texts, said, isWhole } = textsIn(primitive.definition)
     const prose = texts.join('\n')
     return [
       ...(isWhole ? [] : [`Contains more than ${MAX_TEXTS} texts, or nests them too deeply; not all were checked`]),
@@ -32,7 +32,7 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
       ...alike(primitive, skeletons),
       ...mentions(primitive, prose, names, servers),
       ...orders(prose),
-      ...addresses(prose),
+      ...addresses(said.join('\n')),
       ...(prose.length > LONG_TEXT ? [`Contains ${prose.length} characters of text, too many to read carefully`] : []),
       ...secretParameters(primitive.definition),
     ]
@@ -51,24 +51,38 @@ function groupBy(others: readonly OtherName[], keyOf: (other: OtherName) => stri
   return groups
 }
 
+interface Texts {
+  texts: string[]
+  /** Without the values of defaults and examples. An address there is data, and a question shows it before it is used. */
+  said: string[]
+  isWhole: boolean
+}
+
 /** All texts of a definition, including the names of members, because a model reads them too. */
-function textsIn(definition: unknown): { texts: string[]; isWhole: boolean } {
+function textsIn(definition: unknown): Texts {
   const texts: string[] = []
+  const said: string[] = []
   let isWhole = true
-  const visit = (value: unknown, depth: number): void => {
+  const visit = (value: unknown, depth: number, isData: boolean): void => {
     if (texts.length >= MAX_TEXTS || depth > MAX_DEPTH) isWhole = false
-    else if (typeof value === 'string') texts.push(value)
-    else if (Array.isArray(value)) for (const each of value) visit(each, depth + 1)
+    else if (typeof value === 'string') {
+      texts.push(value)
+      // More than an address is a sentence, wherever it stands.
+      if (!isData || /\s/.test(value)) said.push(value)
+    } else if (Array.isArray(value)) for (const each of value) visit(each, depth + 1, isData)
     else if (isObject(value)) {
       for (const [name, each] of Object.entries(value)) {
         texts.push(name)
-        visit(each, depth + 1)
+        said.push(name)
+        visit(each, depth + 1, isData || DATA_MEMBERS.has(name))
       }
     }
   }
-  visit(definition, 0)
-  return { texts, isWhole }
+  visit(definition, 0, false)
+  return { texts, said, isWhole }
 }
+
+const DATA_MEMBERS: ReadonlySet<string> = new Set(['default', 'examples', 'example'])
 
 function invisible(texts: readonly string[]): string[] {
   const found = texts.filter(hasInvisible)
