@@ -85,6 +85,7 @@ export type PolicyLayer = (typeof POLICY_LAYERS)[number]
  */
 export const PRESETS = ['trusting', 'balanced', 'cautious'] as const
 
+/** How much a host asks: `trusting`, `balanced` or `cautious`. */
 export type Preset = (typeof PRESETS)[number]
 
 /** The rules of all layers, and the folders of their `${root:NAME}`. */

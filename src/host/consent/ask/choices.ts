@@ -4,6 +4,7 @@ import type { GrantScope } from '../../model/grant.ts'
 import type { AlwaysChoice, Answer, GrantWidth, Question, Subject } from '../../model/question.ts'
 import { isModel } from './title.ts'
 
+/** One answer that a question offers: its key, its words and the answer itself. */
 export interface AnswerChoice {
   /**
    * `y` yes, `o` yes without opening the page, `a` always, `n` no, `d` details, `e` edit or choose, `w` no, with words for the
@@ -95,7 +96,12 @@ const ANY_WORDS: Readonly<Partial<Record<Subject['kind'], string>>> = {
   sampled: 'any answer to this server',
 }
 
-/** Which arguments a grant covers, in words. */
+/**
+ * Which arguments a grant covers, in words.
+ *
+ * @example
+ * widthText(question.subject, 'exact')
+ */
 export function widthText({ kind }: Subject, width: GrantWidth): string {
   const hasArguments = kind === 'call' || kind === 'prompt' || kind === 'complete'
   if (width === 'exact') return hasArguments ? 'with exactly these arguments' : 'exactly this'

@@ -127,14 +127,15 @@ const MISSED_ORIGINS =
 const DESTINATIONS = { local: 'stays on this computer', private: 'goes to your own network', outside: 'may leave this computer' } as const
 
 function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
-  const { tool, pattern, destination, origins } = subject
+  const { tool, pattern, destination, isOutsideByTier = false, origins } = subject
+  const why = isOutsideByTier ? ': the server is not trusted' : ''
   return [
     ...theirs('tool', tool.name),
     ...theirs('title', tool.title),
     ...theirs('annotation title', tool.annotations?.title),
     ...theirs('description', tool.description),
     ...theirs('declared hints', hintsText(tool.annotations)),
-    line('your data', DESTINATIONS[destination], destination === 'outside' ? 'warning' : 'plain'),
+    line('your data', `${DESTINATIONS[destination]}${why}`, destination === 'outside' ? 'warning' : 'plain'),
     ...argumentLines(subject, isWhole),
     ...callWarnings(subject),
     ...origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt)),

@@ -15,6 +15,7 @@ import { line, nameText, type QuestionLine, warning } from './question-line.ts'
 import { callWarnings, resultLines, urlLines } from './subject-lines.ts'
 import { counted, titleOf } from './title.ts'
 
+/** A question in a few lines. */
 export interface QuestionSummary {
   /** The title is the first line. */
   lines: readonly QuestionLine[]

@@ -1,6 +1,6 @@
 /** The title of a question: who wants what. */
 
-import type { ApprovedItem, Question } from '../../model/question.ts'
+import type { ApprovedItem, Question, Subject } from '../../model/question.ts'
 import { nameText } from './question-line.ts'
 
 /** One sentence for each subject, and what a yes means. */
@@ -9,7 +9,7 @@ export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>
   const { id } = server
   switch (subject.kind) {
     case 'launch':
-      return `Start ${id}${subject.version === undefined ? '' : `, version ${nameText(subject.version)}`}?`
+      return `Start ${id}${versionText(subject)}?`
     case 'connect':
       return `Connect to ${id} at ${subject.url.host}?`
     case 'approve':
@@ -52,8 +52,11 @@ function wanted({ chain }: Pick<Question, 'chain'>, what: string): string {
   return `${nameText(who.replace(/^server /, ''))} wants to ${what}. Allow it?`
 }
 
-/** Whether a part of a chain is a model: `model scripted`. */
-export const isModel = (part: string): boolean => part.startsWith('model ')
+/** Whether a part of a chain is a model: `model`, or with its name `model scripted`. */
+export const isModel = (part: string): boolean => /^model(?: |$)/.test(part)
+
+const versionText = ({ version, isLatest = false }: Extract<Subject, { kind: 'launch' }>): string =>
+  version === undefined ? (isLatest ? ', latest version (not pinned)' : '') : `, version ${nameText(version)}`
 
 const ITEM_WORDS = [
   ['tool', 'tool'],

@@ -17,6 +17,7 @@ export const DEFAULT_CONVERSATION_STORE_LIMITS: ConversationStoreLimits = {
   maxTotalBytes: 64 * 1024 * 1024,
 }
 
+/** A stored conversation in a list: everything but its messages. */
 export interface StoredConversation {
   id: string
   /** The beginning of the first message. */
@@ -26,6 +27,7 @@ export interface StoredConversation {
   updatedAt: number
 }
 
+/** Stores conversations, to list and continue them later. */
 export interface ConversationStore {
   /** The newest first. `problems` says which files could not be read, and why. */
   list(): Promise<{ conversations: StoredConversation[]; problems: string[] }>
