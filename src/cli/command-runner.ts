@@ -7,7 +7,7 @@ import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { safe } from './output/safe-text.ts'
 import { Screen } from './output/screen.ts'
-import { wrappedLines } from './output/wrapped.ts'
+import { wrapped } from './output/wrap.ts'
 
 export interface Invocation {
   io: Io
@@ -105,7 +105,7 @@ export class CommandRunner {
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
     const columns = screen.noteColumns
-    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrappedLines(message.text, columns, 2)}`)
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrappedLines(asTyped(this.#io, hint).text, columns, 2))}`)
+    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrapped(message.text, { columns, indent: 2 })}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrapped(asTyped(this.#io, hint).text, { columns, indent: 2 }))}`)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wrappedLines } from '../../src/cli/output/wrapped.ts'
+import { wrapped } from '../../src/cli/output/wrap.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
 import { startTerminal } from './support/terminal.ts'
@@ -7,18 +7,18 @@ import { startTerminal } from './support/terminal.ts'
 const newFolder = temporaryFolders()
 
 test('text wraps at words, and later lines are indented', () => {
-  expect(wrappedLines('one two three four five six seven', 24, 4).text).toBe('one two three four\n    five six seven')
-  expect(wrappedLines('one two\nthree', undefined, 2).text).toBe('one two\n  three')
+  expect(wrapped('one two three four five six seven', { columns: 24, indent: 4 }).text).toBe('one two three four\n    five six seven')
+  expect(wrapped('one two\nthree', { columns: undefined, indent: 2 }).text).toBe('one two\n  three')
 })
 
 test('an address stays whole, and any other long word is broken', () => {
   const url = 'https://server.example/a/very/long/path/to/somewhere'
-  expect(wrappedLines(`Open ${url} now`, 24).text).toBe(`Open\n${url}\nnow`)
-  expect(wrappedLines('x'.repeat(50), 24).text.split('\n')).toEqual(['x'.repeat(24), 'x'.repeat(24), 'xx'])
+  expect(wrapped(`Open ${url} now`, { columns: 24 }).text).toBe(`Open\n${url}\nnow`)
+  expect(wrapped('x'.repeat(50), { columns: 24 }).text.split('\n')).toEqual(['x'.repeat(24), 'x'.repeat(24), 'xx'])
 })
 
 test('control characters are escaped before the text is measured', () => {
-  for (const line of wrappedLines('\u001b[31m red '.repeat(5), 20).text.split('\n')) {
+  for (const line of wrapped('\u001b[31m red '.repeat(5), { columns: 20 }).text.split('\n')) {
     expect(line.length).toBeLessThanOrEqual(20)
     expect(line).not.toContain('\u001b')
   }

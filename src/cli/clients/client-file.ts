@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isObject } from '../../base/json.ts'
+import { type FileFormat, readFormat, writeFormat } from '../../files/file-format.ts'
 import { readPlainFile } from '../../files/plain-file.ts'
 import { codeOf, privateFolder, readPrivate, removePrivate, writePrivate } from '../../files/private-file.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
@@ -24,8 +25,9 @@ export async function readClientFile(file: string): Promise<string | undefined> 
   }
 }
 
+const BACKUP_FORMAT: FileFormat = { version: 1, member: 'change', upgrades: [() => undefined] }
+
 interface Backup {
-  version: 1
   file: string
   /** Null if there was no file. */
   before: string | null
@@ -39,17 +41,17 @@ interface Backup {
  */
 export async function writeClientFile(io: Pick<Io, 'env'>, file: string, before: string | undefined, after: string): Promise<void> {
   if ((await readClientFile(file)) !== before) throw new UsageError(`${file} was changed meanwhile`, 'Run the command again')
-  const backup: Backup = { version: 1, file, before: before ?? null, after: digestOf(after) }
+  const backup: Backup = { file, before: before ?? null, after: digestOf(after) }
   const path = backupPath(io, file)
   await privateFolder(dirname(path))
-  await writePrivate(path, Buffer.from(JSON.stringify(backup)))
+  await writePrivate(path, Buffer.from(JSON.stringify(writeFormat(backup, BACKUP_FORMAT))))
   await replaceFile(file, after)
 }
 
 /** The text to go back to: null means that there was no file. Throws UsageError if the last change cannot be undone. */
 export async function undoable(io: Pick<Io, 'env'>, file: string): Promise<{ now: string; before: string | null }> {
   const bytes = await readPrivate(backupPath(io, file), 2 * MAX_BYTES)
-  const backup: unknown = bytes && JSON.parse(Buffer.from(bytes).toString('utf8'))
+  const backup: unknown = bytes && readFormat(JSON.parse(Buffer.from(bytes).toString('utf8')), BACKUP_FORMAT).data
   if (!isBackup(backup)) throw new UsageError(`There is no change of ${file} to undo`)
   const now = await readClientFile(file)
   if (now === undefined || digestOf(now) !== backup.after)
@@ -68,7 +70,7 @@ export async function undo(io: Pick<Io, 'env'>, file: string): Promise<void> {
 }
 
 const isBackup = (value: unknown): value is Backup =>
-  isObject(value) && value.version === 1 && typeof value.after === 'string' && (value.before === null || typeof value.before === 'string')
+  isObject(value) && typeof value.after === 'string' && (value.before === null || typeof value.before === 'string')
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 

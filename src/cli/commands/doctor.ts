@@ -10,7 +10,7 @@ import { parseTarget } from '../connections/target.ts'
 import { Checkup, Failure, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
-import { wrappedLines } from '../output/wrapped.ts'
+import { wrapped } from '../output/wrap.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14
@@ -74,7 +74,7 @@ function printFinding({ screen }: Invocation, { step, status, ms, detail, advice
   const time = status === 'skipped' ? '' : ` ${ms} ms`
   const columns = screen.columns
   // The time follows the last line.
-  const shown = wrappedLines(detail, columns === undefined ? undefined : columns - time.length, WIDEST_STEP + 3)
+  const shown = wrapped(detail.trimEnd(), { columns: columns === undefined ? undefined : columns - time.length, indent: WIDEST_STEP + 3 })
   screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrappedLines(advice, columns, 4)}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(advice, { columns, indent: 4 })}`)
 }

@@ -11,6 +11,7 @@ import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
 import { configuredServers, withHost } from '../connections/open-host.ts'
 import { type RogueSample, sampleRules, startRogue, startSamples } from '../demo/embedded.ts'
+import { runDemo } from '../demo/run-demo.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { safe, untrusted } from '../output/safe-text.ts'
@@ -19,7 +20,6 @@ import { wrapped } from '../output/wrap.ts'
 import { ShellHistory } from '../shell/history.ts'
 import { readCommands } from '../shell/session-commands.ts'
 import { Shell } from '../shell/shell.ts'
-import { demo } from './demo.ts'
 
 interface UpOptions {
   model: string
@@ -40,7 +40,7 @@ export function registerUp(program: Command, runner: CommandRunner): void {
 
 async function upAction(invocation: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
   const { io } = invocation
-  if (!isInteractive(io)) return demo(invocation)
+  if (!isInteractive(io)) return runDemo(invocation)
   const model = await modelNamed(io, options.model, options.baseUrl)
   const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })

@@ -2,7 +2,7 @@
 
 import type { Invocation } from '../command-runner.ts'
 import { safe } from '../output/safe-text.ts'
-import { readKey } from '../shell/read-key.ts'
+import { waitForKey } from '../terminal/wait-for-key.ts'
 import { runTour } from './run-tour.ts'
 import { tell } from './tell.ts'
 import { TOUR } from './tour.ts'
@@ -31,6 +31,6 @@ export async function guidedTour(invocation: Invocation): Promise<void> {
 async function goesOn({ io, screen, signal }: Invocation, index: number): Promise<boolean> {
   const { noteStyle } = screen
   screen.print()
-  const key = await readKey(io, noteStyle.dim(`[${index + 1}/${TOUR.length}] Enter: next step, q: end the tour`), ['enter', 'q'], signal)
+  const key = await waitForKey(io, noteStyle.dim(`[${index + 1}/${TOUR.length}] Enter: next step, q: end the tour`), ['enter', 'q'], signal)
   return key === 'enter'
 }

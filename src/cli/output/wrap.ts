@@ -3,6 +3,9 @@
 import { LINE_BREAK, SafeText, type Showable, untrusted, untrustedLines } from './safe-text.ts'
 import { expandTabs, widthOf, wrapTo } from './width.ts'
 
+/** Narrower lines cannot be read. */
+const NARROWEST = 20
+
 export interface WrapOptions {
   /** Columns of the terminal. Undefined: nothing is wrapped. */
   columns: number | undefined
@@ -15,7 +18,7 @@ export interface WrapOptions {
 
 /** Untrusted text with its line breaks, wrapped at words. */
 export function wrapped(text: string, { columns, indent = 0, lead = indent, style = untrustedLine }: WrapOptions): SafeText {
-  const lines = wrappedLines(text, columns === undefined ? undefined : columns - indent, lead - indent)
+  const lines = wrappedLines(text, columns === undefined ? undefined : Math.max(NARROWEST, columns - indent), lead - indent)
   return SafeText.join(lines.map(style), SafeText.join([LINE_BREAK, ' '.repeat(indent)]))
 }
 

@@ -116,7 +116,7 @@ export class Shell {
   }
 
   async #demo(invocation: Invocation, what: string): Promise<void> {
-    if (what === '') return void (await (await import('../commands/demo.ts')).demo(invocation))
+    if (what === '') return void (await (await import('../demo/run-demo.ts')).runDemo(invocation))
     if (what !== 'rogue') throw new UsageError(`Unknown demo ${JSON.stringify(what)}`, 'Type "demo" or "demo rogue"')
     const name = await this.#options.addRogue()
     const { screen } = invocation

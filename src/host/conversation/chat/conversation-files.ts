@@ -5,6 +5,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject } from '../../../base/json.ts'
 import { redact } from '../../../base/text/redact.ts'
+import { type FileFormat, readFormat } from '../../../files/file-format.ts'
 import { kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
@@ -18,7 +19,7 @@ import {
   type StoredConversation,
 } from './conversation-store.ts'
 
-const VERSION = 1
+const CONVERSATION_FORMAT: FileFormat = { version: 1, upgrades: [(file) => file] }
 const END = '.json'
 const ID = /^[a-z0-9]{10}$/
 const MAX_TITLE = 80
@@ -74,7 +75,7 @@ export function conversationFiles({ folder, scrub = (text) => text, limits, now 
       const record = withoutSecrets(conversation.toJSON(), scrub)
       const before = known.get(conversation) ?? { id: newId(), startedAt: now(), title: titleOf(record.messages) }
       known.set(conversation, before)
-      const file: StoredFile = { version: VERSION, ...before, turns: record.turn, updatedAt: now(), record }
+      const file: StoredFile = { version: CONVERSATION_FORMAT.version, ...before, turns: record.turn, updatedAt: now(), record }
       await writePrivate(fileOf(before.id), bytesOf(file, maxConversationBytes))
       await prune(folder, { keep: before.id, maxConversations, maxTotalBytes })
       return before.id
@@ -168,15 +169,23 @@ function checkFile(path: string, id: string, bytes: Uint8Array): StoredFile {
   } catch (error) {
     throw invalid((error as Error).message)
   }
-  if (!isObject(value) || typeof value.version !== 'number') throw invalid('expected an object with a version')
-  if (value.version > VERSION)
-    throw new McpError('ERR_STORE', `${path} has version ${value.version}; this Portico reads version ${VERSION}. Use a newer Portico`)
-  const { title, turns, startedAt, updatedAt, record } = value
-  const isHeader = value.id === id && typeof title === 'string' && [turns, startedAt, updatedAt].every(Number.isSafeInteger)
+  const data = formatted(value, invalid)
+  const { title, turns, startedAt, updatedAt, record } = data
+  const isHeader = data.id === id && typeof title === 'string' && [turns, startedAt, updatedAt].every(Number.isSafeInteger)
   if (!isHeader) throw invalid('expected id, title, turns, startedAt and updatedAt')
   if (!isObject(record) || !Array.isArray(record.messages) || !record.messages.every(isMessage) || !Number.isSafeInteger(record.turn))
     throw invalid('expected a record with messages and turn')
-  return value as unknown as StoredFile
+  return data as unknown as StoredFile
+}
+
+function formatted(value: unknown, invalid: (what: string) => McpError): Record<string, unknown> {
+  try {
+    const { data, isOutdated } = readFormat(value, CONVERSATION_FORMAT)
+    if (isObject(data) && !isOutdated) return data
+  } catch (error) {
+    throw invalid((error as Error).message)
+  }
+  throw invalid('expected an object with a version')
 }
 
 const isMessage = (value: unknown): boolean =>

@@ -99,9 +99,9 @@ describe('files', () => {
     writeFileSync(join(folder, `${broken}.json`), '{"version":1')
     const { conversations, problems } = await store.list()
     expect(conversations.map(({ id }) => id)).toEqual([good])
-    expect(problems.some((text) => /version 2; this Portico reads version 1/.test(text))).toBe(true)
+    expect(problems.some((text) => /it has version 2/.test(text))).toBe(true)
     expect(problems.some((text) => /is not a stored conversation/.test(text))).toBe(true)
-    await expect(store.load(newer)).rejects.toThrow(/Use a newer Portico/)
+    await expect(store.load(newer)).rejects.toThrow(/it has version 2, and this program reads versions up to 1; update Portico/)
   })
 
   test('an unknown id, an ambiguous one and a path are refused', async () => {

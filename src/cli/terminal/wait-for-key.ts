@@ -10,7 +10,12 @@ const ENDS: ReadonlySet<string> = new Set(['\u0003', '\u0004', '\u001b'])
  * Shows one line and waits for one of the keys: `enter`, `space` or a letter. Other keys do nothing.
  * Resolves with undefined after Esc, Ctrl-C or Ctrl-D, when the input is closed, and when the signal aborts.
  */
-export function readKey<Key extends string>(io: Io, line: SafeText, keys: readonly Key[], signal: AbortSignal): Promise<Key | undefined> {
+export function waitForKey<Key extends string>(
+  io: Io,
+  line: SafeText,
+  keys: readonly Key[],
+  signal: AbortSignal,
+): Promise<Key | undefined> {
   const { stdin, terminal } = io
   if (signal.aborted) return Promise.resolve(undefined)
   return terminal.ask(
