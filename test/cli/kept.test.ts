@@ -78,9 +78,7 @@ describe('grants', () => {
     const anna = await person(['server.approve', 'tool.call'])
     expect(await anna.run('grants', 'list')).toMatchObject({ stderr: expect.stringContaining('No grants') })
     const terminal = anna.sit('call', 'odd/hello')
-    await answerQuestion(terminal, 'Start odd', 'd')
-    const [, key = ''] = /\[(\d)\] allow always/.exec(openQuestion(terminal)) ?? []
-    await terminal.press(key)
+    await answerQuestion(terminal, 'Start odd', 'y')
     await terminal.until(/^hello$/m)
     expect(await terminal.exit, terminal.text()).toBe(0)
     const [grant] = JSON.parse((await anna.run('grants', 'list', '--json')).stdout) as { id: string; scope: string }[]
