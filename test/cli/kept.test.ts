@@ -5,7 +5,7 @@ import { inlineImage } from '../../src/cli/output/media.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
-import { answerQuestion, openQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
