@@ -173,7 +173,7 @@ describe('typing', () => {
     const text = '{"version":2,"lines":["tools"]}'
     writeFileSync(file, text)
     const terminal = sit({ home })
-    await terminal.until(/The history is not used:[\s\S]*expected\s+version\s+1,\s+got\s+2/)
+    await terminal.until(/The history is not used:[\s\S]*it\s+has\s+version\s+2/)
     await type(terminal, 'help')
     await quit(terminal)
     expect(readFileSync(file, 'utf8')).toBe(text)

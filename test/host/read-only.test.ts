@@ -100,7 +100,7 @@ test('private data on its way to an untrusted server, and paths outside of its f
   await chat(host, 'go')
   expect(ask.saw('call').map(({ args }) => args)).toEqual([{ path: join(home, 'other') }, { path: 'relative' }])
   const conversation = new Conversation()
-  await host.call('mail__letter', {}, { conversation })
+  await host.call('mail__letter', {}, { as: 'person', conversation })
   await chat(host, 'go', { conversation })
   expect(ask.saw('call').at(-1)?.args).toEqual({ q: 'mail' })
 })
