@@ -73,7 +73,7 @@ describe('the tools for a model of another program', () => {
 
   test('a refusal is an outcome, and nothing is called', async () => {
     const { call, running } = await toolsOf({ ask: refusing('call') })
-    expect(await call('mail__slow', {})).toMatchObject({ kind: 'refused', reason: expect.stringContaining('denied by the person') })
+    expect(await call('mail__slow', {})).toMatchObject({ kind: 'refused', reason: expect.stringContaining('you said no') })
     expect(running.most).toBe(0)
   })
 
