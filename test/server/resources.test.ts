@@ -290,7 +290,7 @@ test('invalid definitions are refused', () => {
   server.resource('a:1', { name: 'one' }, () => 'x')
   expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('The resource "a:1" is already defined')
   expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow('The URI of a resource must have a scheme and no spaces')
-  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, got 8193')
+  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters; got 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',
