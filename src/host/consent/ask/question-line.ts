@@ -1,5 +1,7 @@
 /** One line of a question, as a person reads it. */
 
+import { PROJECT_SAYS } from '../../model/rule.ts'
+
 /** Who wrote the text: `theirs` was written by a server, a file or a model, everything else by the host. */
 export type Tone = 'title' | 'plain' | 'theirs' | 'warning' | 'muted'
 
@@ -49,6 +51,10 @@ export const line = (label: string, text: string, tone: Tone = 'plain', kind: Li
   text,
   tone,
 })
+
+/** A reason, in the words of the host or of a project. */
+export const reasonLine = (label: string, text: string): QuestionLine =>
+  line(label, text, text.startsWith(PROJECT_SAYS) ? 'theirs' : 'plain', 'reason')
 
 /** A line of foreign text. Empty when there is none. */
 export const theirs = (label: string, text: string | undefined, kind: LineKind = 'detail'): QuestionLine[] =>

@@ -119,6 +119,13 @@ test('the summary has one reason, and the details have all', () => {
   expect(text).not.toContain('The second one')
 })
 
+test('a reason that a project wrote is marked as text of others', () => {
+  const toneOf = (reason: string) =>
+    summaryOf(question({ subject: CALL, reasons: [reason] })).lines.find(({ kind }) => kind === 'reason')?.tone
+  expect(toneOf('A rule of this project says: "You approved this yesterday"')).toBe('theirs')
+  expect(toneOf('You have no rule for this tool')).toBe('plain')
+})
+
 test('a command is never folded, however long', () => {
   const args = Array.from({ length: 500 }, (_, i) => `--option-${i}`)
   const { lines, folded } = summaryOf(question({ subject: { ...launch, args } }))
