@@ -70,7 +70,7 @@ export const valueLine = (label: string, value: unknown, kind: LineKind = 'detai
 
 /**
  * A foreign name among words of the host. Anything but one plain word is quoted, so that a name cannot continue the sentence
- * of the host.
+ * of the host. A name with `=` is quoted too: in a list of arguments it could look like a value.
  *
  * @example
  * nameText('notes') // 'notes'
@@ -78,4 +78,4 @@ export const valueLine = (label: string, value: unknown, kind: LineKind = 'detai
  */
 export const nameText = (name: string): string => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))
 
-const PLAIN_NAME = /^[\p{L}\p{N}_.~:/?#@!$&'()*+,;=%[\]{}|-]+$/u
+const PLAIN_NAME = /^[\p{L}\p{N}_.~:/?#@!$&'()*+,;%[\]{}|-]+$/u
