@@ -8,8 +8,8 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
+import type { OtherName } from './approval/name-warnings.ts'
 import { ReviewQueue } from './approval/review-queue.ts'
-import type { OtherName } from './approval/warnings.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { ToolSearch } from './catalog/search.ts'
 import { inlineServers } from './config/inline-servers.ts'
@@ -137,6 +137,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
         catalog,
       ),
       ...approvedNames(consent, (server) => server !== id && fleet.find(server) !== undefined && !fleet.find(server)?.offering),
+      ...fleet.all().flatMap((server) => (server.id === id ? [] : [{ server: server.id }])),
     ],
     onReview: (review) => emit({ kind: 'review', review }),
     onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),

@@ -34,6 +34,13 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
   Object.entries(LOOK_ALIKES).flatMap(([letter, others]) => [...others].map((other): [string, string] => [other, letter])),
 )
 
+/** Text with all look-alike letters mapped to one. Signs and spaces stay. For comparison only, not for display. */
+export const foldedLetters = (text: string): string =>
+  Array.from(
+    text.normalize('NFKD').replace(/[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu, (mark) => (mark === '\n' ? mark : '')),
+    (letter) => LETTERS.get(letter) ?? LETTERS.get(letter.toLowerCase()) ?? letter.toLowerCase(),
+  ).join('')
+
 /** A name with all look-alike letters mapped to one. For comparison only, not for display. */
 export function skeleton(name: string): string {
   const plain = name

@@ -6,9 +6,9 @@ import type { EnabledOffering } from '../model/event.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
 import { keyOf } from './comparison.ts'
+import type { OtherName } from './name-warnings.ts'
 import { approvalAction, reviewInTurns } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
-import type { OtherName } from './warnings.ts'
 
 export interface EnableOptions {
   /** The offering to take into use. If the server lists another one meanwhile, nothing is. */

@@ -5,9 +5,9 @@ import type { RefusalData } from '../consent/gate/refusal.ts'
 import type { EnabledOffering } from '../model/event.ts'
 import type { Review } from '../model/review.ts'
 import { enableOffering } from './enable-offering.ts'
+import type { OtherName } from './name-warnings.ts'
 import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
-import type { OtherName } from './warnings.ts'
 
 export interface ReviewQueueOptions {
   parts: ReviewServices

@@ -9,10 +9,11 @@ import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
 import type { Review } from '../model/review.ts'
 import { keyOf } from './comparison.ts'
+import type { OtherName } from './name-warnings.ts'
 import { type Primitive, pinOf } from './pin.ts'
 import { claimsReadOnly } from './read-only.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
-import { flagger, type OtherName } from './warnings.ts'
+import { flagger } from './warnings.ts'
 
 /** The definitions to approve now; undefined when everything is approved. */
 export function reviewOf(server: ReviewedServer, parts: ReviewServices, others: readonly OtherName[]): Review | undefined {

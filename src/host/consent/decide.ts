@@ -153,7 +153,7 @@ function byDefault(policy: CompiledPolicy, action: Action, matched: readonly Com
       ? 'Project rules and rules about server claims can only tighten'
       : isOwnAct && byUser === 'allow'
         ? 'You requested it, and no rule forbids it'
-        : `No rule covers ${KIND_WORDS[action.kind]}, so ${IN_WORDS[effect]}.`
+        : `You have no rule for ${KIND_WORDS[action.kind]}${effect === 'ask' ? '' : `, so ${IN_WORDS[effect]}`}`
   return builtIn('default', isOwnAct ? byUser : effect, text)
 }
 

@@ -79,12 +79,12 @@ export const KEEP_OPEN_WORLD: GrantScope = 'session'
 /** This number of identical calls in a row counts as a loop. */
 export const LOOP_AT = 3
 
-/** Each kind in words, after "No rule covers". */
+/** Each kind in words, after "You have no rule for". */
 export const KIND_WORDS: Readonly<Record<ActionKind, string>> = {
   'server.launch': 'starting a server',
   'server.connect': 'connecting to a server',
   'server.approve': 'approving what a server offers',
-  'tool.call': 'calling this tool',
+  'tool.call': 'this tool',
   'tool.result': 'using the result of this tool',
   'resource.read': 'reading this resource',
   'resource.result': 'using the resource that was read',

@@ -22,9 +22,17 @@ export const isPossible = (action: Action, hint: Weighed): boolean =>
 export function hintsAgainst(action: Action, isForUntrusted: boolean): string | undefined {
   if (!DEFAULTS[action.kind].hasHints) return undefined
   const open = HINTS.filter((hint) => assertedHint(action.asserted, hint) === undefined)
-  for (const hint of open) if (action.claimed[hint] === true) return `The server declares that the tool ${IN_WORDS[hint]}`
+  const declared = declaredAgainst(action)
+  if (declared !== undefined) return declared
   if (open.length === 0 || isForUntrusted || action.server.tier === 'trusted') return undefined
   return 'Only the server itself says what this tool does, and you have not marked the server as trusted'
+}
+
+/** A claim of the server that speaks against a call, in words. */
+export function declaredAgainst(action: Action): string | undefined {
+  if (!DEFAULTS[action.kind].hasHints) return undefined
+  const found = HINTS.find((hint) => action.claimed[hint] === true && assertedHint(action.asserted, hint) === undefined)
+  return found && `The server declares that the tool ${IN_WORDS[found]}`
 }
 
 const HINTS: readonly Weighed[] = ['destructiveHint', 'openWorldHint']

@@ -98,3 +98,6 @@ export interface Policy {
   /** The person chose not to be asked: `ask` becomes `allow`. `deny`, `quarantine` and forced questions remain. */
   isBypassing?: boolean
 }
+
+/** Begins a reason that quotes a rule of a project. A question marks it as text of others. */
+export const PROJECT_SAYS = 'A rule of this project says: '

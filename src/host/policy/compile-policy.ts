@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from '../model/action.ts'
 import { PRIVATE } from '../model/label.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, type Preset, type Rule } from '../model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, PROJECT_SAYS, type Preset, type Rule } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { parseLimits } from './limits.ts'
@@ -92,11 +92,17 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
       conditions: compileConditions(rule),
       arguments: compileArguments(rule.args ?? {}, folders, rule.effect === 'allow' ? 'narrow' : 'wide'),
       limits: parseLimits(rule.limits),
-      reason: { id: rule.id, layer, effect: rule.effect, text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}` },
+      reason: { id: rule.id, layer, effect: rule.effect, text: reasonText(rule, layer) },
     }
   } catch (cause) {
     throw new McpError('ERR_CONFIG', `Rule ${JSON.stringify(rule.id)} of the ${layer} layer: ${(cause as Error).message}`, { cause })
   }
+}
+
+/** Others may have written the rules of a project. Their words are quoted, so that they do not speak as the host. */
+function reasonText({ id, effect, reason }: Rule, layer: PolicyLayer): string {
+  if (reason === undefined) return `Rule ${/^[\w.:/-]+$/.test(id) ? id : JSON.stringify(id)} of the ${layer} layer says ${effect}`
+  return layer === 'project' ? `${PROJECT_SAYS}${JSON.stringify(reason)}` : reason
 }
 
 function compileKinds(action: Rule['match']['action']): ReadonlySet<ActionKind> {

@@ -53,11 +53,11 @@ describe('layers and effects', () => {
   test('without a rule the reason names the action and the default effect', () => {
     const textOf = (kind: Action['kind']): string | undefined =>
       decide(policy({}), action({ kind, initiator: 'model' }), []).reasons.find(({ id }) => id === 'default')?.text
-    expect(textOf('server.launch')).toBe('No rule covers starting a server, so you are asked.')
-    expect(textOf('tool.call')).toBe('No rule covers calling this tool, so you are asked.')
-    expect(textOf('tool.result')).toBe('No rule covers using the result of this tool, so it is allowed.')
+    expect(textOf('server.launch')).toBe('You have no rule for starting a server')
+    expect(textOf('tool.call')).toBe('You have no rule for this tool')
+    expect(textOf('tool.result')).toBe('You have no rule for using the result of this tool, so it is allowed')
     for (const kind of ACTION_KINDS) {
-      expect(textOf(kind)).toMatch(/^No rule covers [a-z ]+, so (?:you are asked|it is allowed)\.$/)
+      expect(textOf(kind)).toMatch(/^You have no rule for [a-z ]+(?:, so it is allowed)?$/)
       expect(textOf(kind)).not.toContain(kind)
     }
   })

@@ -12,15 +12,22 @@ const MAX_DESCRIPTION = 120
 /** A change is shown up to this size. */
 const CHANGE = { maxLength: 600, maxLines: 12 }
 
-export function approveSummary({ items }: Extract<Subject, { kind: 'approve' }>): QuestionLine[] {
+export function approveSummary({ items, isFirst }: Extract<Subject, { kind: 'approve' }>): QuestionLine[] {
   const length = items.reduce((sum, { definition }) => sum + lengthOf(definition), 0)
-  // With a warning the definitions have to be opened: the text that caused the warning is in one of them.
+  // With a warning the definitions have to be opened: the text that caused the warning is in one of them. The same holds for text that
+  // the table does not show.
   const isWarned = items.some(({ flags }) => flags.length > 0)
+  const isOpened = isWarned || items.some((item) => isCut(item.definition) || (!isFirst && !hasChanges(item)))
   const [first, ...rest] = items.flatMap((item) => [itemLine(item), ...item.flags.map((text) => warning(text)), ...changeLines(item)])
   if (!first) return []
-  if (isWarned) return [{ ...first, folded: length }, ...rest]
+  if (isOpened) return [{ ...first, folded: length }, ...rest]
   return [first, ...rest, line('definitions', foldedText(length), 'muted', 'hidden')]
 }
+
+/** Of a changed definition, the person reads the changes. A new one in a later offering is read as a whole. */
+const hasChanges = ({ difference }: ApprovedItem): boolean => (difference?.changes.length ?? 0) > 0
+
+const isCut = (definition: unknown): boolean => descriptionOf(definition).endsWith(CUT)
 
 const lengthOf = (definition: unknown): number => JSON.stringify(definition)?.length ?? 0
 
@@ -43,10 +50,11 @@ function descriptionOf(definition: unknown): string {
   const said = isObject(definition) ? definition.description : definition
   if (typeof said !== 'string') return isObject(definition) && definition.name === undefined ? cut(Object.keys(definition).join(', ')) : ''
   const [first = ''] = said.trim().split('\n')
-  return first === said ? cut(first) : `${first.slice(0, MAX_DESCRIPTION)} …`
+  return first === said ? cut(first) : `${first.slice(0, MAX_DESCRIPTION)}${CUT}`
 }
 
-const cut = (text: string): string => (text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)} …`)
+const CUT = ' …'
+const cut = (text: string): string => (text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)}${CUT}`)
 
 /** What a tool says about itself, in words: `says it only reads`. */
 function claimOf(definition: unknown): string | undefined {

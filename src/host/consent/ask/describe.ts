@@ -7,7 +7,7 @@
 import { groundedMarks, visibleText } from '../../../base/text/visible-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
 import { SCOPE_WORDS } from './choices.ts'
-import { line, nameText, type QuestionLine, theirs } from './question-line.ts'
+import { line, nameText, type QuestionLine, reasonLine, theirs } from './question-line.ts'
 import { subjectLines } from './subject-lines.ts'
 import { titleOf } from './title.ts'
 
@@ -30,7 +30,7 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
     line('server', server.title === server.id ? server.id : `${server.id} (calls itself ${nameText(server.title)})`, 'plain', 'server'),
     ...theirs('location', server.where, 'location'),
     line('requested by', chain.join(' → '), 'plain', 'requester'),
-    ...reasons.map((text) => line('reason', text, 'plain', 'reason')),
+    ...reasons.map((text) => reasonLine('reason', text)),
     ...subjectLines(subject, isWhole),
   ]
   const folded = countFolded(lines)

@@ -1,5 +1,7 @@
 /** One line of a question, as a person reads it. */
 
+import { PROJECT_SAYS } from '../../model/rule.ts'
+
 /** Who wrote the text: `theirs` was written by a server, a file or a model, everything else by the host. */
 export type Tone = 'title' | 'plain' | 'theirs' | 'warning' | 'muted'
 
@@ -50,6 +52,10 @@ export const line = (label: string, text: string, tone: Tone = 'plain', kind: Li
   tone,
 })
 
+/** A reason, in the words of the host or of a project. */
+export const reasonLine = (label: string, text: string): QuestionLine =>
+  line(label, text, text.startsWith(PROJECT_SAYS) ? 'theirs' : 'plain', 'reason')
+
 /** A line of foreign text. Empty when there is none. */
 export const theirs = (label: string, text: string | undefined, kind: LineKind = 'detail'): QuestionLine[] =>
   text === undefined ? [] : [{ kind, label, text, tone: 'theirs' }]
@@ -64,7 +70,7 @@ export const valueLine = (label: string, value: unknown, kind: LineKind = 'detai
 
 /**
  * A foreign name among words of the host. Anything but one plain word is quoted, so that a name cannot continue the sentence
- * of the host.
+ * of the host. A name with `=` is quoted too: in a list of arguments it could look like a value.
  *
  * @example
  * nameText('notes') // 'notes'
@@ -72,4 +78,4 @@ export const valueLine = (label: string, value: unknown, kind: LineKind = 'detai
  */
 export const nameText = (name: string): string => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))
 
-const PLAIN_NAME = /^[\p{L}\p{N}_.~:/?#@!$&'()*+,;=%[\]{}|-]+$/u
+const PLAIN_NAME = /^[\p{L}\p{N}_.~:/?#@!$&'()*+,;%[\]{}|-]+$/u

@@ -7,6 +7,7 @@ import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
 import { commandText } from '../../server-command/command-text.ts'
+import { alikeArguments } from './alike-arguments.ts'
 import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
 import { formLines, secretWarnings } from './form-lines.ts'
@@ -143,8 +144,9 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
   ]
 }
 
-/** The private data in the arguments. */
-export const callWarnings = ({ origins, mayMissOrigins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] => [
+/** Arguments that look alike, and private data in the arguments. */
+export const callWarnings = ({ args, origins, mayMissOrigins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] => [
+  ...alikeArguments(args),
   ...origins.map(({ pointer, source, bytes }) =>
     warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
   ),

@@ -11,7 +11,7 @@ import { visibleLine } from './describe.ts'
 import { argumentsLine, foldedText, shortLines, shortText } from './fold.ts'
 import { secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
-import { line, nameText, type QuestionLine, warning } from './question-line.ts'
+import { line, nameText, type QuestionLine, reasonLine, warning } from './question-line.ts'
 import { callWarnings, resultLines, urlLines } from './subject-lines.ts'
 import { counted, titleOf } from './title.ts'
 
@@ -39,7 +39,7 @@ export function summaryOf(question: Question): QuestionSummary {
   const lines = [
     line('', titleOf(question), 'title', 'title'),
     ...body,
-    ...(reason === undefined ? [] : [line('why', reason, 'plain', 'reason')]),
+    ...(reason === undefined ? [] : [reasonLine('why', reason)]),
     ...(folded === 0 ? [] : [line('folded', `${counted(folded, 'character')}; open the details before you allow it`, 'muted', 'hidden')]),
   ]
   return { lines: lines.map(visibleLine), folded }

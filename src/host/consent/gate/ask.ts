@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import { orAborted } from '../../../base/wait.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import type { Action, Decision } from '../../model/action.ts'
+import type { Action, Decision, Reason } from '../../model/action.ts'
 import { GRANT_SCOPES } from '../../model/grant.ts'
 import type { Answer, Question } from '../../model/question.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
 import { grantBounds } from '../grant-bounds.ts'
+import { declaredAgainst } from '../hints.ts'
 import { actionName } from './action-words.ts'
 import type { Evaluation } from './evaluate.ts'
 import { alwaysChoice, boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
@@ -71,7 +72,7 @@ async function makeQuestion(
     expiresAt: askedAt + limits.questionTimeoutMs,
     server: request.server,
     chain: request.chain,
-    reasons: [...(request.because ?? []), ...reasonsToAsk(decision)],
+    reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision)],
     subject,
     scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),
     widths: isHiding ? ['exact'] : offeredWidths(action, decision),
@@ -80,12 +81,23 @@ async function makeQuestion(
   return { question, isHiding }
 }
 
-/** Reasons that speak for the action do not explain a question, and the default explains nothing beside a rule or a guard. */
-function reasonsToAsk({ reasons }: Decision): string[] {
-  const against = reasons.filter(({ effect }) => effect !== 'allow')
+/**
+ * Reasons that speak for the action do not explain a question, and the default explains nothing beside a rule or a guard. Reasons of the
+ * host stand before those of rules, so that no rule pushes them out of the short question. A claim of the server against the call is
+ * first, except beside a guard that always asks.
+ */
+function reasonsToAsk(action: Action, { reasons, isForced }: Decision): string[] {
+  const declared = declaredAgainst(action)
+  const against = reasons.filter(({ effect, text }) => effect !== 'allow' && text !== declared)
   const telling = against.filter(({ id, layer }) => !(layer === 'built-in' && id === 'default'))
-  return (telling.length > 0 ? telling : against).map(({ text }) => text)
+  const own = telling.filter(isBuiltIn).map(({ text }) => text)
+  const ruled = telling.filter((reason) => !isBuiltIn(reason)).map(({ text }) => text)
+  const claims = declared === undefined ? [] : [declared]
+  const found = [...(isForced ? [...own, ...claims] : [...claims, ...own]), ...ruled]
+  return found.length > 0 ? found : against.map(({ text }) => text)
 }
+
+const isBuiltIn = ({ layer }: Reason): boolean => layer === 'built-in'
 
 const unanswered = (action: Action, timeoutMs: number): McpError =>
   new McpError('ERR_CONSENT', `The question about ${actionName(action)} was not answered within ${timeoutMs} ms (questionTimeoutMs)`)

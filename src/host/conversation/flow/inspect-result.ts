@@ -2,13 +2,13 @@
 
 import { isObject } from '../../../base/json.ts'
 import { ACTIVE_TAG } from '../../../base/text/inert-text.ts'
+import { INJECTIONS } from '../../../base/text/injections.ts'
 import { countSecrets } from '../../../base/text/redact.ts'
 import { hasInvisible, visibleText } from '../../../base/text/visible-text.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Finding } from '../../model/question.ts'
 import { DEFAULT_RESULT_LIMITS, describeLimit, jsonBytes, type ResultLimits } from './cap-result.ts'
-import { INJECTIONS } from './injections.ts'
 import { jsonTexts } from './json-texts.ts'
 
 const MAX_HOSTS = 20

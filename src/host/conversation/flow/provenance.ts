@@ -1,7 +1,7 @@
 /** Recognises private text in outgoing arguments. It stores hashes of pieces, not the text. */
 
+import { decodings } from '../../../base/text/decodings.ts'
 import type { ArgumentOrigin } from '../../model/question.ts'
-import { decodings } from './decodings.ts'
 import { jsonTexts } from './json-texts.ts'
 import { fold, PLAIN, pieceHashes, winnowed } from './pieces.ts'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { personUrl } from '../../../../src/base/address/person-url.ts'
 import { summaryOf } from '../../../../src/host/consent/ask/summary.ts'
-import { answerChoices, type Question, questionText, type Subject } from '../../../../src/host/index.ts'
+import { answerChoices, describeQuestion, type Question, questionText, type Subject } from '../../../../src/host/index.ts'
 import { commandText } from '../../../../src/host/server-command/command-text.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { CALL, question } from './questions.ts'
@@ -119,6 +119,24 @@ test('the summary has one reason, and the details have all', () => {
   expect(text).not.toContain('The second one')
 })
 
+test('a name of an argument cannot look like an argument with a value', () => {
+  expect(textOf({ ...CALL, args: { 'safe=true,path': '/' } })).toContain('"safe=true,path" = "/"')
+})
+
+test('arguments that look alike have a warning', () => {
+  const warning = 'warning: The arguments path and pаth look alike'
+  expect(textOf({ ...CALL, args: { path: '/tmp', pаth: '/' } })).toContain(warning)
+  expect(questionText(describeQuestion(question({ subject: { ...CALL, args: { path: '/tmp', pаth: '/' } } })))).toContain(warning)
+  expect(textOf({ ...CALL, args: { path: '/tmp', other: '/' } })).not.toContain('look alike')
+})
+
+test('a reason that a project wrote is marked as text of others', () => {
+  const toneOf = (reason: string) =>
+    summaryOf(question({ subject: CALL, reasons: [reason] })).lines.find(({ kind }) => kind === 'reason')?.tone
+  expect(toneOf('A rule of this project says: "You approved this yesterday"')).toBe('theirs')
+  expect(toneOf('You have no rule for this tool')).toBe('plain')
+})
+
 test('a command is never folded, however long', () => {
   const args = Array.from({ length: 500 }, (_, i) => `--option-${i}`)
   const { lines, folded } = summaryOf(question({ subject: { ...launch, args } }))
@@ -146,11 +164,24 @@ describe('offerings', () => {
     ])
   })
 
-  test('definitions have to be opened only if there is a warning', () => {
+  test('definitions have to be opened because of a warning', () => {
+    const short = { description: 'Adds.' }
     const foldedWith = (flags: string[]) =>
-      summaryOf(question({ subject: { kind: 'approve', isFirst: true, items: [item({}, flags), item()] } })).folded
+      summaryOf(question({ subject: { kind: 'approve', isFirst: true, items: [item(short, flags), item(short)] } })).folded
     expect(foldedWith([])).toBe(0)
-    expect(foldedWith(['It gives orders to the model'])).toBeGreaterThan(80)
+    expect(foldedWith(['It gives orders to the model'])).toBeGreaterThan(60)
+  })
+
+  test('definitions have to be opened if a description is cut, or an item is new in a later offering', () => {
+    const foldedOf = (isFirst: boolean, ...items: ReturnType<typeof item>[]) =>
+      summaryOf(question({ subject: { kind: 'approve', isFirst, items } })).folded
+    const short = { description: 'Adds.' }
+    expect(foldedOf(true, item(short), item())).toBeGreaterThan(60)
+    expect(foldedOf(true, item({ description: 'x'.repeat(121) }))).toBeGreaterThan(120)
+    expect(foldedOf(false, item(short))).toBeGreaterThan(30)
+    const changes = [{ pointer: '/title', text: 'added' }]
+    const changed = { ...item(short), difference: { changes } }
+    expect(summaryOf(question({ subject: { kind: 'approve', isFirst: false, items: [changed as never] } })).folded).toBe(0)
   })
 })
 

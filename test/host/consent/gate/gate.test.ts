@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { ActionRequest, RequestedAction } from '../../../../src/host/consent/gate/gate.ts'
 import type { Answer, Question } from '../../../../src/host/model/question.ts'
+import type { Policy } from '../../../../src/host/model/rule.ts'
 import { type GateInMemoryOptions, gateInMemory } from './gate-in-memory.ts'
 
 const ADD: RequestedAction = {
@@ -52,6 +53,25 @@ test('nothing of a finished action is kept', async () => {
   await Promise.allSettled(runs)
   await gate.settled(1_000)
   expect(gate.underway).toBe(0)
+})
+
+describe('the reasons of a question', () => {
+  const rules: Policy = { layers: { project: [{ id: 'p', effect: 'ask', match: {}, reason: 'You approved this yesterday' }] }, roots: {} }
+
+  test('a claim of the server against the call is first, and replaces the default', async () => {
+    const { gate, asked } = await gateWith()
+    await gate.run(wanting({ claimed: { destructiveHint: true }, asserted: {} }), done)
+    expect(asked[0]?.reasons).toEqual(['The server declares that the tool is destructive (destructiveHint)'])
+  })
+
+  test('a rule of a project is quoted, and follows the reasons of the host', async () => {
+    const { gate, asked } = await gateWith(undefined, { policy: rules })
+    await gate.run(wanting({ claimed: { destructiveHint: true }, asserted: {} }), done)
+    const quoted = 'A rule of this project says: "You approved this yesterday"'
+    expect(asked[0]?.reasons).toEqual(['The server declares that the tool is destructive (destructiveHint)', quoted])
+    await gate.run(wanting(), done)
+    expect(asked[1]?.reasons).toEqual([quoted])
+  })
 })
 
 test('an action is described when it is decided, answered and done, and grants are looked up twice', async () => {

@@ -1,6 +1,6 @@
 /** Decodes a text in the most common encodings: percent, escapes, entities, base64 and hex. */
 
-/** Shorter encoded text contains fewer characters than one piece (see pieces.ts), so it cannot be recognised. */
+/** Shorter encoded text is too short to be recognised: as a part of a result, or as an order. */
 const MIN_BASE64 = /[A-Za-z0-9+/_-]{32,}/g
 const MIN_HEX = /[0-9a-f]{48,}/gi
 const DEPTH = 2

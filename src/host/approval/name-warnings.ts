@@ -1,0 +1,74 @@
+/** Warns about names that look like names of other servers, and about texts that mention other servers. */
+
+import { skeleton } from '../../base/text/confusable.ts'
+import { visibleText } from '../../base/text/visible-text.ts'
+import type { Primitive } from './pin.ts'
+
+/** A name that another server offers. */
+export interface OtherName {
+  server: string
+  /** Undefined where only the server is known. */
+  name?: string
+}
+
+type Named = Required<OtherName>
+
+/** @param others all other servers and their names, indexed once */
+export function nameChecker(others: readonly OtherName[]): (primitive: Primitive, prose: string) => string[] {
+  const named = others.flatMap(({ server, name }): Named[] => (name === undefined ? [] : [{ server, name }]))
+  const names = groupBy(named, ({ name }) => [name.toLowerCase()])
+  const looks = groupBy(named, ({ server, name }) => [lookOf(name), lookOf(`${server}${name}`), lookOf(withoutServer(server, name))])
+  const servers = new Map(others.map(({ server }) => [server.toLowerCase(), server]))
+  return (primitive, prose) => [...alike(primitive, looks), ...mentions(primitive, prose, names, servers)]
+}
+
+type Groups = ReadonlyMap<string, readonly Named[]>
+
+function groupBy(others: readonly Named[], keysOf: (other: Named) => readonly string[]): Groups {
+  const groups = new Map<string, Named[]>()
+  for (const other of others) {
+    for (const key of new Set(keysOf(other))) {
+      const group = groups.get(key)
+      if (group) group.push(other)
+      else groups.set(key, [other])
+    }
+  }
+  return groups
+}
+
+/** How a name looks at a glance: without separators, capitals, a number at the end and a plural. */
+function lookOf(name: string): string {
+  const bare = name.replace(/[\s_.-]*\d{1,9}$/, '')
+  const look = skeleton(bare === '' ? name : bare).replaceAll('_', '')
+  return look.length > 3 && look.endsWith('s') ? look.slice(0, -1) : look
+}
+
+const withoutServer = (server: string, name: string): string =>
+  name.length > server.length && name.toLowerCase().startsWith(server.toLowerCase()) ? name.slice(server.length) : name
+
+function alike({ kind, name }: Primitive, looks: Groups): string[] {
+  if (kind === 'instructions' || kind === 'capabilities') return []
+  const found = (looks.get(lookOf(name)) ?? []).map((other) =>
+    other.name === name
+      ? `Has the same name as one of server ${other.server}`
+      : `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`,
+  )
+  return [...new Set(found)]
+}
+
+/** A short or common word can occur by chance. Only longer names with several parts count. */
+const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
+
+/** A text about tools of another server can tell the model how to use them. */
+function mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlyMap<string, string>): string[] {
+  const found = prose.normalize('NFKC').match(/[\p{L}\p{N}_.-]+/gu) ?? []
+  const words = new Set(found.map((word) => word.replace(/[.-]{1,9}$/, '').toLowerCase()))
+  return [...words].flatMap((word) => {
+    const others = (names.get(word) ?? []).filter((other) => other.name !== name && isTelling(other.name))
+    const server = word.length >= 5 ? servers.get(word) : undefined
+    return [
+      ...others.map((other) => `Mentions ${visibleText(other.name)} of another server: ${other.server}`),
+      ...(server === undefined ? [] : [`Mentions another server: ${server}`]),
+    ]
+  })
+}
