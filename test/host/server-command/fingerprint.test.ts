@@ -3,9 +3,10 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../../src/host/server-command/fingerprint.ts'
+import { refuseSecretPrograms } from '../../../src/host/server-command/secret-programs.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -229,6 +230,49 @@ describe('a script', () => {
     expect(between(before, await look())).toHaveLength(1)
     writeFileSync(join(folder, 'b.js'), 'two')
     expect(between(before, await look())).toHaveLength(2)
+  })
+
+  test.each<[string, Partial<StdioTransport>]>([
+    ['argument 2', { args: ['-c', `\${env:PORTICO_TEST_VALUE}`] }],
+    ['command', { command: `./\${env:PORTICO_TEST_VALUE:-x}` }],
+    ['variable CITY', { env: { CITY: `in \${env:PORTICO_TEST_VALUE}` } }],
+    ['working folder', { cwd: `/nowhere/\${env:PORTICO_TEST_VALUE}` }],
+  ])('another value of an environment variable changes the fingerprint: %s', async (place, over) => {
+    const look = (value: string): Promise<Fingerprint> => {
+      vi.stubEnv('PORTICO_TEST_VALUE', value)
+      return fingerprintOf({ ...command('sh'), ...over }, { cwd: '/' })
+    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const before = await look('echo one')
+    expect(await look('echo one')).toEqual(before)
+    const after = await look('echo two')
+    expect(after.fingerprint).not.toBe(before.fingerprint)
+    expect(between(before, after)).toContain(`the value of ${place} has changed`)
+    expect(JSON.stringify(after.parts.filter(({ name }) => name.startsWith('value of')))).not.toContain('echo two')
+  })
+
+  test('another value of a secret variable does not change the fingerprint', async () => {
+    const look = (value: string): Promise<Fingerprint> => {
+      vi.stubEnv('PORTICO_TEST_TOKEN', value)
+      return fingerprintOf(command('sh', 'x.sh', `\${env:PORTICO_TEST_TOKEN}`), { cwd: '/' })
+    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(await look('one')).toEqual(await look('two'))
+  })
+
+  test.each<[string, StdioTransport]>([
+    ['the command', command(`\${env:API_TOKEN}`)],
+    ['argument 2', command('sh', '-c', `\${env:API_TOKEN}`)],
+    ['argument 2', command('npx', '-y', `\${env:API_TOKEN}`)],
+    ['argument 1', command('server', `--exec=\${env:API_TOKEN}`)],
+    ['the variable NODE_OPTIONS', { ...command('node', 'x.js'), env: { NODE_OPTIONS: `\${env:API_TOKEN}` } }],
+  ])('a secret variable is refused where it decides what runs: %s', (place, transport) => {
+    expect(() => refuseSecretPrograms(transport)).toThrow(`\${env:API_TOKEN} is in ${place}, which decides what runs`)
+  })
+
+  test('a secret variable is allowed as a plain argument and as a plain variable', () => {
+    const args = ['-y', 'some-server', '--api-key', `\${env:API_TOKEN}`, `--token=\${env:API_TOKEN}`]
+    refuseSecretPrograms({ ...command('npx', ...args), env: { API_TOKEN: `\${env:API_TOKEN}`, AUTH: `Bearer \${env:API_TOKEN}` } })
   })
 
   test('a script that the configuration marks as data does not count', async () => {
