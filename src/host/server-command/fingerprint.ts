@@ -119,7 +119,7 @@ const VALUE_OF = 'value of '
 
 /**
  * How the versions of packages differ. `found`: versions that were not known before are known now. `changed`: a known version is another
- * one. `other`: something else differs.
+ * one, whatever else differs. `other`: something else differs.
  */
 export function versionChanges(before: Fingerprint, now: Fingerprint): 'none' | 'found' | 'changed' | 'other' {
   if (before.fingerprint === now.fingerprint) return 'none'
@@ -130,8 +130,9 @@ export function versionChanges(before: Fingerprint, now: Fingerprint): 'none' | 
   const names = [...new Set([...known.keys(), ...present.keys()])].filter(
     (name) => name !== FOLDER && known.get(name) !== present.get(name),
   )
-  if (!names.every((name) => name.startsWith(VERSION_OF))) return 'other'
-  return names.some((name) => known.has(name)) ? 'changed' : 'found'
+  // First, because a version that changed with something else is still another one.
+  if (names.some((name) => name.startsWith(VERSION_OF) && known.has(name))) return 'changed'
+  return names.every((name) => name.startsWith(VERSION_OF)) ? 'found' : 'other'
 }
 
 /** Whether `shown` is the whole value. */

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, 
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
-import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../../src/host/server-command/fingerprint.ts'
+import { type Fingerprint, fingerprintChanges, fingerprintOf, versionChanges } from '../../../src/host/server-command/fingerprint.ts'
 import { refuseSecretPrograms } from '../../../src/host/server-command/secret-programs.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
@@ -330,6 +330,14 @@ describe('a package', () => {
     ['npx', ['--package=some-server', 'bin'], 'some-server'],
     ['npx', ['-p', '@scope/server@^1', 'bin'], '@scope/server@^1'],
     ['uvx', ['--from', 'some-server', 'bin'], 'some-server'],
+    ['npx', ['-p', 'a@1.2.3', '-p', 'some-server', 'bin'], 'some-server'],
+    ['npx', ['-pa@1.2.3', '--package=some-server', 'bin'], 'some-server'],
+    ['uvx', ['-p', '3.12', 'some-server'], 'some-server'],
+    ['uvx', ['--with', 'some-server', 'a==1.2.3'], 'some-server'],
+    ['npx', ['some-server@1.2.3 || 9'], 'some-server@1.2.3 || 9'],
+    ['npx', ['some-server@1.2.3-beta.1+build'], undefined],
+    ['npx', ['-p', 'a@1.2.3', '-p', 'b@1.2.3', 'bin'], undefined],
+    ['npx', ['some-server@1.2.3.x'], 'some-server@1.2.3.x'],
     ['npx', ['some-server@1.2.3'], undefined],
     ['npx', ['@scope/server@1.2.3'], undefined],
     ['uvx', ['some-server==1.2.3'], undefined],
@@ -350,14 +358,41 @@ describe('a package', () => {
     )
   })
 
+  test('another version is recognised as a change, also if something else changed with it', () => {
+    const having = (...parts: [string, string][]): Fingerprint => ({
+      fingerprint: JSON.stringify(parts),
+      parts: parts.map(([name, digest]) => ({ name, digest, shown: '' })),
+      warnings: [],
+    })
+    const before = having(['version of a', '1'], ['content of x', '1'])
+    expect(versionChanges(before, before)).toBe('none')
+    expect(versionChanges(before, having(['version of a', '2'], ['content of x', '1']))).toBe('changed')
+    expect(versionChanges(before, having(['version of a', '2'], ['content of x', '2']))).toBe('changed')
+    expect(versionChanges(before, having(['content of x', '2']))).toBe('changed')
+    expect(versionChanges(before, having(['version of a', '1'], ['content of x', '2']))).toBe('other')
+    expect(versionChanges(before, having(['version of a', '1'], ['content of x', '1'], ['version of b', '1']))).toBe('found')
+  })
+
   test('a package in a lock file counts by its installed content', async () => {
     const folder = newFolder()
     program(folder, 'npx')
     const lock = (integrity: string): void =>
-      writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: { 'node_modules/@scope/server': { integrity } } }))
-    const look = (limits = {}): Promise<Fingerprint> =>
-      fingerprintOf({ ...command('npx', '@scope/server'), cwd: folder }, { path: folder, limits })
+      writeFileSync(
+        join(folder, 'package-lock.json'),
+        JSON.stringify({ packages: { 'node_modules/@scope/server': { integrity, version: '1.0.0' } } }),
+      )
+    const install = (version: string): void => {
+      mkdirSync(join(folder, 'node_modules/@scope/server'), { recursive: true })
+      writeFileSync(join(folder, 'node_modules/@scope/server/package.json'), JSON.stringify({ name: '@scope/server', version }))
+    }
+    const look = (limits = {}, spec = '@scope/server'): Promise<Fingerprint> =>
+      fingerprintOf({ ...command('npx', spec), cwd: folder }, { path: folder, limits })
     lock('sha512-a')
+    expect((await look()).warnings, 'not installed').toHaveLength(1)
+    install('1.0.1')
+    expect((await look()).warnings, 'another version is installed').toHaveLength(1)
+    install('1.0.0')
+    expect((await look({}, '@scope/server@^2')).warnings, 'the command names other versions').toHaveLength(1)
     const before = await look()
     lock('sha512-b')
     expect(between(before, await look())).toEqual(['package @scope/server: sha512-a → sha512-b'])
