@@ -5,7 +5,8 @@ import type { ServerTransport } from '../model/server-spec.ts'
 import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
 
 /**
- * One line per placeholder: `your environment variable REGION (= eu) goes into argument 3`. The values of secrets are left out.
+ * One line per placeholder: `your environment variable REGION (= eu) goes into argument 3`. The values of secrets, and values for an
+ * address or a header, are left out: they decide nothing about what runs.
  * @param given the inputs that the person entered so far, without secrets
  * @param env Default: the environment of this process
  */
@@ -16,7 +17,7 @@ export const describePlaceholders = (
 ): string[] => [
   ...new Set(
     placeholdersIn({ transport }).map(({ where, ...placeholder }) => {
-      return `${WORDS[placeholder.kind](placeholder, given, env)} goes into ${placeOf(where)}`
+      return `${WORDS[placeholder.kind](placeholder, given, transport.type === 'stdio' ? env : {})} goes into ${placeOf(where)}`
     }),
   ),
 ]

@@ -45,6 +45,8 @@ describe('the preset balanced', () => {
       { labels: ['private:mail'], server: { tier: 'trusted', labels: ['egress'] } },
       'ask',
     ],
+    ['text of another server would go to an untrusted server', { hasTextOfOthers: true }, 'ask'],
+    ['text of another server goes to a trusted server', { hasTextOfOthers: true, server: { tier: 'trusted' } }, 'allow'],
     ['private data goes to a trusted server', { labels: ['private:mail'], server: { tier: 'trusted' } }, 'allow'],
     ['untrusted text meets an open-world tool', { labels: ['untrusted'], claimed: { readOnlyHint: true, openWorldHint: true } }, 'ask'],
     ['untrusted text meets a tool that is not open-world', { labels: ['untrusted'] }, 'allow'],
