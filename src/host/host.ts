@@ -173,6 +173,15 @@ export class Host {
   }
 
   /**
+   * Approved definitions that a server does not offer now, such as `tool search`. They keep their approval.
+   * @example
+   * for (const name of host.notOffered('notes')) console.log(name)
+   */
+  notOffered(server: string): string[] {
+    return this.#services.reviews.notOffered(this.#services.fleet.get(server))
+  }
+
+  /**
    * Asks the person to approve the offering of a server.
    * @throws McpError ERR_DENIED
    * @example

@@ -85,7 +85,7 @@ describe('an offering', () => {
     expect((await answer()).answer).toEqual({
       kind: 'allow',
       scope: 'once',
-      edited: { approved: ['tool add', 'tool list', 'tool odd'], readOnly: ['list'] },
+      edited: { approved: ['tool add', 'tool list', 'tool odd'], readOnly: ['tool list'] },
     })
   })
 

@@ -111,6 +111,30 @@ test('added, changed and removed definitions reach the catalog only if they are 
   expect(kinds).toContain('tool')
 })
 
+test('a server that offers less asks nothing, and what it offers again is still approved', async () => {
+  const server = createServer({ name: 'x', version: '1' })
+  server.tool('one', {}, () => 'one')
+  const add = () => server.tool('two', {}, () => 'two')
+  const two = add()
+  const listening = await listen(server, {})
+  const ask = person()
+  const host = await hostWith({ servers: { x: listening.url }, ask })
+  onTestFinished(() => host.close().then(() => listening.close()))
+  const names = () => host.tools().map(({ definition }) => definition.name)
+  const before = [ask.asked.length, host.events.filter(({ kind }) => kind === 'review').length]
+  expect(names()).toEqual(['one', 'two'])
+  two.remove()
+  await until(() => !names().includes('two'))
+  await host.settled()
+  expect(host.review('x')).toBeUndefined()
+  expect(host.notOffered('x')).toEqual(['tool two'])
+  await host.approve('x')
+  add()
+  await until(() => names().includes('two'))
+  expect(host.notOffered('x')).toEqual([])
+  expect([ask.asked.length, host.events.filter(({ kind }) => kind === 'review').length]).toEqual(before)
+})
+
 test('a closed host leaves no process, even with open calls and questions', async () => {
   const home = folder()
   const specs = [setUp(), setUp(), setUp()]

@@ -104,3 +104,28 @@ test('private data on its way to an untrusted server, and paths outside of its f
   await chat(host, 'go', { conversation })
   expect(ask.saw('call').at(-1)?.args).toEqual({ q: 'mail' })
 })
+
+test.each([
+  ['a path was named', { path: '/plans/one' }],
+  ['no label says so', { name: 'one' }],
+])('text of another server on its way to an untrusted server is asked about, also if %s', async (_name, args) => {
+  const { file } = reading()
+  const secret = 'SECRET PLAN: we move all offices to the moon in October'
+  const files = createServer({ name: 'files', version: '1' })
+  files.tool('read', { input: { type: 'object' } }, () => secret)
+  const ask = person(({ subject }) => (subject.kind === 'call' && subject.tool.name === 'look' ? NO : ALWAYS))
+  const host = await hostWith({
+    servers: { docs: started(file), files: { tier: 'trusted', provenance: [], transport: { type: 'memory', service: files } } },
+    ask,
+    model: spy(
+      [calling('docs__look', { q: 'first' })],
+      [calling('files__read', args)],
+      [calling('docs__look', { q: `Tell me more: ${secret}` })],
+      [],
+    ),
+  })
+  await host.acceptReadOnly('docs', ['look'])
+  await chat(host, 'go')
+  const calls = ask.saw('call').filter(({ tool }) => tool.name === 'look')
+  expect(calls.map((call) => call.args)).toEqual([{ q: `Tell me more: ${secret}` }])
+})

@@ -54,7 +54,9 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
     const review = host.review(server)
     if (screen.isJson) screen.printJson(review ?? null)
     if (!review) {
+      const missing = host.notOffered(server)
       if (!screen.isJson) screen.note(safe`No changes since your approval.`)
+      if (!screen.isJson && missing.length > 0) screen.note(safe`Approved, but not offered now: ${missing.join(', ')}.`)
       return 'ok'
     }
     if (screen.isJson) return 'different'
@@ -69,7 +71,7 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
       }
       if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
     }
-    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone}: removed`)
+    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone}: not offered now`)
     return 'different'
   })
 }

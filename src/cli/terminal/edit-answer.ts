@@ -51,7 +51,7 @@ async function chooseItems(prompts: Prompts, items: readonly Item[]): Promise<{ 
   if (reading.length === 0) return { approved }
   const readOnly = await prompts.chooseSeveral(
     'These say that they only read. Call which without asking?',
-    reading.map(({ name }) => ({ value: name, label: name })),
+    reading.map((item) => ({ value: keyOf(item), label: item.name })),
     [],
   )
   return { approved, ...(readOnly.length > 0 && { readOnly }) }

@@ -49,7 +49,10 @@ export function useRequest(
     describe: () => {
       const { primitive, args } = current()
       const tool = primitive?.kind === 'tool' ? (server.definition('tool', primitive.name) as Tool | undefined) : undefined
-      const { labels, untrustedSince } = conversation.flow()
+      const flow = conversation.flow()
+      const { labels, untrustedSince } = flow
+      // Only decisions about accepted tools depend on it, and the search costs time.
+      const hasTextOfOthers = primitive?.isAcceptedReadOnly === true && flow.hasTextOfOthers(server.id, args)
       return {
         kind,
         run: conversation.id,
@@ -62,6 +65,7 @@ export function useRequest(
         args,
         labels,
         ...(untrustedSince !== undefined && { untrustedSince }),
+        ...(hasTextOfOthers && { hasTextOfOthers }),
       }
     },
     server: server.shown,

@@ -79,6 +79,7 @@ export async function admitResult<T>(
   options.conversation.flow().add({
     labels: source.labels(findings),
     source: `${server.id}/${source.source ?? primitive.name}`,
+    server: server.id,
     value: admitted,
     at: services.wallNow(),
   })

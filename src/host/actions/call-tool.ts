@@ -7,6 +7,7 @@ import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { checkArguments } from '../catalog/check-arguments.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
 import { proposePattern } from '../consent/grants/proposed-pattern.ts'
+import { pathArguments } from '../consent/path-arguments.ts'
 import { TOOL_RESULT } from '../conversation/flow/answers.ts'
 import { destinationOf, isOutsideByTier } from '../conversation/flow/destination.ts'
 import { labelsOfResult } from '../conversation/flow/result-labels.ts'
@@ -69,10 +70,17 @@ export async function callTool(
     server,
     kind: 'tool.result',
     primitive: { kind: 'tool', name },
-    labels: (findings) => labelsOfResult(server.spec, tool, server.asserted(name), findings),
+    labels: (findings) =>
+      labelsOfResult(server.spec, tool, server.asserted(name), { findings, mayContainFiles: mayReadFiles(server, args) }),
   }
   if ('error' in outcome) return { error: outcome.error, said: await admitError(services, source, outcome, options) }
   return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
+}
+
+/** A server on another computer cannot read the files of this one. */
+function mayReadFiles({ spec, facts }: HostedServer, args: Arguments): boolean {
+  if ((facts.roots?.length ?? 0) > 0) return true
+  return spec.transport.type !== 'http' && pathArguments(args)?.length !== 0
 }
 
 export const toolRequest = (

@@ -6,7 +6,7 @@ import type { EnabledOffering } from '../model/event.ts'
 import type { Review } from '../model/review.ts'
 import { enableOffering } from './enable-offering.ts'
 import type { OtherName } from './name-warnings.ts'
-import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
+import { approve, notOffered, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 export interface ReviewQueueOptions {
@@ -35,6 +35,10 @@ export class ReviewQueue {
 
   review(server: ReviewedServer): Review | undefined {
     return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
+  }
+
+  notOffered(server: ReviewedServer): string[] {
+    return notOffered(server, this.#options.parts)
   }
 
   /** Call when a server has listed its offering. Asks in the background, unless this state was asked about before. */

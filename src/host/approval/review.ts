@@ -122,7 +122,7 @@ export async function approve(
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
     const accepted = agreed.filter((item) => item.kind === 'tool' && readOnly.has(keyOf(item)) && claimsReadOnly(item.definition))
     if (accepted.length > 0) await parts.pins.acceptReadOnly(server.id, accepted)
-    if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
+    if (removed.length > MAX_KEPT) await parts.pins.withdraw(server.id, removed.slice(0, -MAX_KEPT))
   })
 }
 
@@ -153,7 +153,15 @@ interface Pending {
   digest?: string
 }
 
-const isNothing = ({ pending, removed }: Pending): boolean => pending.length === 0 && removed.length === 0
+/** A definition that is no longer offered needs no approval. Servers offer less to clients that can do less. */
+const isNothing = ({ pending }: Pending): boolean => pending.length === 0
+
+/** Approved definitions that a server does not offer now. Empty before it was listed for the first time. */
+export const notOffered = (server: ReviewedServer, parts: ReviewServices): string[] =>
+  server.offering ? pendingOf(server, parts).removed.map(keyOf) : []
+
+/** Definitions that are not offered keep their approval, up to this number. The same definition is often offered again. */
+const MAX_KEPT = 1_000
 
 /** Cached by comparison, so that an offering is examined only once. */
 const pendings = new WeakMap<object, Pending>()
@@ -174,7 +182,7 @@ function pendingOf(server: ReviewedServer, { pins }: ReviewServices): Pending {
 /** Made of the digests of the definitions, which are cached. */
 function digestOfPending(found: Pending): string {
   const digests = (items: readonly Primitive[]): unknown => items.map(({ kind, name, definition }) => [kind, name, pinOf(definition)])
-  found.digest ??= digestOf([digests(found.pending), digests(found.removed)])
+  found.digest ??= digestOf(digests(found.pending))
   return found.digest
 }
 

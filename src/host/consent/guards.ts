@@ -30,7 +30,7 @@ const PIN_REASONS = {
  * that server, so nothing is raised over it. A preset has looked at the hints already.
  */
 export function raises(action: Action, standing: readonly CompiledRule[], isByPreset: boolean): Reason[] {
-  if (standing.some(allowsByName)) return []
+  if (standing.some((compiled) => allowsByName(compiled) && isMeant(compiled, action))) return []
   const isForUntrusted = standing.some(
     ({ rule, layer }) => rule.effect === 'allow' && rule.match.tier === 'untrusted' && LOOSENS_DEFAULT[layer],
   )
@@ -49,6 +49,9 @@ export function raises(action: Action, standing: readonly CompiledRule[], isByPr
  */
 export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
   rule.effect === 'allow' && LOOSENS_DEFAULT[layer] && !rule.match.claimed && namesServers(rule)
+
+/** A project chooses the names of its servers, also one that the person knows. A rule that names the tier is meant for it all the same. */
+const isMeant = ({ rule }: CompiledRule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
 
 const namesServers = ({ match: { server = [] } }: Rule): boolean => {
   const names = [server].flat()

@@ -19,14 +19,16 @@ export function presetReason({ preset }: Pick<CompiledPolicy, 'preset'>, action:
 const allow = (id: string, text: string): Reason => ({ id, layer: 'built-in', effect: 'allow', text })
 
 /**
- * The person believes that the tool only reads. It can still tell its server what it is asked for, so private data must not go to an
- * untrusted server. And it can still read anything, so paths must be in folders that the person granted.
+ * The person believes that the tool only reads. It can still tell its server what it is asked for, so private data and text of other
+ * servers must not go to an untrusted server. And it can still read anything, so paths must be in folders that the person granted.
  */
 const isAcceptedUse = (action: Action): boolean =>
   action.primitive?.isAcceptedReadOnly === true &&
   !isDeclared(action, 'destructiveHint') &&
-  !(action.labels.some(isPrivate) && (action.server.tier !== 'trusted' || action.server.labels.includes(EGRESS))) &&
+  !((action.labels.some(isPrivate) || action.hasTextOfOthers) && mayTellOthers(action)) &&
   hasGrantedPaths(action)
+
+const mayTellOthers = ({ server }: Action): boolean => server.tier !== 'trusted' || server.labels.includes(EGRESS)
 
 const isTrustedUse = (action: Action): boolean =>
   action.server.tier === 'trusted' && !isDeclared(action, 'destructiveHint') && !isDeclared(action, 'openWorldHint')

@@ -83,6 +83,8 @@ export interface Action {
   labels: readonly string[]
   /** When untrusted text first came into the conversation, in milliseconds of the wall clock. */
   untrustedSince?: number
+  /** The arguments repeat text from another server. Known for tools that the person accepted as read-only. */
+  hasTextOfOthers?: true
   usage: Usage
   /** Milliseconds of the wall clock. */
   at: number
@@ -95,6 +97,8 @@ export interface ActionServer {
   tier: TrustTier
   /** Whether the configuration contains the server. */
   isKnown: boolean
+  /** The configuration of a project defines the server, and chose its name. */
+  isOfProject?: true
   /** Labels of the data of this server. */
   labels: readonly string[]
   /** Real paths of the folders that the server was granted as roots. Default: none. */

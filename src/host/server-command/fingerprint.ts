@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { redactText } from '../../base/text/redact.ts'
+import { isSecretName, redactText } from '../../base/text/redact.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import { digestOf } from '../model/digest.ts'
 import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
@@ -12,7 +12,7 @@ import { looksLikeCode } from './detect-code.ts'
 import { findEntryFiles } from './entry-files.ts'
 import type { FoundProgram } from './find-program.ts'
 import { type EntryFileFacts, folderOf } from './launch-context.ts'
-import { partsOf as partsOfText } from './placeholder.ts'
+import { type Placeholder, partsOf as partsOfText, textsOf } from './placeholder.ts'
 import { envValue, fillKnown } from './resolve-placeholders.ts'
 import { findPackages } from './run-packages.ts'
 
@@ -94,6 +94,8 @@ export function fingerprintChanges(
     if (isSame(name)) return []
     if (name === FOLDER) return isFolderTold ? [`the folder was ${was?.shown} and is ${is?.shown} now`] : []
     if (name === 'working folder' && isFolderTold && !isSame(FOLDER)) return []
+    // The text with the variable differs, which is told already.
+    if (name.startsWith(VALUE_OF) && !isSame(name.slice(VALUE_OF.length))) return []
     const [, file] = /^content of (.*)$/s.exec(name) ?? []
     if (file === undefined) return [describeChange(name, was, is)]
     if (was && is) return [`the file ${file} has changed since you approved it`]
@@ -105,7 +107,7 @@ export function fingerprintChanges(
 }
 
 function describeChange(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
-  const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ')
+  const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ').replace(/^value of (?:environment )?/, 'the value of ')
   if (!was) return is && isWhole(is) ? `${said} is new: ${is.shown}` : `${said} is new`
   if (!is) return isWhole(was) ? `${said} is gone: ${was.shown}` : `${said} is gone`
   if (isWhole(was) && isWhole(is)) return `${said}: ${was.shown} → ${is.shown}`
@@ -113,10 +115,11 @@ function describeChange(name: string, was: FingerprintPart | undefined, is: Fing
 }
 
 const VERSION_OF = 'version of '
+const VALUE_OF = 'value of '
 
 /**
  * How the versions of packages differ. `found`: versions that were not known before are known now. `changed`: a known version is another
- * one. `other`: something else differs.
+ * one, whatever else differs. `other`: something else differs.
  */
 export function versionChanges(before: Fingerprint, now: Fingerprint): 'none' | 'found' | 'changed' | 'other' {
   if (before.fingerprint === now.fingerprint) return 'none'
@@ -127,8 +130,9 @@ export function versionChanges(before: Fingerprint, now: Fingerprint): 'none' | 
   const names = [...new Set([...known.keys(), ...present.keys()])].filter(
     (name) => name !== FOLDER && known.get(name) !== present.get(name),
   )
-  if (!names.every((name) => name.startsWith(VERSION_OF))) return 'other'
-  return names.some((name) => known.has(name)) ? 'changed' : 'found'
+  // First, because a version that changed with something else is still another one.
+  if (names.some((name) => name.startsWith(VERSION_OF) && known.has(name))) return 'changed'
+  return names.every((name) => name.startsWith(VERSION_OF)) ? 'found' : 'other'
 }
 
 /** Whether `shown` is the whole value. */
@@ -172,6 +176,7 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
       ...transport.args.map((value, i) => part(`argument ${i + 1}`, value)),
       ...(transport.cwd === undefined ? [] : [part('working folder', transport.cwd)]),
       ...named('environment variable', transport.env),
+      ...variableValues(transport),
       part('program', files.program?.real ?? 'not found'),
       ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
       ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
@@ -196,6 +201,25 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
     ],
   }
 }
+
+/**
+ * The texts that contain variables of the host, with the values: another value can run something else. Only the digest is stored. The
+ * values of secrets change in daily use, and are refused where they decide what runs.
+ */
+function variableValues(transport: StdioTransport): FingerprintPart[] {
+  const isShown = ({ kind, name }: Placeholder): boolean => kind === 'env' && !isSecretName(name)
+  const filled = textsOf(fillKnown(transport, (placeholder) => (isShown(placeholder) ? envValue(placeholder) : undefined)))
+  return textsOf(transport).flatMap(({ where, text }, at) =>
+    partsOfText(text).some((each) => 'placeholder' in each && isShown(each.placeholder))
+      ? [hidden(`${VALUE_OF}${partName(where)}`, filled[at]?.text ?? '')]
+      : [],
+  )
+}
+
+const partName = (where: string): string =>
+  where === 'cwd'
+    ? 'working folder'
+    : where.replace(/^args\[(\d+)\]$/, (_, at) => `argument ${Number(at) + 1}`).replace(/^env\./, 'environment variable ')
 
 /** The folder as questions show it: with placeholders, not with their values. */
 const shownFolder = (transport: StdioTransport, facts: FingerprintFacts): string =>

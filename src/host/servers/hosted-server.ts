@@ -114,11 +114,20 @@ export class HostedServer implements ReviewedServer {
   }
 
   get facts(): ActionServer {
-    const { id, tier, labels = [] } = this.spec
+    const { id, tier, labels = [], provenance } = this.spec
     // A closed server is no longer in the configuration.
     const isKnown = this.#supervised.health.state !== 'closed'
     const roots = this.#roots()
-    return { id, fingerprint: this.#start.fingerprint ?? 'not started yet', tier, isKnown, labels, ...(roots.length > 0 && { roots }) }
+    return {
+      id,
+      fingerprint: this.#start.fingerprint ?? 'not started yet',
+      tier,
+      isKnown,
+      // The first one is the source of the command or address.
+      ...(provenance[0]?.scope === 'project' && { isOfProject: true }),
+      labels,
+      ...(roots.length > 0 && { roots }),
+    }
   }
 
   /** The definition as the server lists it now. */

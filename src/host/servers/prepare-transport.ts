@@ -18,6 +18,7 @@ import { type EntryFileFacts, findCommandProgram, folderOf } from '../server-com
 import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
 import { envValue, resolveTransport } from '../server-command/resolve-placeholders.ts'
 import { changesWhatRuns, variableWarnings } from '../server-command/risky-variables.ts'
+import { refuseSecretPrograms } from '../server-command/secret-programs.ts'
 import type { ServerServices } from './server-services.ts'
 
 export interface ServerStartOptions {
@@ -129,6 +130,7 @@ export class ServerStart {
       await pins.adopt(spec.id, now)
       return transport
     }
+    refuseSecretPrograms(transport)
     const inputs = await this.#decisiveInputs(transport, signal)
     if (transport.type === 'http') refuseUnresolved(this.#address(transport.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
     const decided = this.#withAddress(transport, inputs)

@@ -2,7 +2,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createHost, readAudit } from '../../../src/host/index.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, until } from '../hosts.ts'
@@ -89,6 +89,19 @@ describe('a server in the configuration of a project', () => {
     expect(text).toContain('WORD')
     expect(text).toContain(home)
     expect(text).toContain(file)
+  })
+
+  test('the value of a variable is in the question about the start, and a secret variable as code is refused', async () => {
+    vi.stubEnv('PORTICO_TEST_CODE', 'run this')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const shown = project([`\${PORTICO_TEST_CODE}`])
+    const ask = person(() => NO)
+    await hostWith({ config: shown.config, project: shown.home, ask })
+    expect(ask.read()).toContain('your environment variable PORTICO_TEST_CODE (= run this) goes into argument 2')
+    const hiding = project([], { NODE_OPTIONS: `\${PORTICO_TEST_TOKEN:-x}` })
+    const host = await hostWith({ config: hiding.config, project: hiding.home, ask: person() })
+    expect(host.health().cloned).toMatchObject({ error: { code: 'ERR_CONFIG' } })
+    expect(hiding.wasStarted()).toBe(false)
   })
 
   test('several servers are asked about one by one, and each needs its own approval', async () => {

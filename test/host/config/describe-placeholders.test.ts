@@ -26,3 +26,12 @@ test('a variable that a configuration sends to an address is shown by its name',
     'your environment variable AWS_KEY goes into the header X-Key',
   ])
 })
+
+test('the value of a variable is shown, unless its name is the name of a secret', () => {
+  const transport = { type: 'stdio', command: 'x', args: ['-c', '${env:CODE}', '${env:API_TOKEN}', '${env:EMPTY:-eu}'], env: {} } as const
+  expect(describePlaceholders(transport, undefined, { CODE: 'echo 1', API_TOKEN: 'hush', EMPTY: '' })).toEqual([
+    'your environment variable CODE (= echo 1) goes into argument 2',
+    'your environment variable API_TOKEN goes into argument 3',
+    'your environment variable EMPTY (or eu if it is not set) goes into argument 4',
+  ])
+})

@@ -158,6 +158,16 @@ describe('decisions that do not depend on rules', () => {
     }
   })
 
+  test('a rule that allows a server by its name does not cover a server of that name in a project', () => {
+    const claimed = { destructiveHint: true }
+    const known = action({ claimed })
+    const stranger = action({ claimed, server: { isOfProject: true } })
+    const byName = { user: [rule('allow', { server: known.server.id })] }
+    expect(effectOf(byName, known)).toBe('allow')
+    expect(effectOf(byName, stranger)).toBe('ask')
+    expect(effectOf({ user: [rule('allow', { server: known.server.id, tier: known.server.tier })] }, stranger)).toBe('allow')
+  })
+
   test('a rule that names the server allows nothing over denials, quarantine, the data-flow guard and loops', () => {
     const byName = { user: [rule('allow', { server: 'notes' })] }
     const given = action({ server: { tier: 'untrusted' } })

@@ -6,6 +6,7 @@ import { pathArguments } from '../../../src/host/consent/path-arguments.ts'
 import type { Action, Decision, Effect } from '../../../src/host/model/action.ts'
 import type { Policy, Preset } from '../../../src/host/model/rule.ts'
 import { presetOf } from '../../../src/host/policy/compile-policy.ts'
+import { escapeSegment } from '../../../src/host/policy/pointer.ts'
 import { lintPolicy } from '../../../src/host/policy-tools/lint.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
@@ -44,6 +45,8 @@ describe('the preset balanced', () => {
       { labels: ['private:mail'], server: { tier: 'trusted', labels: ['egress'] } },
       'ask',
     ],
+    ['text of another server would go to an untrusted server', { hasTextOfOthers: true }, 'ask'],
+    ['text of another server goes to a trusted server', { hasTextOfOthers: true, server: { tier: 'trusted' } }, 'allow'],
     ['private data goes to a trusted server', { labels: ['private:mail'], server: { tier: 'trusted' } }, 'allow'],
     ['untrusted text meets an open-world tool', { labels: ['untrusted'], claimed: { readOnlyHint: true, openWorldHint: true } }, 'ask'],
     ['untrusted text meets a tool that is not open-world', { labels: ['untrusted'] }, 'allow'],
@@ -147,13 +150,54 @@ test.each<[unknown, string[]]>([
     ['/a', 'plain words', { deep: '/b' }],
     ['/v/0', '/v/2/deep'],
   ],
+  ['x://../../home/me/secret', ['/v']],
+  ['x://home/me/my secret', ['/v']],
+  ['http://../..', ['/v']],
+  ['https://', ['/v']],
+  ['https://example.com/a/../b', ['/v']],
+  ['https://example.com/%2e%2e/b', ['/v']],
+  ['git+file:///x', ['/v']],
+  ['jar:file:/a b/x', ['/v']],
+  ['/a b/../x', ['/v']],
+  ['my notes/../../x', ['/v']],
+  ['~me/my notes', ['/v']],
+  ['\\\\host\\my share', ['/v']],
+  ['C:my notes', ['/v']],
+  ['  "/my notes/x"', ['/v']],
+  ['%2Fetc%2Fpasswd', ['/v']],
+  ['%252Fetc%252Fmy%20notes', ['/v']],
+  ['%ff%2Fetc', ['/v']],
+  ['$HOME', ['/v']],
+  [`\${HOME} and more`, ['/v']],
+  ['%USERPROFILE% and more', ['/v']],
   ['https://example.com/a', []],
+  ['wss://example.com/a?b=c%20d', []],
+  ['it costs $5, or 10% less', []],
+  ['is:open label:bug', []],
+  [{ $filter: 'x', feedback: 'y', report: 'z' }, []],
   ['plain words and/or more', []],
   ['milk', []],
   [5, []],
 ])('the paths among the arguments: %j', (v, pointers) => {
   expect(pathArguments({ v })).toEqual(pointers)
 })
+
+test.each(['/etc/passwd', '../x', '%2Fetc%2Fpasswd', '$HOME', 'a/b'])(
+  'a name of an argument that is a path is never granted: %s',
+  (key) => {
+    expect(pathArguments({ v: [{ [key]: '/home/a/x' }] })).toBeUndefined()
+    const args = { v: { [key]: '/home/a/x' } }
+    const realPaths = { [`/v/${escapeSegment(key)}`]: '/home/a/x' }
+    expect(under('balanced', accepted({ args, realPaths, server: { roots: ['/home/a'] } }))).toBe('ask')
+  },
+)
+
+test.each(['uri', 'src', 'target', 'docName', 'repo', 'database', 'db', 'userDb', 'db_name', 'image', 'glob', 'filePath'])(
+  'an argument that is named like a path is one, also with an address in it: %s',
+  (name) => {
+    for (const text of ['https://example.com/a', 'notes']) expect(pathArguments({ [name]: text })).toEqual([`/${name}`])
+  },
+)
 
 test('an argument that is named like a path is one, and too many texts are not examined', () => {
   expect(pathArguments({ filePath: 'notes', source: 'x y' })).toEqual(['/filePath', '/source'])

@@ -3,9 +3,10 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
-import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../../src/host/server-command/fingerprint.ts'
+import { type Fingerprint, fingerprintChanges, fingerprintOf, versionChanges } from '../../../src/host/server-command/fingerprint.ts'
+import { refuseSecretPrograms } from '../../../src/host/server-command/secret-programs.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -231,6 +232,49 @@ describe('a script', () => {
     expect(between(before, await look())).toHaveLength(2)
   })
 
+  test.each<[string, Partial<StdioTransport>]>([
+    ['argument 2', { args: ['-c', `\${env:PORTICO_TEST_VALUE}`] }],
+    ['command', { command: `./\${env:PORTICO_TEST_VALUE:-x}` }],
+    ['variable CITY', { env: { CITY: `in \${env:PORTICO_TEST_VALUE}` } }],
+    ['working folder', { cwd: `/nowhere/\${env:PORTICO_TEST_VALUE}` }],
+  ])('another value of an environment variable changes the fingerprint: %s', async (place, over) => {
+    const look = (value: string): Promise<Fingerprint> => {
+      vi.stubEnv('PORTICO_TEST_VALUE', value)
+      return fingerprintOf({ ...command('sh'), ...over }, { cwd: '/' })
+    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const before = await look('echo one')
+    expect(await look('echo one')).toEqual(before)
+    const after = await look('echo two')
+    expect(after.fingerprint).not.toBe(before.fingerprint)
+    expect(between(before, after)).toContain(`the value of ${place} has changed`)
+    expect(JSON.stringify(after.parts.filter(({ name }) => name.startsWith('value of')))).not.toContain('echo two')
+  })
+
+  test('another value of a secret variable does not change the fingerprint', async () => {
+    const look = (value: string): Promise<Fingerprint> => {
+      vi.stubEnv('PORTICO_TEST_TOKEN', value)
+      return fingerprintOf(command('sh', 'x.sh', `\${env:PORTICO_TEST_TOKEN}`), { cwd: '/' })
+    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(await look('one')).toEqual(await look('two'))
+  })
+
+  test.each<[string, StdioTransport]>([
+    ['the command', command(`\${env:API_TOKEN}`)],
+    ['argument 2', command('sh', '-c', `\${env:API_TOKEN}`)],
+    ['argument 2', command('npx', '-y', `\${env:API_TOKEN}`)],
+    ['argument 1', command('server', `--exec=\${env:API_TOKEN}`)],
+    ['the variable NODE_OPTIONS', { ...command('node', 'x.js'), env: { NODE_OPTIONS: `\${env:API_TOKEN}` } }],
+  ])('a secret variable is refused where it decides what runs: %s', (place, transport) => {
+    expect(() => refuseSecretPrograms(transport)).toThrow(`\${env:API_TOKEN} is in ${place}, which decides what runs`)
+  })
+
+  test('a secret variable is allowed as a plain argument and as a plain variable', () => {
+    const args = ['-y', 'some-server', '--api-key', `\${env:API_TOKEN}`, `--token=\${env:API_TOKEN}`]
+    refuseSecretPrograms({ ...command('npx', ...args), env: { API_TOKEN: `\${env:API_TOKEN}`, AUTH: `Bearer \${env:API_TOKEN}` } })
+  })
+
   test('a script that the configuration marks as data does not count', async () => {
     const folder = newFolder()
     for (const name of ['server.js', 'data.db']) writeFileSync(join(folder, name), 'one')
@@ -286,6 +330,14 @@ describe('a package', () => {
     ['npx', ['--package=some-server', 'bin'], 'some-server'],
     ['npx', ['-p', '@scope/server@^1', 'bin'], '@scope/server@^1'],
     ['uvx', ['--from', 'some-server', 'bin'], 'some-server'],
+    ['npx', ['-p', 'a@1.2.3', '-p', 'some-server', 'bin'], 'some-server'],
+    ['npx', ['-pa@1.2.3', '--package=some-server', 'bin'], 'some-server'],
+    ['uvx', ['-p', '3.12', 'some-server'], 'some-server'],
+    ['uvx', ['--with', 'some-server', 'a==1.2.3'], 'some-server'],
+    ['npx', ['some-server@1.2.3 || 9'], 'some-server@1.2.3 || 9'],
+    ['npx', ['some-server@1.2.3-beta.1+build'], undefined],
+    ['npx', ['-p', 'a@1.2.3', '-p', 'b@1.2.3', 'bin'], undefined],
+    ['npx', ['some-server@1.2.3.x'], 'some-server@1.2.3.x'],
     ['npx', ['some-server@1.2.3'], undefined],
     ['npx', ['@scope/server@1.2.3'], undefined],
     ['uvx', ['some-server==1.2.3'], undefined],
@@ -306,14 +358,41 @@ describe('a package', () => {
     )
   })
 
+  test('another version is recognised as a change, also if something else changed with it', () => {
+    const having = (...parts: [string, string][]): Fingerprint => ({
+      fingerprint: JSON.stringify(parts),
+      parts: parts.map(([name, digest]) => ({ name, digest, shown: '' })),
+      warnings: [],
+    })
+    const before = having(['version of a', '1'], ['content of x', '1'])
+    expect(versionChanges(before, before)).toBe('none')
+    expect(versionChanges(before, having(['version of a', '2'], ['content of x', '1']))).toBe('changed')
+    expect(versionChanges(before, having(['version of a', '2'], ['content of x', '2']))).toBe('changed')
+    expect(versionChanges(before, having(['content of x', '2']))).toBe('changed')
+    expect(versionChanges(before, having(['version of a', '1'], ['content of x', '2']))).toBe('other')
+    expect(versionChanges(before, having(['version of a', '1'], ['content of x', '1'], ['version of b', '1']))).toBe('found')
+  })
+
   test('a package in a lock file counts by its installed content', async () => {
     const folder = newFolder()
     program(folder, 'npx')
     const lock = (integrity: string): void =>
-      writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: { 'node_modules/@scope/server': { integrity } } }))
-    const look = (limits = {}): Promise<Fingerprint> =>
-      fingerprintOf({ ...command('npx', '@scope/server'), cwd: folder }, { path: folder, limits })
+      writeFileSync(
+        join(folder, 'package-lock.json'),
+        JSON.stringify({ packages: { 'node_modules/@scope/server': { integrity, version: '1.0.0' } } }),
+      )
+    const install = (version: string): void => {
+      mkdirSync(join(folder, 'node_modules/@scope/server'), { recursive: true })
+      writeFileSync(join(folder, 'node_modules/@scope/server/package.json'), JSON.stringify({ name: '@scope/server', version }))
+    }
+    const look = (limits = {}, spec = '@scope/server'): Promise<Fingerprint> =>
+      fingerprintOf({ ...command('npx', spec), cwd: folder }, { path: folder, limits })
     lock('sha512-a')
+    expect((await look()).warnings, 'not installed').toHaveLength(1)
+    install('1.0.1')
+    expect((await look()).warnings, 'another version is installed').toHaveLength(1)
+    install('1.0.0')
+    expect((await look({}, '@scope/server@^2')).warnings, 'the command names other versions').toHaveLength(1)
     const before = await look()
     lock('sha512-b')
     expect(between(before, await look())).toEqual(['package @scope/server: sha512-a → sha512-b'])

@@ -1,4 +1,4 @@
-/** The labels of a conversation, their sources, and the private texts in it. */
+/** The labels of a conversation, their sources, and the texts of servers in it. */
 
 import { isObject } from '../../../base/json.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -12,6 +12,8 @@ export interface Arrival {
   labels: readonly string[]
   /** For people: `mail/inbox`. A number is added, so that several arrivals can be distinguished. */
   source: string
+  /** The id of the server that sent it. Undefined: not known. */
+  server?: string
   /** The data itself, which the model may repeat. */
   value: unknown
   /** Wall clock in milliseconds. Default: now. */
@@ -26,6 +28,8 @@ export interface FlowRecord {
   untrustedSince?: number
   arrivals: number
   provenance: ProvenanceRecord
+  /** Texts without a private label, by server. Absent in old records. */
+  others?: ProvenanceRecord
 }
 
 /** The first sources suffice to explain a label. */
@@ -35,6 +39,8 @@ const EARLIER = 'earlier conversation'
 
 export class FlowContext {
   readonly #provenance: Provenance
+  /** Texts without a private label. Their sources are the ids of servers. */
+  readonly #others: Provenance
   readonly #from = new Map<string, string[]>()
   #untrustedSince: number | undefined
   #arrivals = 0
@@ -42,6 +48,7 @@ export class FlowContext {
 
   constructor(limits: Partial<ProvenanceLimits> = {}) {
     this.#provenance = new Provenance(withDefaults(DEFAULT_PROVENANCE_LIMITS, limits))
+    this.#others = new Provenance(withDefaults(DEFAULT_PROVENANCE_LIMITS, limits))
   }
 
   /**
@@ -60,6 +67,7 @@ export class FlowContext {
     if (flow.#from.has(UNTRUSTED)) flow.#untrustedSince ??= Date.now()
     flow.#arrivals = record.arrivals
     if (!flow.#provenance.restore(record.provenance) && [...flow.#from.keys()].some(isPrivate)) flow.#provenance.remember(EARLIER, value)
+    if (!record.others || !flow.#others.restore(record.others)) flow.#others.remember(EARLIER, value)
     return flow
   }
 
@@ -76,6 +84,7 @@ export class FlowContext {
       ...(this.#untrustedSince !== undefined && { untrustedSince: this.#untrustedSince }),
       arrivals: this.#arrivals,
       provenance: this.#provenance.toJSON(),
+      others: this.#others.toJSON(),
     }
   }
 
@@ -102,7 +111,7 @@ export class FlowContext {
   }
 
   /** Returns the source with its number. */
-  add({ labels, source, value, at = Date.now() }: Arrival): string {
+  add({ labels, source, server = source, value, at = Date.now() }: Arrival): string {
     if (labels.includes(UNTRUSTED)) this.#untrustedSince ??= at
     const numbered = `${source}#${++this.#arrivals}`
     for (const label of labels) {
@@ -111,6 +120,7 @@ export class FlowContext {
       else if (!sources && this.#from.size < MAX_LABELS) this.#from.set(label, [numbered])
     }
     if (labels.some(isPrivate)) this.#provenance.remember(numbered, value)
+    else this.#others.remember(server, value)
     return numbered
   }
 
@@ -118,17 +128,23 @@ export class FlowContext {
   originsOf(args: Readonly<Record<string, unknown>>): ArgumentOrigin[] {
     return this.#provenance.originsOf(args)
   }
+
+  /** Whether the arguments repeat text that came from another server than this one, with or without a private label. */
+  hasTextOfOthers(server: string, args: Readonly<Record<string, unknown>>): boolean {
+    return this.originsOf(args).length > 0 || this.#others.originsOf(args).some(({ source }) => source !== server)
+  }
 }
 
 function checkRecord(record: unknown): string | undefined {
   if (!isObject(record)) return 'labels, arrivals and provenance'
-  const { labels, untrustedSince, arrivals, provenance } = record
+  const { labels, untrustedSince, arrivals, provenance, others } = record
   const isLabel = (each: unknown): boolean => Array.isArray(each) && typeof each[0] === 'string' && isTexts(each[1])
   if (!Array.isArray(labels) || labels.length > MAX_LABELS || !labels.every(isLabel))
     return `labels: a list of at most ${MAX_LABELS} labels with their sources`
   if (untrustedSince !== undefined && !isCount(untrustedSince)) return 'untrustedSince: milliseconds since 1970, or nothing'
   if (!isCount(arrivals)) return 'arrivals: a number'
-  return isProvenance(provenance) ? undefined : 'provenance: pieceLength, spacing, sources, and pieces with the places of their sources'
+  const isWhole = isProvenance(provenance) && (others === undefined || isProvenance(others))
+  return isWhole ? undefined : 'provenance and others: pieceLength, spacing, sources, and pieces with the places of their sources'
 }
 
 function isProvenance(value: unknown): boolean {

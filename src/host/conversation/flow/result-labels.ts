@@ -7,19 +7,32 @@ import type { ServerSpec } from '../../model/server-spec.ts'
 
 type Origin = Pick<ServerSpec, 'tier' | 'labels'>
 
+export interface ResultFacts {
+  findings?: readonly Finding[]
+  /** The server was granted folders, or the call named a path on this computer. */
+  mayContainFiles?: boolean
+}
+
 /**
  * Labels of a tool result. It is untrusted when the server is untrusted, the tool is open-world, or the text looks like an injection.
- * A hint of the server counts only if it adds a label.
+ * It is private when it may contain files of the person. A hint of the server counts only if it adds a label.
  */
-export function labelsOfResult(server: Origin, tool: Tool, asserted: ToolAnnotations, findings: readonly Finding[] = []): string[] {
+export function labelsOfResult(
+  server: Origin,
+  tool: Tool,
+  asserted: ToolAnnotations,
+  { findings = [], mayContainFiles = false }: ResultFacts = {},
+): string[] {
   const reachesOut = asserted.openWorldHint ?? tool.annotations?.openWorldHint ?? false
-  return labelled(server, [...(reachesOut ? [UNTRUSTED] : []), ...labelsOfFindings(findings)])
+  return labelled(server, [...(mayContainFiles ? [PRIVATE_FILES] : []), ...(reachesOut ? [UNTRUSTED] : []), ...labelsOfFindings(findings)])
 }
+
+const PRIVATE_FILES = `${PRIVATE}files`
 
 /** Labels of a resource: web pages are untrusted, files are private. */
 export function labelsOfResource(server: Origin, uri: string, findings: readonly Finding[] = []): string[] {
   const scheme = /^[a-z][a-z0-9+.-]{0,30}(?=:)/i.exec(uri)?.[0].toLowerCase()
-  const ofScheme = scheme === 'http' || scheme === 'https' ? [UNTRUSTED] : scheme === 'file' ? [`${PRIVATE}files`] : []
+  const ofScheme = scheme === 'http' || scheme === 'https' ? [UNTRUSTED] : scheme === 'file' ? [PRIVATE_FILES] : []
   return labelled(server, [...ofScheme, ...labelsOfFindings(findings)])
 }
 
