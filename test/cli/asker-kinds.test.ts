@@ -259,6 +259,8 @@ describe('a request to the model', () => {
     await press(terminal, 'e')
     await terminal.until('The request')
     terminal.type(`\u007f\u007f\u007f20}${KEY.enter}`)
+    await terminal.until('Send this request to the model?')
+    await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { ...params, maxTokens: 20 } })
   })
 

@@ -89,6 +89,7 @@ describe('consent', () => {
     await answerQuestion(terminal, /call notes\/add/i, 'e')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
+    await answerQuestion(terminal, 'Call it with these arguments?', 'y')
     await terminal.until(/^ +excerpt +Ten$/m)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
     await answerQuestion(terminal, /call notes\/add/i, 'w')
@@ -130,6 +131,7 @@ describe('consent', () => {
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await answerQuestion(terminal, /call notes\/add/i, 'e')
+    await answerQuestion(terminal, 'Call it with these arguments?', 'y')
     await terminal.until(/^ +excerpt +Wheat/m)
   }, 60_000)
 
