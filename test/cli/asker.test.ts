@@ -144,7 +144,7 @@ describe('a call', () => {
     terminal.type(`\u007f\u007f"x"}${KEY.enter}`)
     await terminal.until('expected integer')
     terminal.type(`\u007f\u007f\u007f\u007f8}${KEY.enter}`)
-    await terminal.until(/new arguments:\s+│[\s\S]*"?id"?: 8[\s\S]*Call it with these arguments\?/)
+    await terminal.until(/new arguments:\s+│[\s\S]*"?id"?: ?8[\s\S]*Call it with these arguments\?/)
     await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
   })
