@@ -8,6 +8,22 @@ import { KEY, OPEN_QUESTION as OPEN } from './support/terminal.ts'
 
 const ask = terminalQuestions()
 
+test('after a yes to a start that may download, the download is named', async () => {
+  const launch: Subject = {
+    kind: 'launch',
+    command: 'npx',
+    args: ['-y', 'some-server'],
+    cwd: '/home/anna',
+    envNames: [],
+    fills: [],
+    changes: [],
+  }
+  const { terminal, answer } = ask(launch, { action: 'server.launch', scopes: ['always', 'once'], widths: [] })
+  await press(terminal, 'y')
+  await answer()
+  expect(terminal.text()).toContain('Starting notes (npx may download it) ...')
+})
+
 test('a launch shows the whole command, the folder and the names of the variables', async () => {
   const { terminal, answer } = ask(
     {

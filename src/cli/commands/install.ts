@@ -13,6 +13,7 @@ import { entryNames, withEntry } from '../clients/edit-json.ts'
 import { CLIENT_NAMES, type ClientName, type InstalledServer, KNOWN_CLIENTS, type KnownClient } from '../clients/known-clients.ts'
 import { lineDiff } from '../clients/line-diff.ts'
 import { commandFor } from '../clients/server-command.ts'
+import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
@@ -132,7 +133,7 @@ async function installAction(invocation: Invocation, given: string | undefined, 
     safe`${screen.noteStyle.green('✓')} ${isReplaced ? 'Replaced' : 'Added'} ${name} ${isReplaced ? 'in' : 'to'} ${place.file}. ${place.client.then}`,
   )
   screen.note(
-    safe`  ${screen.noteStyle.dim(`Undo: portico uninstall --undo --client ${options.client}${options.project ? ' --project' : ''}`)}`,
+    safe`  ${screen.noteStyle.dim(`Undo: ${commandName(invocation.io)} uninstall --undo --client ${options.client}${options.project ? ' --project' : ''}`)}`,
   )
   return 'ok'
 }
