@@ -42,6 +42,15 @@ export function unknownName(kind: string, typed: string, names: readonly string[
   )
 }
 
+/** Servers that only the shell has. */
+const SAMPLES: readonly string[] = ['notes', 'deploy', 'rogue']
+
+/** The error for a server that is not configured. */
+export const unknownServer = (typed: string, names: readonly string[]): UsageError =>
+  SAMPLES.includes(typed)
+    ? new UsageError(`${typed} is a sample of the shell; it is not configured`, 'Add your own: portico servers add')
+    : unknownName('server', typed, names, '(add it with "portico servers add")')
+
 export interface ExplainedError {
   exit: ExitName
   message: SafeText

@@ -8,6 +8,22 @@ import { KEY, OPEN_QUESTION as OPEN } from './support/terminal.ts'
 
 const ask = terminalQuestions()
 
+test('after a yes to a start that may download, the download is named', async () => {
+  const launch: Subject = {
+    kind: 'launch',
+    command: 'npx',
+    args: ['-y', 'some-server'],
+    cwd: '/home/anna',
+    envNames: [],
+    fills: [],
+    changes: [],
+  }
+  const { terminal, answer } = ask(launch, { action: 'server.launch', scopes: ['always', 'once'], widths: [] })
+  await press(terminal, 'y')
+  await answer()
+  expect(terminal.text()).toContain('Starting notes (npx may download it) ...')
+})
+
 test('a launch shows the whole command, the folder and the names of the variables', async () => {
   const { terminal, answer } = ask(
     {
@@ -259,6 +275,8 @@ describe('a request to the model', () => {
     await press(terminal, 'e')
     await terminal.until('The request')
     terminal.type(`\u007f\u007f\u007f20}${KEY.enter}`)
+    await terminal.until('Send this request to the model?')
+    await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { ...params, maxTokens: 20 } })
   })
 

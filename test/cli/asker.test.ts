@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { editorOf } from '../../src/cli/terminal/editor.ts'
 import type { Subject } from '../../src/host/model/question.ts'
 import { proves } from '../support/proves.ts'
 import { press, terminalQuestions } from './support/ask-terminal.ts'
@@ -143,7 +144,47 @@ describe('a call', () => {
     terminal.type(`\u007f\u007f"x"}${KEY.enter}`)
     await terminal.until('expected integer')
     terminal.type(`\u007f\u007f\u007f\u007f8}${KEY.enter}`)
+    await terminal.until(/new arguments:\s+│[\s\S]*"?id"?: ?8[\s\S]*Call it with these arguments\?/)
+    await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
+  })
+
+  test('leaving the editor without a change, or a no to the new arguments, goes back to the question', async () => {
+    const { terminal, answer, isAnswered } = ask({ ...call, args: { id: 7 } } as Subject)
+    await press(terminal, 'e')
+    await terminal.until('The arguments')
+    terminal.type(KEY.enter)
+    await terminal.until('Nothing was changed.')
+    await press(terminal, 'e')
+    await terminal.until(/◆ +The arguments/)
+    terminal.type(`\u007f\u007f8}${KEY.enter}`)
+    await terminal.until('Call it with these arguments?')
+    await press(terminal, 'n')
+    await terminal.until(OPEN)
+    expect(isAnswered()).toBe(false)
+    await press(terminal, 'n')
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
+  test('an editor that saves nothing allows nothing, and the editor that npm sets is not used', async () => {
+    const own = ask({ ...call, args: { id: 7 } } as Subject, {}, { env: { EDITOR: 'true' } })
+    await press(own.terminal, 'e')
+    await own.terminal.until('Nothing was changed.')
+    await press(own.terminal, 'n')
+    expect((await own.answer()).answer).toEqual({ kind: 'deny' })
+    const npm = { EDITOR: 'false', npm_config_editor: 'false', npm_config_user_agent: 'npm/11' }
+    const ofNpm = ask({ ...call, args: { id: 7 } } as Subject, {}, { env: npm })
+    await press(ofNpm.terminal, 'e')
+    await ofNpm.terminal.until('The arguments')
+  })
+
+  test('EDITOR counts, except the one that npm sets', () => {
+    const npm = { npm_config_user_agent: 'npm/11' }
+    expect(editorOf({ env: { EDITOR: 'vi' } })).toBe('vi')
+    expect(editorOf({ env: { ...npm, EDITOR: 'vi' } })).toBeUndefined()
+    expect(editorOf({ env: { ...npm, EDITOR: 'nano' } })).toBe('nano')
+    expect(editorOf({ env: { ...npm, EDITOR: 'vi', VISUAL: 'nano' } })).toBe('nano')
+    expect(editorOf({ env: { EDITOR: '' } })).toBeUndefined()
   })
 
   test('a call can be denied with an instruction for the model', async () => {
@@ -240,6 +281,22 @@ describe('input that is no answer', () => {
     await sleep(800)
     terminal.type(`y${KEY.enter}`)
     await sleep(300)
+    expect(isAnswered()).toBe(false)
+    await press(terminal, 'n')
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
+  test('text typed letter by letter answers nothing, not even with its first letter', async () => {
+    const { terminal, answer, isAnswered } = ask(call, { always })
+    await terminal.until(OPEN)
+    for (const text of ['yes, do that', 'also']) {
+      await sleep(800)
+      for (const letter of text) {
+        terminal.type(letter)
+        await sleep(15)
+      }
+    }
+    await sleep(400)
     expect(isAnswered()).toBe(false)
     await press(terminal, 'n')
     expect((await answer()).answer).toEqual({ kind: 'deny' })

@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
-import { type Ended, portico, serve } from './support/cli.ts'
+import { CLI, type Ended, portico, serve } from './support/cli.ts'
+import { startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -33,7 +34,9 @@ async function withServer() {
 
 test('a preset is written into the rules of the user, which stay as they are', async () => {
   const anna = await withServer()
-  expect((await anna.run('policy', 'use', 'cautious')).code).toBe(0)
+  const chosen = await anna.run('policy', 'use', 'cautious')
+  expect(chosen).toMatchObject({ code: 0, stderr: expect.stringContaining('You are asked about every call of a model') })
+  expect((await anna.run('policy', 'use')).stdout).toMatch(/^ {2}trusting: .*\n {2}balanced: .*\n\* cautious \(current\): You are asked/)
   const text = readFileSync(join(anna.host, 'policy.yaml'), 'utf8')
   expect(text).toContain('# mine')
   expect(text).toContain('preset: cautious')
@@ -82,7 +85,17 @@ test('tools that say they only read are listed, accepted and revoked', async () 
   expect(first?.isAccepted).toBe(false)
   const name = first?.name ?? ''
   expect(await list(name)).toEqual([{ name, isAccepted: true }, ...rest])
-  expect((await list('--all')).every(({ isAccepted }) => isAccepted)).toBe(true)
+  const unasked = await anna.run('servers', 'accept', 'ev', '--all')
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--all needs --yes without a terminal') })
+  const terminal = startTerminal([CLI, 'servers', 'accept', 'ev', '--all'], {
+    cwd: anna.home,
+    env: { HOME: anna.home, PORTICO_HOME: anna.host },
+  })
+  await terminal.until(/These \d+ tools only claim to read\. Accept all\?/)
+  await terminal.press('n')
+  expect(await terminal.exit, terminal.text()).toBe(4)
+  expect(await list()).toEqual([{ name, isAccepted: true }, ...rest])
+  expect((await list('--all', '--yes')).every(({ isAccepted }) => isAccepted)).toBe(true)
   expect((await list('--all', '--revoke')).some(({ isAccepted }) => isAccepted)).toBe(false)
   expect((await anna.run('servers', 'accept', 'ev', 'nothing')).stderr).toContain('has no approved tool "nothing"')
 })

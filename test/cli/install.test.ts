@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
@@ -10,7 +10,7 @@ import { readConfig } from '../../src/host/config/read-config.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico } from './support/cli.ts'
 import { GREETER, project, words } from './support/project.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -112,6 +112,17 @@ describe('the file of a client', () => {
     expect(() => withEntry(text, place, 'a', {})).toThrow(message)
   })
 
+  test('a file with many members is edited without delay, and one that is nested too deep is refused', () => {
+    const many = `{ "mcpServers": { ${Array.from({ length: 200_000 }, (_, i) => `"s${i}": 1`).join(', ')} } }`
+    const start = performance.now()
+    expect(entryNames(withEntry(many, place, 'a', {}), place)).toHaveLength(200_001)
+    expect(performance.now() - start).toBeLessThan(8000)
+    const deep = (levels: number): string => `{ "x": ${'['.repeat(levels)}${']'.repeat(levels)} }`
+    expect(entryNames(withEntry(deep(199), place, 'a', {}), place)).toEqual(['a'])
+    for (const levels of [200, 1_000_000])
+      expect(() => withEntry(deep(levels), place, 'a', {})).toThrow('mcp.json has more than 200 levels of objects and arrays')
+  })
+
   test('a name from the prototype of objects is an ordinary name', () => {
     const added = withEntry('{}', place, '__proto__', { command: 'x' })
     expect(entryNames(added, place)).toEqual(['__proto__'])
@@ -187,13 +198,19 @@ test('a new file is removed by undo, and a linked file stays a link with its mod
   await run('install', '--name', 'x', '--no-check', '--client', 'kiro', '--yes', '--', 'some-server')
   const fresh = join(home, '.kiro/settings/mcp.json')
   expect(statSync(fresh).mode & 0o777).toBe(0o600)
+  const undone = await run('uninstall', '--undo', '--client', 'kiro', '--yes')
+  expect(undone.stderr).toMatch(/Removed .*mcp\.json\.\n$/)
+  expect(() => statSync(join(home, '.kiro'))).toThrow('ENOENT')
+  mkdirSync(join(home, '.kiro'))
+  await run('install', '--name', 'x', '--no-check', '--client', 'kiro', '--yes', '--', 'some-server')
   await run('uninstall', '--undo', '--client', 'kiro', '--yes')
-  expect(() => statSync(fresh)).toThrow('ENOENT')
+  expect(readdirSync(join(home, '.kiro'))).toEqual([])
   const real = put('dotfiles/cursor.json', '{}\n')
   mkdirSync(join(home, '.cursor'))
   symlinkSync(real, join(home, '.cursor/mcp.json'))
   const mode = statSync(real).mode
-  await run('install', '--name', 'x', '--no-check', '--client', 'cursor', '--yes', '--', 'some-server')
+  const linked = await run('install', '--name', 'x', '--no-check', '--client', 'cursor', '--yes', '--', 'some-server')
+  expect(linked.stderr).toContain(`.cursor/mcp.json (a link to ${real})`)
   expect(lstatSync(join(home, '.cursor/mcp.json')).isSymbolicLink()).toBe(true)
   expect(readFileSync(real, 'utf8')).toContain('some-server')
   expect(statSync(real).mode).toBe(mode)
@@ -206,6 +223,33 @@ test('the file of a project names nothing of this machine', async () => {
     servers: { greeter: { type: 'stdio', command: 'npx', args: ['portico', 'serve', './server.ts'] } },
   })
 }, 30_000)
+
+test('the file of a project is not written through a link that leaves the project', async () => {
+  const { run, work, put } = author()
+  const outside = put('private/settings.json', '{}\n')
+  mkdirSync(join(work, '.cursor'))
+  symlinkSync(outside, join(work, '.cursor/mcp.json'))
+  symlinkSync(dirname(outside), join(work, '.vscode'))
+  for (const client of ['cursor', 'vscode']) {
+    const { code, stderr } = await run('install', './server.ts', '--name', 'x', '--no-check', '--client', client, '--project', '--yes')
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('which is outside the project')
+  }
+  expect(readdirSync(dirname(outside))).toEqual(['settings.json'])
+  expect(readFileSync(outside, 'utf8')).toBe('{}\n')
+}, 30_000)
+
+test('another server of the same name is replaced only when --name says so', async () => {
+  const { run, put } = author()
+  const file = put('.cursor/mcp.json', '{ "mcpServers": { "greeter": { "command": "mine" } } }')
+  const refused = await run('install', './server.ts', '--client', 'cursor', '--yes')
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('has another server with the name "greeter"')
+  expect(readFileSync(file, 'utf8')).toContain('"mine"')
+  const replaced = await run('install', './server.ts', '--client', 'cursor', '--yes', '--name', 'greeter')
+  expect(replaced.stderr).toContain('Replaced greeter in ')
+  expect(readFileSync(file, 'utf8')).not.toContain('"mine"')
+}, 60_000)
 
 test('what cannot be installed is refused in clear words, and nothing is written', async () => {
   const { run, put } = author()
@@ -226,12 +270,12 @@ test('at a terminal the change is written only after a yes', async () => {
   const args = [CLI, 'install', './server.ts', '--client', 'cursor', '--name', 'greeter', '--no-check']
   const refusing = startTerminal(args, { env, cwd: work })
   await refusing.until('Write this change?')
-  refusing.type(KEY.enter)
+  await refusing.press('n')
   expect(await refusing.exit).toBe(4)
   expect(() => statSync(join(home, '.cursor/mcp.json'))).toThrow('ENOENT')
   const agreeing = startTerminal(args, { env, cwd: work })
   await agreeing.until('Write this change?')
-  agreeing.type(KEY.up + KEY.enter)
+  await agreeing.press('y')
   expect(await agreeing.exit, agreeing.text()).toBe(0)
   expect(readFileSync(join(home, '.cursor/mcp.json'), 'utf8')).toContain('greeter')
 }, 60_000)

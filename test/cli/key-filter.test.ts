@@ -1,7 +1,9 @@
 /** Which input answers a question, by a clock of the test. */
 
-import { describe, expect, test } from 'vitest'
-import { INTERRUPT, KeyFilter, QUIET_MS } from '../../src/cli/terminal/key-filter.ts'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { HOLD_MS, INTERRUPT, KeyFilter, QUIET_MS } from '../../src/cli/terminal/key-filter.ts'
+import { readKey } from '../../src/cli/terminal/read-key.ts'
 
 const drawn = 10_000
 const filter = () => new KeyFilter(['y', 'n', 'd'], drawn)
@@ -62,5 +64,50 @@ describe('typing', () => {
     keys.drop(drawn + 400)
     expect(keys.take('y', drawn + 700)).toBeUndefined()
     expect(keys.take('y', drawn + 1300)).toBe('y')
+  })
+})
+
+describe('a key is held for a moment', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  async function opened() {
+    const stdin = new PassThrough() as PassThrough & { fd: 0 }
+    let answer: string | undefined
+    void readKey({ stdin }, ['y', 'n', '1'], { signal: new AbortController().signal, draw: () => {} }).then(
+      (key) => (answer = key),
+      () => (answer = 'cancel'),
+    )
+    await vi.advanceTimersByTimeAsync(QUIET_MS + 1)
+    const type = async (input: string, ms: number): Promise<void> => {
+      stdin.emit('data', Buffer.from(input))
+      await vi.advanceTimersByTimeAsync(ms)
+    }
+    return { type, answer: () => answer }
+  }
+
+  test.each(['y', '1', 'n'])('%s answers when nothing follows it', async (key) => {
+    const { type, answer } = await opened()
+    await type(key, HOLD_MS - 5)
+    expect(answer()).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(10)
+    expect(answer()).toBe(key)
+  })
+
+  test('input that follows drops the key and starts the half second again', async () => {
+    const { type, answer } = await opened()
+    for (const letter of 'yes, do that\r') await type(letter, 15)
+    await type('', QUIET_MS - 50)
+    await type('y', 1000)
+    expect(answer()).toBeUndefined()
+    await type('y', HOLD_MS + 5)
+    expect(answer()).toBe('y')
+  })
+
+  test('Ctrl-C after a key closes the question', async () => {
+    const { type, answer } = await opened()
+    await type('y', 15)
+    await type(INTERRUPT, 1)
+    expect(answer()).toBe('cancel')
   })
 })

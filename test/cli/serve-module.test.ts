@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico } from './support/cli.ts'
 import { GREETER, project, words } from './support/project.ts'
+import { startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -93,4 +94,10 @@ test('a module is served over HTTP at the port that was chosen, and a busy port 
   expect(busy).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is in use`) })
   taken.close()
   expect((await portico(['serve', './server.ts', '--port', '80'], { cwd: folder })).stderr).toContain('--port needs --http')
+}, 60_000)
+
+test('at a terminal serve says that it waits for a client, and how to try the server', async () => {
+  const folder = project(newFolder(), { 'server.ts': GREETER, 'words.ts': words('Hello') })
+  const terminal = startTerminal([CLI, 'serve', './server.ts'], { cwd: folder, columns: 160, env: { HOME: folder } })
+  await terminal.until('Serving on standard input and output, waiting for a client. To try it: portico dev ./server.ts')
 }, 60_000)

@@ -215,13 +215,21 @@ describe('commands', () => {
   test('a mistyped command is not sent to the model, and the nearest command is named', async () => {
     const terminal = sit()
     await type(terminal, 'toools')
-    await terminal.until(/Not a command \(did you mean "tools"\?\)\. No model is configured, so this is not sent/)
+    await terminal.until('Not a command. Did you mean tools?')
+    expect(terminal.text()).not.toContain('add a note title="Milk"')
+    await type(terminal, 'good morning')
+    await terminal.until('No model is configured, so this is not sent')
     await terminal.until('add a note title="Milk" text="2 l"')
+    await type(terminal, 'good evening')
+    await terminal.until(/Try help\.$/m)
+    expect(terminal.text().match(/add a note title="Milk"/g)).toHaveLength(1)
+    await type(terminal, 'doctor notes')
+    await terminal.until('notes is a sample of the shell; it is not configured')
   }, 60_000)
 
   test('started through npm, hints name the command that works', async () => {
     const terminal = sit({ columns: 120, env: { npm_command: 'start' } })
-    await type(terminal, 'hello')
+    await type(terminal, 'hello there')
     await terminal.until('npx portico up --model')
   }, 60_000)
 })

@@ -89,6 +89,7 @@ describe('consent', () => {
     await answerQuestion(terminal, /call notes\/add/i, 'e')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
     terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
+    await answerQuestion(terminal, 'Call it with these arguments?', 'y')
     await terminal.until(/^ +excerpt +Ten$/m)
     await type(terminal, 'add a note with title="Salt" text="A lot"')
     await answerQuestion(terminal, /call notes\/add/i, 'w')
@@ -120,6 +121,19 @@ describe('consent', () => {
     for (const kind of ['tool.call', 'elicit.form', 'sampling.create', 'sampling.deliver']) expect(log).toContain(kind)
   }, 120_000)
 
+  test('always holds for a sample after a restart of the shell', async () => {
+    const first = sit({ columns: 160, rows: 50 })
+    await type(first, 'deploy api 1.4.0 to staging')
+    await answerQuestion(first, /call deploy\/deploy/i, 'a')
+    await answerQuestion(first, /deploy asks you/, 'n')
+    await type(first, 'q')
+    expect(await first.exit).toBe(0)
+    const second = sit({ columns: 160, rows: 50, env: { HOME: first.home, PORTICO_HOME: join(first.home, 'host') } })
+    await type(second, 'deploy api 1.4.0 to staging')
+    await second.until(/deploy asks you/)
+    expect(second.text()).not.toMatch(/wants to call deploy/i)
+  }, 90_000)
+
   test('arguments are edited in the editor of the person, if one is set', async () => {
     const editor = join(newFolder(), 'editor.mjs')
     writeFileSync(
@@ -130,6 +144,7 @@ describe('consent', () => {
     const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
     await type(terminal, 'add a note with title="Bread" text="Rye"')
     await answerQuestion(terminal, /call notes\/add/i, 'e')
+    await answerQuestion(terminal, 'Call it with these arguments?', 'y')
     await terminal.until(/^ +excerpt +Wheat/m)
   }, 60_000)
 

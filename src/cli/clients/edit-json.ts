@@ -16,6 +16,9 @@ import { UsageError } from '../errors.ts'
 
 // The enum of jsonc-parser exists for the compiler only.
 const [COMMA, LINE_COMMENT, BLOCK_COMMENT, LINE_BREAK, SPACE]: SyntaxKind[] = [5, 12, 13, 14, 15]
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, END]: SyntaxKind[] = [1, 2, 3, 4, 17]
+
+const MAX_DEPTH = 200
 
 const BYTE_ORDER_MARK = '\u{feff}'
 
@@ -61,6 +64,7 @@ const nameOf = (property: Node): string => String(property.children?.[0]?.value)
 
 /** Refuses what cannot be edited without losing something. */
 function rootOf(json: string, file: string, member: string): Node {
+  checkDepth(json, file)
   const errors: ParseError[] = []
   const root = parseTree(json, errors, { allowTrailingComma: true })
   const [first] = errors
@@ -79,8 +83,24 @@ function rootOf(json: string, file: string, member: string): Node {
 }
 
 function doubledName(object: Node): string | undefined {
-  const names = (object.children ?? []).map(nameOf)
-  return names.find((name, at) => names.indexOf(name) !== at)
+  const seen = new Set<string>()
+  for (const property of object.children ?? []) {
+    const name = nameOf(property)
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** The parser calls itself for each level, so a deep file would exhaust the stack. */
+function checkDepth(json: string, file: string): void {
+  const scanner = createScanner(json, true)
+  let depth = 0
+  for (let kind = scanner.scan(); kind !== END; kind = scanner.scan()) {
+    if (kind === OPEN_OBJECT || kind === OPEN_ARRAY) depth++
+    else if (kind === CLOSE_OBJECT || kind === CLOSE_ARRAY) depth--
+    if (depth > MAX_DEPTH) throw new UsageError(`${file} has more than ${MAX_DEPTH} levels of objects and arrays`, 'Nothing was written.')
+  }
 }
 
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

@@ -1,7 +1,7 @@
 /** `portico grants`: lists and revokes remembered approvals. */
 
 import type { Command } from 'commander'
-import { type GrantStore, openGrants } from '../../host/index.ts'
+import { type Grant, type GrantStore, openGrants } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
@@ -19,7 +19,7 @@ export function registerGrants(program: Command, runner: CommandRunner): void {
   grants.command('list').description('Lists grants.').option('--json', 'write JSON').action(runner.action(listAction))
   grants
     .command('revoke')
-    .description('Revokes one grant by its id, all grants of a server, or all grants.')
+    .description('Revokes one grant by its id or the first characters of it, all grants of a server, or all grants.')
     .argument('[id]')
     .option('--server <name>', 'revoke all grants of this server')
     .option('--all', 'revoke all grants')
@@ -34,12 +34,13 @@ async function listAction(invocation: Invocation): Promise<void> {
   if (screen.isJson) return screen.printJson(grants)
   if (grants.length === 0) return screen.note(safe`No grants.`)
   const rows = grants.map(({ id, action, scope, expiresAt, bind }) => [
-    id,
+    // A terminal has no room for the whole id, and "revoke" takes a part of it.
+    screen.columns === undefined ? id : id.slice(0, SHOWN_DIGITS),
     action,
     [bind.server, bind.primitive].filter((part) => part !== undefined).join('/'),
     scope,
     expiresAt === undefined ? 'when revoked' : minuteText(expiresAt),
-    bind.args.kind === 'pattern' ? jsonText(bind.args.args) : bind.args.kind,
+    argumentsText(bind.args),
   ])
   printTable(
     screen,
@@ -55,11 +56,30 @@ async function listAction(invocation: Invocation): Promise<void> {
   )
 }
 
+const SHOWN_DIGITS = 8
+const LEAST_DIGITS = 4
+
+/** Exact arguments are not stored, only their digest. */
+function argumentsText(args: Grant['bind']['args']): string {
+  if (args.kind === 'pattern') return jsonText(args.args)
+  return args.kind === 'exact' ? `exact (digest ${args.digest.replace(/^.*:/, '').slice(0, SHOWN_DIGITS)})` : args.kind
+}
+
+/** The whole id of the one grant that begins so. */
+async function wholeId(store: GrantStore, typed: string): Promise<string> {
+  const ids = (await store.live(Date.now())).map(({ id }) => id)
+  if (ids.includes(typed) || typed.length < LEAST_DIGITS) return typed
+  const meant = ids.filter((id) => id.startsWith(typed))
+  if (meant.length > 1) throw new UsageError(`${counted(meant.length, 'grant')} begin with ${typed}`, 'Give more of the id')
+  return meant[0] ?? typed
+}
+
 async function revokeAction(invocation: Invocation, id: string | undefined, options: { server?: string; all?: true }): Promise<void> {
   if ([id, options.server, options.all].filter((each) => each !== undefined).length !== 1)
     throw new UsageError('Expected one of: an id, --server NAME, --all')
   const store = await storeOf(invocation)
-  const count = await store.revoke(id ?? (options.server === undefined ? {} : { server: options.server }))
+  const which = id === undefined ? (options.server === undefined ? {} : { server: options.server }) : await wholeId(store, id)
+  const count = await store.revoke(which)
   if (count === 0) throw new UsageError('No such grant', '"portico grants list" lists them')
   invocation.screen.note(safe`Revoked ${counted(count, 'grant')}`)
 }

@@ -1,16 +1,19 @@
 /** `portico install` and `uninstall`: put a server into the file of another client, and take it out again. */
 
+import { realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { Client } from '../../client/index.ts'
 import { clientConfigPlaces, commandText } from '../../host/index.ts'
 import { modulePath } from '../authoring/server-module.ts'
-import { readClientFile, undo, undoable, writeClientFile } from '../clients/client-file.ts'
+import { readClientFile, realFile, undo, undoable, writeClientFile } from '../clients/client-file.ts'
 import { entryNames, withEntry } from '../clients/edit-json.ts'
 import { CLIENT_NAMES, type ClientName, type InstalledServer, KNOWN_CLIENTS, type KnownClient } from '../clients/known-clients.ts'
 import { lineDiff } from '../clients/line-diff.ts'
 import { commandFor } from '../clients/server-command.ts'
+import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
@@ -74,6 +77,8 @@ interface ClientFile {
   client: KnownClient
   scope: 'user' | 'project'
   file: string
+  /** The file behind links. */
+  real: string
   member: string
 }
 
@@ -88,7 +93,15 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
   })
   const place = places.find((each) => each.client === client.title && each.scope === scope)
   if (!place) throw new UsageError(`${client.title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
-  return { client, scope, file: place.file, member: client.member }
+  const { file } = place
+  const real = await realFile(file)
+  // A project may come from somebody else, and its links may point at any file of the person.
+  if (scope === 'project' && !real.startsWith(join(await realpath(io.cwd), sep)))
+    throw new UsageError(`${file} is a link to ${real}, which is outside the project`, 'Remove the link, or leave out --project')
+  // A home behind a link is no link that says anything about the file.
+  const isLinked =
+    real !== join(await realFile(scope === 'project' ? io.cwd : io.home), relative(scope === 'project' ? io.cwd : io.home, file))
+  return { client, scope, file, real: isLinked ? real : file, member: client.member }
 }
 
 async function installAction(invocation: Invocation, given: string | undefined, options: InstallOptions): Promise<ExitName> {
@@ -106,13 +119,21 @@ async function installAction(invocation: Invocation, given: string | undefined, 
     screen.note(safe`${place.client.title} has this server already: ${name} in ${place.file}`)
     return 'ok'
   }
+  const isReplaced = entryNames(before ?? '', place).includes(name)
+  if (isReplaced && options.name === undefined)
+    throw new UsageError(
+      `${place.file} has another server with the name ${JSON.stringify(name)}`,
+      `To replace it: --name ${name}. To keep both: --name with another name`,
+    )
   for (const variable of Object.keys(options.env))
     screen.note(safe`${screen.noteStyle.yellow('!')} The value of ${variable} is written to ${place.file} as plain text`)
   if (!(await isAgreed(invocation, place, before ?? '', after, options))) return notWritten(invocation)
   await writeClientFile(invocation.io, place.file, before, after)
-  screen.note(safe`${screen.noteStyle.green('✓')} Added ${name} to ${place.file}. ${place.client.then}`)
   screen.note(
-    safe`  ${screen.noteStyle.dim(`Undo: portico uninstall --undo --client ${options.client}${options.project ? ' --project' : ''}`)}`,
+    safe`${screen.noteStyle.green('✓')} ${isReplaced ? 'Replaced' : 'Added'} ${name} ${isReplaced ? 'in' : 'to'} ${place.file}. ${place.client.then}`,
+  )
+  screen.note(
+    safe`  ${screen.noteStyle.dim(`Undo: ${commandName(invocation.io)} uninstall --undo --client ${options.client}${options.project ? ' --project' : ''}`)}`,
   )
   return 'ok'
 }
@@ -129,7 +150,7 @@ async function uninstallAction(
     const { now, before } = await undoable(io, place.file)
     if (!(await isAgreed(invocation, place, now, before ?? '', options))) return notWritten(invocation)
     await undo(io, place.file)
-    screen.note(safe`${screen.noteStyle.green('✓')} ${before === null ? 'Removed' : 'Restored'} ${place.file}. ${place.client.then}`)
+    screen.note(safe`${screen.noteStyle.green('✓')} ${before === null ? 'Removed' : 'Restored'} ${place.file}.`)
     return 'ok'
   }
   if (name === undefined) throw new UsageError('Missing name', 'Give the name of the server, or --undo')
@@ -139,7 +160,7 @@ async function uninstallAction(
   const after = withEntry(before, place, name, undefined)
   if (!(await isAgreed(invocation, place, before, after, options))) return notWritten(invocation)
   await writeClientFile(io, place.file, before, after)
-  screen.note(safe`${screen.noteStyle.green('✓')} Removed ${name} from ${place.file}. ${place.client.then}`)
+  screen.note(safe`${screen.noteStyle.green('✓')} Removed ${name} from ${place.file}.`)
   return 'ok'
 }
 
@@ -181,7 +202,7 @@ async function checked(invocation: Invocation, server: InstalledServer, options:
 /** Shows the change and asks, unless `--yes` was given. */
 async function isAgreed(invocation: Invocation, place: ClientFile, before: string, after: string, { yes }: FileOptions): Promise<boolean> {
   const { io, screen, signal } = invocation
-  screen.note(safe`${screen.noteStyle.bold(place.file)}`)
+  screen.note(safe`${screen.noteStyle.bold(place.file)}${place.real === place.file ? '' : ` (a link to ${place.real})`}`)
   for (const { sign, text } of lineDiff(before, after)) {
     const style = sign === '+' ? screen.noteStyle.green : sign === '-' ? screen.noteStyle.red : screen.noteStyle.dim
     // The lines around may contain keys of other servers.
@@ -189,19 +210,8 @@ async function isAgreed(invocation: Invocation, place: ClientFile, before: strin
   }
   if (yes) return true
   if (!isInteractive(io)) return false
-  const { Prompts } = await import('../terminal/prompts.ts')
-  return io.terminal.ask(async (terminal) => {
-    const prompts = new Prompts({ ...io, terminal }, signal)
-    const next = await prompts.choose(
-      'Write this change?',
-      [
-        { value: 'write', label: 'Yes, write it' },
-        { value: 'leave', label: 'No' },
-      ],
-      'leave',
-    )
-    return next === 'write'
-  })
+  const { confirm } = await import('../terminal/confirm.ts')
+  return confirm(io, 'Write this change?', 'write it', signal)
 }
 
 function notWritten({ io, screen }: Invocation): ExitName {

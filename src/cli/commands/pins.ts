@@ -80,6 +80,6 @@ async function acceptAction(invocation: Invocation, server: string, { inbox }: {
   const { screen, signal } = invocation
   await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
     if (host.review(server)) await host.approve(server, { signal })
-    screen.note(host.review(server) ? safe`${server}: some items still await approval.` : safe`${server}: everything is approved.`)
+    screen.note(host.review(server) ? safe`${server}: some items still await approval.` : safe`Nothing of ${server} awaits approval.`)
   })
 }

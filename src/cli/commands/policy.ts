@@ -48,7 +48,7 @@ export function registerPolicy(program: Command, runner: CommandRunner): void {
   policy
     .command('use')
     .description('Chooses how much you are asked where no rule decides: cautious, balanced or trusting.')
-    .argument('<preset>', 'cautious, balanced or trusting', toPreset)
+    .argument('[preset]', 'cautious, balanced or trusting. Default: list them', toPreset)
     .action(runner.action(useAction))
   command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(
     runner.action(lintAction),
@@ -73,12 +73,26 @@ function toPreset(text: string): Preset {
   return preset
 }
 
-async function useAction(invocation: Invocation, preset: Preset): Promise<void> {
+const PRESET_TEXTS: Readonly<Record<Preset, string>> = {
+  cautious: 'You are asked about every call of a model, and about what a server offers first.',
+  balanced: 'You are asked about calls of a model, except of tools that you accepted as read-only.',
+  trusting: 'You are not asked about calls of trusted servers, unless the tool is destructive or open-world.',
+}
+
+async function useAction(invocation: Invocation, preset: Preset | undefined): Promise<void> {
   const { io, screen } = invocation
+  if (preset === undefined) {
+    const { preset: current } = await rulesOf(invocation, {})
+    for (const each of PRESETS)
+      screen.print(
+        safe`${each === current ? '*' : ' '} ${screen.style.bold(each)}${each === current ? ' (current)' : ''}: ${PRESET_TEXTS[each]}`,
+      )
+    return
+  }
   const { user } = policyFiles(io)
   await writePreset(user, preset)
   const { preset: inForce } = await rulesOf(invocation, {})
-  screen.note(safe`The preset is ${preset} (in ${user})`)
+  screen.note(safe`The preset is ${preset} (in ${user}). ${PRESET_TEXTS[preset]}`)
   if (inForce !== preset)
     screen.note(safe`${screen.noteStyle.yellow('!')} Here ${inForce} holds: another policy file names a stricter preset`)
 }

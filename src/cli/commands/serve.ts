@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { userFolder } from '../../files/user-folder.ts'
 import type { Service } from '../../server/index.ts'
+import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
@@ -130,6 +131,10 @@ async function serveAction(invocation: Invocation, name: string, args: string[],
       signal.addEventListener('abort', () => void listening.close(), { once: true })
       await listening.closed
       return
+    }
+    if (io.stdin.isTTY === true) {
+      const hint = isBundled(name) ? '' : ` To try it: ${commandName(io)} dev ${name}`
+      screen.note(safe`Serving on standard input and output, waiting for a client.${hint}`)
     }
     const { serveStdio } = await import('../../stdio/index.ts')
     const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })

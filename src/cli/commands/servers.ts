@@ -19,6 +19,7 @@ import {
   variableWarnings,
   withoutPlainSecrets,
 } from '../../host/index.ts'
+import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { describeTransport } from '../connections/configured.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'
@@ -26,6 +27,7 @@ import { configuredServers, withHost } from '../connections/open-host.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { parseTarget, type TargetName } from '../connections/target.ts'
 import { UsageError, unknownName } from '../errors.ts'
+import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
@@ -102,7 +104,8 @@ export function registerServers(program: Command, runner: CommandRunner): void {
     .description('Lists the tools of a server that say they only read, and accepts them as read-only.')
     .argument('<name>')
     .argument('[tool...]', 'accept these tools')
-    .option('--all', 'accept all of them')
+    .option('--all', 'accept all of them; asks first')
+    .option('-y, --yes', 'accept without asking')
     .option('--revoke', 'no longer accept them')
     .option('--json', 'write JSON')
     .action(runner.action(acceptAction))
@@ -145,7 +148,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   // The person typed the command, so there is nothing to show first.
   const [moved = spec] = await movedSecrets(invocation, [spec], async () => true)
   await serverFile(hostFolderOf(io)).add(moved)
-  screen.note(safe`Added ${id}: ${shownTransport(spec)}`)
+  screen.note(safe`Added ${id}: ${describeTransport(withoutPlainSecrets(spec))}`)
 }
 
 /** Stores the folder: relative paths in a command mean the folder in which it was typed. */
@@ -289,14 +292,16 @@ async function choose({ io, signal }: Invocation, ids: readonly string[]): Promi
 }
 
 async function listAction(invocation: Invocation, { whole }: { whole?: true }): Promise<void> {
-  const { screen } = invocation
+  const { io, screen } = invocation
   const servers = await configuredServers(invocation)
   if (screen.isJson)
     return screen.printJson(
       servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownTransport(spec, whole), tier: spec.tier, from: fromOf(spec) })),
     )
   if (servers.length === 0)
-    return screen.note(safe`No servers are configured yet. Add one: portico servers add NAME URL, or portico servers import`)
+    return screen.note(
+      safe`No servers are configured yet. Add one: ${commandName(io)} servers add NAME URL, or ${commandName(io)} servers import`,
+    )
   const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownTransport(spec, whole)])
   printTable(screen, [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'ADDRESS' }], rows)
 }
@@ -326,23 +331,37 @@ async function acceptAction(
   invocation: Invocation,
   server: string,
   names: string[],
-  { all, revoke }: { all?: true; revoke?: true },
-): Promise<void> {
-  const { screen } = invocation
+  { all, revoke, yes }: { all?: true; revoke?: true; yes?: true },
+): Promise<ExitName> {
+  const { io, screen, signal } = invocation
   // No server is needed: the approved definitions are stored.
-  await withHost(invocation, { only: [], asksNobody: true }, async (host) => {
-    const claiming = host.readOnlyTools(server)
-    const chosen = all ? claiming.map(({ name }) => name) : names
+  return withHost(invocation, { only: [], asksNobody: true }, async (host) => {
+    const claiming = host.readOnlyTools(server).map(({ name }) => name)
+    const chosen = all ? claiming : names
+    if (all && !revoke && !yes && claiming.length > 0) {
+      if (!isInteractive(io) || screen.isJson)
+        throw new UsageError('--all needs --yes without a terminal', `It accepts: ${claiming.join(', ')}`)
+      screen.note(safe`  ${claiming.join(', ')}`)
+      const { confirm } = await import('../terminal/confirm.ts')
+      const what = claiming.length === 1 ? 'This tool only claims' : `These ${claiming.length} tools only claim`
+      if (!(await confirm(io, `${what} to read. Accept all?`, 'accept', signal))) {
+        screen.note(safe`Nothing was accepted.`)
+        return 'denied'
+      }
+    }
     if (chosen.length > 0) await host.acceptReadOnly(server, chosen, { isRevoked: revoke === true })
     const tools = host.readOnlyTools(server)
-    if (screen.isJson) return screen.printJson(tools)
-    if (tools.length === 0) return screen.note(safe`No approved tool of ${server} says that it only reads.`)
-    printTable(
-      screen,
-      [{ title: 'TOOL', style: 'bold' }, { title: 'ACCEPTED AS READ-ONLY' }],
-      tools.map(({ name, isAccepted }) => [name, isAccepted ? 'yes' : 'no']),
-    )
-    if (chosen.length === 0) screen.note(safe`Accept them: portico servers accept ${server} TOOL..., or --all`)
+    if (screen.isJson) screen.printJson(tools)
+    else if (tools.length === 0) screen.note(safe`No approved tool of ${server} says that it only reads.`)
+    else {
+      printTable(
+        screen,
+        [{ title: 'TOOL', style: 'bold' }, { title: 'ACCEPTED AS READ-ONLY' }],
+        tools.map(({ name, isAccepted }) => [name, isAccepted ? 'yes' : 'no']),
+      )
+      if (chosen.length === 0) screen.note(safe`Accept them: ${commandName(io)} servers accept ${server} TOOL..., or --all`)
+    }
+    return 'ok'
   })
 }
 

@@ -10,7 +10,7 @@ import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
 import { configuredServers, withHost } from '../connections/open-host.ts'
-import { type RogueSample, sampleRules, startRogue, startSamples } from '../demo/embedded.ts'
+import { deploySample, notesSample, type RogueSample, sampleRules, startRogue } from '../demo/embedded.ts'
 import { runDemo } from '../demo/run-demo.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
@@ -44,15 +44,11 @@ async function upAction(invocation: Invocation, options: UpOptions, commands: Co
   const model = await modelNamed(io, options.model, options.baseUrl)
   const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })
-  const samples = await startSamples({ notesFolder })
-  try {
-    // The prompt comes first: servers start in the background.
-    return await withHost(invocation, { extra: samples.servers, rulesForExtra: sampleRules, waits: false, options: { model } }, (host) =>
-      converse(invocation, host, commands),
-    )
-  } finally {
-    await samples.close()
-  }
+  const extra = { notes: notesSample(notesFolder), deploy: deploySample() }
+  // The prompt comes first: servers start in the background.
+  return withHost(invocation, { extra, rulesForExtra: sampleRules, waits: false, options: { model } }, (host) =>
+    converse(invocation, host, commands),
+  )
 }
 
 async function converse(invocation: Invocation, host: Host, commands: Commands): Promise<ExitName> {

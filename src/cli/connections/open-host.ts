@@ -13,7 +13,7 @@ import {
   serverFile,
 } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
-import { unknownName } from '../errors.ts'
+import { unknownServer } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
@@ -68,11 +68,9 @@ export async function withHost<T>(
   const all = await configuredServers(invocation)
   for (const id of only ?? [])
     if (!all.some((spec) => spec.id === id))
-      throw unknownName(
-        'server',
+      throw unknownServer(
         id,
         all.map((spec) => spec.id),
-        '(add it with "portico servers add")',
       )
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)

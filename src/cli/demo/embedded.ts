@@ -1,4 +1,4 @@
-/** The sample servers of the command: notes as a process, deploy and rogue over HTTP on this machine. */
+/** The sample servers of the command: notes and deploy as processes, rogue and the deploy of the tour over HTTP on this machine. */
 
 import { fileURLToPath } from 'node:url'
 import { SUPPORTED_REVISIONS } from '../../client/index.ts'
@@ -6,18 +6,6 @@ import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts
 import type { ConfigProvenance } from '../../host/index.ts'
 import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
-
-export interface Samples {
-  servers: Readonly<Record<'notes' | 'deploy', GivenServer>>
-  close(): Promise<void>
-}
-
-export interface SampleOptions {
-  /** Where notes are stored. */
-  notesFolder: string
-  /** How long each step of a deployment takes. */
-  stepMs?: number
-}
 
 /** Samples start without a question: they are part of the command and stay on this machine. */
 export const sampleRules = (ids: readonly string[]): Rule[] =>
@@ -33,20 +21,28 @@ const at = (url: string): Pick<ServerSpec, 'transport' | 'provenance'> => ({
   provenance: [OURS],
 })
 
-/** Starts the server deploy, and describes notes, which the host starts. */
-export async function startSamples({ notesFolder, stepMs = 500 }: SampleOptions): Promise<Samples> {
+const bundled = (...args: string[]): Pick<ServerSpec, 'transport' | 'provenance'> => ({
+  transport: { type: 'stdio', command: process.execPath, args: [program(), 'serve', ...args], env: {} },
+  provenance: [OURS],
+})
+
+/** The notes, which are stored in this folder. */
+export const notesSample = (folder: string): GivenServer => ({ ...bundled('notes', folder), tier: 'trusted', labels: ['private:notes'] })
+
+/** A process and no port: grants belong to a command or an address, and a free port is another address each time. */
+export const deploySample = (): GivenServer => ({ ...bundled('deploy'), tier: 'trusted' })
+
+export interface DeploySample {
+  server: GivenServer
+  close(): Promise<void>
+}
+
+/** Starts deploy over HTTP, for the tour. @param stepMs how long each step of a deployment takes */
+export async function startDeploy(stepMs: number): Promise<DeploySample> {
   const deploy = deployServer({ stepMs })
   const listening = await listen(deploy, { port: 0, handleSignals: false })
   return {
-    servers: {
-      notes: {
-        transport: { type: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
-        tier: 'trusted',
-        labels: ['private:notes'],
-        provenance: [OURS],
-      },
-      deploy: { ...at(listening.url), tier: 'trusted' },
-    },
+    server: { ...at(listening.url), tier: 'trusted' },
     close: async () => {
       await listening.close()
       await deploy.close()

@@ -7,7 +7,7 @@ import { Conversation, createHost } from '../../host/index.ts'
 import { scriptedModel } from '../../testing/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { safe } from '../output/safe-text.ts'
-import { startRogue, startSamples } from './embedded.ts'
+import { notesSample, startDeploy, startRogue } from './embedded.ts'
 import { tourPerson } from './person.ts'
 import { tell } from './tell.ts'
 import { TOUR, type TourStep, type TourStop } from './tour.ts'
@@ -32,14 +32,14 @@ export async function runTour({ screen, signal }: Pick<Invocation, 'screen' | 's
   const scratch = await mkdtemp(join(tmpdir(), 'portico-demo-'))
   const closing: (() => Promise<void>)[] = [() => rm(scratch, { recursive: true, force: true })]
   try {
-    const samples = await startSamples({ notesFolder: join(scratch, 'notes'), stepMs: STEP_MS })
-    closing.push(samples.close)
+    const deploy = await startDeploy(STEP_MS)
+    closing.push(deploy.close)
     const { rogue, spec, close } = await startRogue()
     closing.push(close)
     const { id, ...server } = spec
     const person = tourPerson(screen)
     const host = await createHost({
-      servers: { ...samples.servers, [id]: server },
+      servers: { notes: notesSample(join(scratch, 'notes')), deploy: deploy.server, [id]: server },
       folder: join(scratch, 'host'),
       keychain: false,
       model: scriptedModel(),

@@ -10,10 +10,10 @@ export interface Column {
 }
 
 const GAP = 2
-/** Minimum width of the last column. */
-const LEAST_LAST = 20
+/** Minimum width of a column that is cut. */
+const LEAST = 8
 
-/** Columns are as wide as their widest cell. The last one is cut to the width of the terminal. */
+/** Columns are as wide as their widest cell. The last ones are cut to the width of the terminal. */
 export const table = (...given: Parameters<typeof tableLines>): SafeText => SafeText.join(tableLines(...given), LINE_BREAK)
 
 /** The same as lines. */
@@ -28,13 +28,14 @@ export function tableLines(
   const widths = columns.map((_, i) => Math.max(titles[i]?.width ?? 0, ...cells.map((row) => row[i]?.width ?? 0)))
   const last = columns.length - 1
   if (width !== undefined) {
-    const others = widths.slice(0, last).reduce((sum, each) => sum + each + GAP, 0)
-    widths[last] = Math.min(widths[last] ?? 0, Math.max(LEAST_LAST, width - others))
+    // The last column gives way first, then the ones before it. The first one has the names that a person types, and is never cut.
+    const free = (): number => width - widths.reduce((sum, each) => sum + each + GAP, -GAP)
+    for (let i = last; i > 0 && free() < 0; i--) widths[i] = Math.max(Math.min(widths[i] ?? 0, LEAST), (widths[i] ?? 0) + free())
   }
   const line = (row: readonly SafeText[], styleOf: (i: number) => StyleName | undefined): SafeText =>
     SafeText.join(
       row.map((cell, i) => {
-        const fitted = i === last ? cell.cut(widths[i] ?? 0) : cell.padEnd((widths[i] ?? 0) + GAP)
+        const fitted = i === last ? cell.cut(widths[i] ?? 0) : cell.cut(widths[i] ?? 0).padEnd((widths[i] ?? 0) + GAP)
         const name = styleOf(i)
         return name ? style[name](fitted) : fitted
       }),

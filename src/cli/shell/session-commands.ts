@@ -2,6 +2,7 @@
 
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
+import { asTyped } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { printPrompts, printResources, printTool, printTools } from '../connections/listings.ts'
 import { getPrompt } from '../connections/prompt.ts'
@@ -89,7 +90,7 @@ export async function readCommands(
       .catch((error: unknown) => {
         const { exit, message, hint } = explainError(error)
         screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-        if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
+        if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(io, hint))}`)
       })
     if (signal.aborted) return 'interrupted'
   }

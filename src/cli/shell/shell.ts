@@ -44,6 +44,7 @@ const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
 export class Shell {
   readonly #options: ShellOptions
   #lastCall: string | undefined
+  #hasShownSentences = false
 
   constructor(options: ShellOptions) {
     this.#options = options
@@ -74,7 +75,7 @@ export class Shell {
         return this.#enable(invocation, rest)
       case 'approve':
         this.#checkServer(rest)
-        if (!host.review(rest)) return screen.note(safe`${rest}: everything is approved.`)
+        if (!host.review(rest)) return screen.note(safe`Nothing of ${rest} awaits approval.`)
         return host.approve(rest, { signal })
       case 'search':
         return this.#search(invocation, rest)
@@ -180,8 +181,11 @@ export class Shell {
     if (!isScripted(host) || isSentence(line, conversation)) return this.#say(invocation, line)
     const { cyan, dim } = screen.noteStyle
     const meant = line.trim() === verb ? nearest(verb, SHELL_VERBS) : undefined
-    const text = `Not a command${meant === undefined ? '' : ` (did you mean "${meant}"?)`}. No model is configured, so this is not sent anywhere.`
+    if (meant !== undefined) return screen.note(safe`Not a command. Did you mean ${cyan(meant)}?`)
+    const text = 'Not a command. No model is configured, so this is not sent anywhere.'
     screen.note(wrapped(text, { columns: screen.noteColumns }))
+    if (this.#hasShownSentences) return screen.note(safe`Try ${cyan('help')}.`)
+    this.#hasShownSentences = true
     screen.note(safe`Try ${cyan('help')}, start with ${cyan(`${commandName(io)} up --model ollama:NAME`)}, or type:`)
     for (const example of SENTENCE_EXAMPLES) screen.note(dim(`  ${example}`))
   }

@@ -75,6 +75,7 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
     } else {
       const answer = choice ? await answerOf(desk, question, choice, options) : await breadth(desk, question, key as ScopeKey)
       if (answer) return answer
+      showTitle(screen, question)
     }
   }
 }

@@ -1,7 +1,9 @@
 /** Asks the host's questions at the terminal: a few lines and one key. Closing a question means no. */
 
+import { basename } from 'node:path'
 import { Cancelled, McpError } from '../../client/index.ts'
 import { type Answer, type Asker, type Question, queued } from '../../host/index.ts'
+import { commandName } from '../command-name.ts'
 import type { Io } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
@@ -63,7 +65,7 @@ async function askOne(
   const say = (text: string): void => screen.note(safe`${screen.noteStyle.yellow(text)}`)
   try {
     const answer = await answerTo({ io, screen, ends }, question, { ...options, position, leftMs })
-    screen.note(safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer))}`)
+    screen.note(safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer, commandName(io)))}`)
     return answer
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
@@ -85,15 +87,23 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
 
-function outcomeText({ subject }: Question, answer: Answer): string {
+/** Programs that fetch a package before they run it. */
+const DOWNLOADERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx'])
+
+function outcomeText({ subject, server }: Question, answer: Answer, command: string): string {
   if (answer.kind !== 'allow') return 'Denied.'
   if (subject.kind === 'approve') return 'Approved.'
-  if (subject.kind === 'launch' || subject.kind === 'connect') return 'Allowed.'
+  if (subject.kind === 'launch') {
+    const program = basename(subject.command)
+    // A download takes a while, and prints nothing.
+    return DOWNLOADERS.has(program) ? `Allowed. Starting ${server?.id ?? 'it'} (${program} may download it) ...` : 'Allowed.'
+  }
+  if (subject.kind === 'connect') return 'Allowed.'
   return {
     once: 'Allowed once.',
     turn: 'Allowed for this message.',
     session: 'Allowed for this conversation.',
-    project: 'Allowed in this project. To list and revoke: portico grants',
-    always: 'Always allowed. To list and revoke: portico grants',
+    project: `Allowed in this project. To list and revoke: ${command} grants`,
+    always: `Always allowed. To list and revoke: ${command} grants`,
   }[answer.scope]
 }

@@ -3,26 +3,38 @@
 import { isObject } from '../../base/json.ts'
 import type { CreateMessageResult } from '../../client/index.ts'
 import { type Answer, argumentChecker, type GrantScope, type Subject } from '../../host/index.ts'
+import { jsonText } from '../output/json.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Desk } from './answer-question.ts'
+import { chooseByKey } from './choice-line.ts'
 import { editObject } from './edit-json.ts'
 import { fillForm } from './form.ts'
 import { Prompts } from './prompts.ts'
+import { showLine } from './show-question.ts'
 
-/** Undefined: the value cannot be edited on this screen, and the question is still open. @throws Cancelled when the person closes it */
-export async function editedAnswer({ io, screen, ends }: Desk, subject: Subject, scope: GrantScope): Promise<Answer | undefined> {
+/** Undefined: the person went back, and the question is still open. @throws Cancelled when the person closes it */
+export async function editedAnswer(desk: Desk, subject: Subject, scope: GrantScope): Promise<Answer | undefined> {
+  const { io, screen, ends } = desk
   const prompts = new Prompts(io, ends)
   const allow = (value: unknown): Answer | undefined => (value === undefined ? undefined : { kind: 'allow', scope, edited: value })
   switch (subject.kind) {
-    case 'call':
-      return allow(await editObject({ io, prompts }, 'The arguments', subject.args, await argumentChecker(subject.tool)))
-    case 'sample':
-      return allow(
-        await editObject({ io, prompts }, 'The request', subject.params, ({ messages }) =>
-          Array.isArray(messages) ? undefined : 'Expected messages',
-        ),
+    case 'call': {
+      const edited = await editObject({ io, prompts }, 'The arguments', subject.args, await argumentChecker(subject.tool))
+      return allow(await confirmed(desk, 'new arguments', edited, 'Call it with these arguments?'))
+    }
+    case 'sample': {
+      const edited = await editObject({ io, prompts }, 'The request', subject.params, ({ messages }) =>
+        Array.isArray(messages) ? undefined : 'Expected messages',
       )
-    case 'sampled':
-      return allow(withText(subject.result, await prompts.lines('The answer', { initial: textOf(subject.result) })))
+      return allow(await confirmed(desk, 'new request', edited, 'Send this request to the model?'))
+    }
+    case 'sampled': {
+      const before = textOf(subject.result)
+      const text = await prompts.lines('The answer', { initial: before })
+      if (text !== before) return allow(withText(subject.result, text))
+      screen.note(safe`Nothing was changed.`)
+      return undefined
+    }
     case 'compose':
       return allow(
         await prompts.lines('The answer', { validate: (text) => (text.trim() === '' ? 'Write something, or press Esc' : undefined) }),
@@ -36,6 +48,24 @@ export async function editedAnswer({ io, screen, ends }: Desk, subject: Subject,
     default:
       return undefined
   }
+}
+
+/** Shows the edited value and asks about it. Undefined: there is none, or the person said no to it. */
+async function confirmed<Value>({ io, screen, ends }: Desk, label: string, edited: Value, question: string): Promise<Value | undefined> {
+  if (edited === undefined) return undefined
+  screen.note(safe``)
+  showLine(screen, { kind: 'detail', label, text: jsonText(edited, 2), tone: 'theirs', isJson: true })
+  screen.note(safe`${screen.noteStyle.bold(question)}`)
+  const key = await chooseByKey(
+    io,
+    [
+      { key: 'y', label: 'yes' },
+      { key: 'n', label: 'no, go back' },
+    ],
+    'n',
+    ends,
+  )
+  return key === 'y' ? edited : undefined
 }
 
 type Item = Extract<Subject, { kind: 'approve' }>['items'][number]

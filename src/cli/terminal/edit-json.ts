@@ -1,5 +1,6 @@
 /** Edits a value as JSON: in $VISUAL or $EDITOR if set, otherwise on one line. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../base/json.ts'
 import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
@@ -14,7 +15,7 @@ export interface Editing {
   prompts: Prompts
 }
 
-/** Resolves with undefined when the value is too long for this screen. @param check returns what is wrong with the edited value, or undefined */
+/** Resolves with undefined when nothing was changed, and when the value is too long for this screen. @param check returns what is wrong with the edited value, or undefined */
 export async function editObject(
   { io, prompts }: Editing,
   message: Showable,
@@ -26,13 +27,20 @@ export async function editObject(
     return parsed === undefined ? 'Expected a JSON object' : check(parsed)
   }
   const editor = editorOf(io)
-  if (editor !== undefined) return inEditor({ io, prompts }, editor, jsonText(value, 2), validate)
+  if (editor !== undefined) return changed(io, value, await inEditor({ io, prompts }, editor, jsonText(value, 2), validate))
   const initial = jsonText(value)
   if (!prompts.fits(initial)) {
     new Screen(io).note(safe`Too long to edit on this screen. Set EDITOR to use your editor.`)
     return undefined
   }
-  return objectIn(await prompts.line(message, { initial, validate })) as Record<string, unknown>
+  return changed(io, value, objectIn(await prompts.line(message, { initial, validate })) as Record<string, unknown>)
+}
+
+/** A person who leaves the editor without saving has not said yes. */
+function changed(io: Io, before: unknown, after: Record<string, unknown>): Record<string, unknown> | undefined {
+  if (!isDeepStrictEqual(objectIn(jsonText(before)), after)) return after
+  new Screen(io).note(safe`Nothing was changed.`)
+  return undefined
 }
 
 async function inEditor(

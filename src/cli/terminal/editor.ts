@@ -7,8 +7,14 @@ import { join } from 'node:path'
 import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 
-/** VISUAL, or EDITOR. */
-export const editorOf = ({ env }: Pick<Io, 'env'>): string | undefined => env.VISUAL || env.EDITOR || undefined
+/** VISUAL, or EDITOR. npm and npx set EDITOR to `vi` for people who never chose an editor, so that value does not count. */
+export function editorOf({ env }: Pick<Io, 'env'>): string | undefined {
+  const isOfNpm = (editor: string): boolean =>
+    env.npm_config_user_agent !== undefined && (editor === env.npm_config_editor || editor === NPM_EDITOR)
+  return [env.VISUAL, env.EDITOR].find((editor) => editor !== undefined && editor !== '' && !isOfNpm(editor))
+}
+
+const NPM_EDITOR = 'vi'
 
 /** Resolves with the saved text. Rejects with `Cancelled` when the editor exits with an error. */
 export async function editText(editor: string, text: string, name: string): Promise<string> {

@@ -3,6 +3,9 @@
 /** Keys count after so many milliseconds without other input, so that text typed or pasted for something else answers nothing. */
 export const QUIET_MS = 500
 
+/** A key answers when nothing follows it for so many milliseconds. Typed text has shorter gaps. */
+export const HOLD_MS = 150
+
 /** A key that answers. `enter` takes the default, `cancel` is Esc, Ctrl-C or Ctrl-D. */
 export type Pressed<Key extends string> = Key | 'enter' | 'cancel'
 

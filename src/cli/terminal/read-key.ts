@@ -2,7 +2,7 @@
 
 import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
-import { INTERRUPT, KeyFilter, type Pressed, QUIET_MS } from './key-filter.ts'
+import { HOLD_MS, INTERRUPT, KeyFilter, type Pressed, QUIET_MS } from './key-filter.ts'
 
 export interface ReadKeyOptions {
   signal: AbortSignal
@@ -29,8 +29,13 @@ export function readKey<Key extends string>(
     // pending input is read, and dropped, before keys count.
     let isOpen = false
     const opening = setTimeout(() => setImmediate(() => (isOpen = true)), QUIET_MS)
+    // A key answers only if nothing follows it: the first letter of typed text is no answer.
+    let held: { key: Pressed<Key> } | undefined
+    let holding: NodeJS.Timeout | undefined
     const end = (): void => {
       clearTimeout(opening)
+      clearTimeout(holding)
+      held = undefined
       stdin.off('data', onData)
       stdin.off('end', onClose)
       signal.removeEventListener('abort', onClose)
@@ -44,9 +49,21 @@ export function readKey<Key extends string>(
     const onData = (data: Buffer | string): void => {
       const input = data.toString()
       if (!isOpen && input !== INTERRUPT) return filter.drop(now())
+      if (held && input !== INTERRUPT) {
+        clearTimeout(holding)
+        held = undefined
+        return filter.drop(now())
+      }
       const pressed = filter.take(input, now())
       if (pressed === undefined) return
       if (pressed === 'cancel') return onClose()
+      if (pressed === 'enter') return answer(pressed)
+      const own = { key: pressed }
+      held = own
+      // Pending input is read before the key counts, as above.
+      holding = setTimeout(() => setImmediate(() => held === own && answer(pressed)), HOLD_MS)
+    }
+    const answer = (pressed: Pressed<Key>): void => {
       end()
       resolve(pressed as Exclude<Pressed<Key>, 'cancel'>)
     }
