@@ -5,7 +5,7 @@ import { inlineImage } from '../../src/cli/output/media.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
-import { answerQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -33,10 +33,10 @@ async function person(rules = ['server.launch', 'server.approve', 'tool.call']) 
 const ODD = `import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
-const tool = () => ({ name: 'hello', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object' } })
+const tool = () => ({ name: 'hello', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } })
 const ANSWERS = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1.0.0' } }),
-  'tools/list': () => ({ tools: [tool()] }),
+  'tools/list': () => ({ tools: [tool()].filter(({ description }) => description !== 'none') }),
   'tools/call': () => ({ content: [{ type: 'text', text: 'hello' }] }),
   ping: () => ({}),
 }
@@ -70,6 +70,24 @@ describe('pins', () => {
     await answerQuestion(terminal, 'Approve what changed on odd', 'y')
     expect(await terminal.exit).toBe(0)
     expect(await anna.run('call', 'odd/hello')).toMatchObject({ code: 0, stdout: 'hello\n' })
+  }, 90_000)
+
+  test('a server that offers less needs no approval, and a tool is accepted as read-only in the terminal', async () => {
+    const anna = await person()
+    expect((await anna.run('call', 'odd/hello')).code).toBe(0)
+    anna.allow(['server.launch'])
+    anna.says('none')
+    const diff = await anna.run('pins', 'diff', 'odd')
+    expect(diff).toMatchObject({ code: 0, stderr: expect.stringContaining('Approved, but not offered now: tool hello') })
+    anna.says('Says hello, and more')
+    const terminal = anna.sit('pins', 'accept', 'odd')
+    await answerQuestion(terminal, 'Approve what changed on odd', 'e')
+    await terminal.until('Enable which?')
+    terminal.type(`a${KEY.enter}`)
+    await terminal.until(/These say that they only read/)
+    terminal.type(KEY.space + KEY.enter)
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(JSON.parse((await anna.run('pins', 'list', 'odd', '--json')).stdout)).toMatchObject([{ readOnly: [{ name: 'hello' }] }])
   }, 90_000)
 })
 
