@@ -17,7 +17,7 @@ type Named = Required<OtherName>
 export function nameChecker(others: readonly OtherName[]): (primitive: Primitive, prose: string) => string[] {
   const named = others.flatMap(({ server, name }): Named[] => (name === undefined ? [] : [{ server, name }]))
   const names = groupBy(named, ({ name }) => [name.toLowerCase()])
-  const looks = groupBy(named, ({ server, name }) => [lookOf(name), lookOf(`${server}${name}`), lookOf(withoutServer(server, name))])
+  const looks = groupBy(named, ({ server, name }) => [name, `${server}${name}`, withoutServer(server, name)].flatMap(looksOf))
   const servers = new Map(others.map(({ server }) => [server.toLowerCase(), server]))
   return (primitive, prose) => [...alike(primitive, looks), ...mentions(primitive, prose, names, servers)]
 }
@@ -36,10 +36,11 @@ function groupBy(others: readonly Named[], keysOf: (other: Named) => readonly st
   return groups
 }
 
-/** How a name looks at a glance: without separators, capitals, a number at the end and a plural. */
+/** How a name looks at a glance: without separators, capitals and a plural. A digit at the end can be a number or stand for a letter. */
+const looksOf = (name: string): string[] => [lookOf(name), lookOf(name.replace(/(?<=[^\d\s_.-])[\s_.-]{0,3}\d{1,9}$/, ''))]
+
 function lookOf(name: string): string {
-  const bare = name.replace(/[\s_.-]*\d{1,9}$/, '')
-  const look = skeleton(bare === '' ? name : bare).replaceAll('_', '')
+  const look = skeleton(name).replaceAll('_', '')
   return look.length > 3 && look.endsWith('s') ? look.slice(0, -1) : look
 }
 
@@ -48,7 +49,8 @@ const withoutServer = (server: string, name: string): string =>
 
 function alike({ kind, name }: Primitive, looks: Groups): string[] {
   if (kind === 'instructions' || kind === 'capabilities') return []
-  const found = (looks.get(lookOf(name)) ?? []).map((other) =>
+  const others = [...new Set(looksOf(name))].flatMap((look) => looks.get(look) ?? [])
+  const found = others.map((other) =>
     other.name === name
       ? `Has the same name as one of server ${other.server}`
       : `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`,
