@@ -18,7 +18,7 @@ const SUBPATHS = [
   { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/host', maxKb: 174, without: ['server'] },
+  { subpath: 'portico/host', maxKb: 178, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 80, without: ['node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },

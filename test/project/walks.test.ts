@@ -130,7 +130,9 @@ test('a call of our client over HTTP goes the way that ARCHITECTURE.md describes
   closing.push(() => client.close())
   const call = () => client.call('echo', { text: 'a' })
   await call()
-  compare('A stateless call of the client over HTTP', await enteredFiles(call), CLIENT_HELPERS)
+  // The servers of the other tests may do timed work meanwhile.
+  const entered = (await enteredFiles(call)).filter((path) => !path.startsWith('src/http/server/'))
+  compare('A stateless call of the client over HTTP', entered, CLIENT_HELPERS)
 })
 
 test('a tool call that a model asks for goes the way that ARCHITECTURE.md describes', async () => {
