@@ -47,10 +47,10 @@ test('a launch shows the whole command, the folder and the names of the variable
 })
 
 describe('an offering', () => {
-  const item = (name: string, annotations = {}, flags: string[] = []): object => ({
+  const item = (name: string, annotations = {}, flags: string[] = [], more = ''): object => ({
     kind: 'tool',
     name,
-    definition: { name, description: `Does ${name}.\nAnd more.`, annotations },
+    definition: { name, description: `Does ${name}.${more}`, annotations },
     difference: undefined,
     flags,
   })
@@ -61,15 +61,15 @@ describe('an offering', () => {
     const { terminal, answer } = ask(offering(item('add'), item('list', { readOnlyHint: true })), asked)
     await terminal.until(OPEN)
     expect(terminal.text()).toContain('notes offers 2 tools. Enable them?')
-    expect(terminal.text()).toMatch(/│ add {3}Does add\. …$/m)
-    expect(terminal.text()).toMatch(/│ list {2}Does list\. … +says it only reads$/m)
+    expect(terminal.text()).toMatch(/│ add {3}Does add\.$/m)
+    expect(terminal.text()).toMatch(/│ list {2}Does list\. +says it only reads$/m)
     await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
     expect(terminal.text()).toContain('Approved.')
   })
 
   test('an offering with warnings is approved only after its definitions were shown', async () => {
-    const { terminal, answer } = ask(offering(item('add', {}, ['Invisible characters']), item('remove')), asked)
+    const { terminal, answer } = ask(offering(item('add', {}, ['Invisible characters'], '\nAnd more.'), item('remove')), asked)
     await terminal.until('! warning: Invisible characters')
     for (const key of ['y', 'e']) {
       await press(terminal, key)
@@ -78,6 +78,16 @@ describe('an offering', () => {
     await press(terminal, 'd')
     await terminal.until('And more.')
     await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
+  })
+
+  test('a description that the table cuts must be opened before the offering is approved', async () => {
+    const { terminal, answer } = ask(offering(item('add', {}, [], '\nAnd more.')), asked)
+    await terminal.until(OPEN)
+    expect(terminal.text()).toMatch(/│ add {2}Does add\. …$/m)
+    await press(terminal, 'y')
+    await terminal.until('Open the details first (d)')
+    await press(terminal, 'd', 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
   })
 

@@ -39,10 +39,7 @@ async function drawn(columns: number, draw: (screen: Screen) => void): Promise<R
   return rows
 }
 
-/** A row of others has the bar. A row that continues the host's own words is indented further than a label. */
-const CONTINUED = /^ {2}(?:│ ?| {2})/
-
-/** Every row is the title, begins with a label of the host, has the bar, or continues a row of the host. */
+/** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
   /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|your data|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
 
@@ -52,7 +49,7 @@ function expectMarked(rows: readonly Row[]): void {
   expect(title?.text).toMatch(/^(?:The model wants to|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
-    expect(text).toMatch(CONTINUED.test(text) ? /./ : LABELLED)
+    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
     // A line of others that stands beside its label has the bar behind that.
     if (
       /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
@@ -70,20 +67,9 @@ function expectSummaryMarked(rows: readonly Row[]): void {
   expect(title?.text).toMatch(/^\(2 of 3\)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
-    expect(text).toMatch(CONTINUED.test(text) ? /./ : SUMMARY_LABELLED)
+    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : SUMMARY_LABELLED)
   }
 }
-
-test('the words of the host carry no bar, and the words of others do', async () => {
-  const reasons = ['The server declares that the tool is destructive, and this sentence is too long for one line']
-  const origins = [{ pointer: '/body', source: 'a server with a name that is long enough for two lines', bytes: 9, excerpt: 'x' }]
-  const asked = question({ subject: { ...CALL, args: { body: 'word '.repeat(20) }, origins }, reasons })
-  const texts = (await summaryRowsOf(asked, 60)).map(({ text }) => text)
-  const after = (label: string): string => texts[texts.findIndex((text) => text.includes(label)) + 1] ?? ''
-  expect(after('why:')).toMatch(/^ {4}\S/)
-  expect(after('! warning:')).toMatch(/^ {4}\S/)
-  expect(texts.filter((text) => text.includes('word word')).every((text) => text.includes('│'))).toBe(true)
-})
 
 const FORGED = '  your data: stays on this computer'
 

@@ -80,16 +80,14 @@ export function printLines(screen: Screen, lines: readonly QuestionLine[]): void
 const titleText = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
 /**
- * Wraps here, not in the terminal. Every line of untrusted text gets a bar. Labels and titles may contain names from a server, so their
- * continuation lines get one too. Continuation lines of the host's own words are indented further than a label, so that no name in them
- * looks like a line of the host. Only an address is left to the terminal.
+ * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line: labels and host text
+ * may contain names from a server, and none of them may look like a line of the host. Only an address is left to the terminal.
  */
 function shownLine(place: Place, line: QuestionLine): SafeText {
   const { style, columns: all = Number.POSITIVE_INFINITY } = place
   const { label, text, tone, kind, isJson } = line
   const columns = all - MARGIN
   const bar = safe`  ${style.magenta('│')} `
-  const lead = tone === 'theirs' || kind === 'address' ? bar : safe`${' '.repeat(INDENT)}`
   const plain = expandTabs(text)
   if (tone === 'title') return style.bold(style.cyan(joined(wrapTo(plain, columns - INDENT, columns), bar)))
   if (kind === 'item') return shownItem(place, line, columns - INDENT, bar)
@@ -97,10 +95,10 @@ function shownLine(place: Place, line: QuestionLine): SafeText {
   const labels = label === '' ? [] : wrapTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
   const head = safe`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
   const said = (lines: readonly string[]): SafeText => {
-    const shown = joined(lines, lead)
+    const shown = joined(lines, bar)
     return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
-  const underHead = (body: SafeText): SafeText => (label === '' ? safe`${lead}${body}` : safe`${head}\n${lead}${body}`)
+  const underHead = (body: SafeText): SafeText => (label === '' ? safe`${bar}${body}` : safe`${head}\n${bar}${body}`)
   if (kind === 'address' && !/\s/.test(text)) return underHead(place.link(text))
   const mark = tone === 'theirs' ? safe`${style.magenta('│')} ` : NOTHING
   // The width left beside a short label.
