@@ -50,20 +50,22 @@ export async function findPackages(transport: StdioTransport, facts: EntryFileFa
 const EXACT = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/
 
 async function packageOf(spec: string, runner: string, transport: StdioTransport, facts: EntryFileFacts): Promise<RunPackage> {
-  const [, name = spec, version = ''] = /^(@?[^@=]+)(?:@|==)?(.*)$/s.exec(spec) ?? []
-  const isNamed = EXACT.test(version)
+  const [, name = spec, named = ''] = /^(@?[^@=]+)(?:@|==)?(.*)$/s.exec(spec) ?? []
+  const isNamed = EXACT.test(named)
   const folder = folderOf(transport, facts)
   const installed = await installedVersion({ runner, spec, name, transport, facts })
   const locked = /^(?:uvx|pipx)$/.test(runner) ? {} : await readLocked(name, folder, facts)
   // If another version or none is installed, or the command asks for another one, something else runs than the lock file names.
   const isLocked =
     installed.installedIn === join(folder, 'node_modules') &&
-    installed.version === locked.version &&
-    (version === '' || version === locked.version)
+    areSame(installed.version, locked.version) &&
+    (named === '' || areSame(named, locked.version))
   const integrity = isLocked ? locked.integrity : undefined
-  const found = isNamed ? { version } : installed
+  const found = isNamed ? { version: named } : installed
   return { spec, name, isPinned: integrity !== undefined || isNamed, integrity, ...found }
 }
+
+const areSame = (one: string | undefined, other: string | undefined): boolean => one !== undefined && one === other
 
 /** Options that name the package of a run, and options that add packages to it. In uvx, `-p` names a version of Python. */
 const OPTIONS = {
