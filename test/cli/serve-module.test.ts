@@ -29,6 +29,7 @@ test('a default export and a module of the package type module are served too', 
   expect(await call(folder, 'src/main.mts')).toMatchObject({ code: 0, stdout: 'Hi Ada\n' })
 }, 60_000)
 
+// Skipped on a Node that loads TypeScript without help: the refusal cannot happen there.
 test.skipIf('typescript' in process.features && process.features.typescript !== false)(
   'TypeScript without tsx is refused on a Node that cannot load it, with what to install',
   async () => {

@@ -15,7 +15,7 @@ import type { Io } from '../io.ts'
 const MAX_BYTES = 32 * 1024 * 1024
 const NEW_FILE_MODE = 0o600
 
-/** The text of the file. Undefined if there is none. */
+/** The text of the file. Undefined if the file does not exist. */
 export async function readClientFile(file: string): Promise<string | undefined> {
   try {
     // A byte order mark is kept: the file must not change where nothing was to change.

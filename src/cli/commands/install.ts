@@ -95,7 +95,7 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
   if (!place) throw new UsageError(`${client.title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
   const { file } = place
   const real = await realFile(file)
-  // A project may come from somebody else, and its links may point at any file of the person.
+  // Other people may have written the project, and its links can point to any file.
   if (scope === 'project' && !real.startsWith(join(await realpath(io.cwd), sep)))
     throw new UsageError(`${file} is a link to ${real}, which is outside the project`, 'Remove the link, or leave out --project')
   // A home behind a link is no link that says anything about the file.

@@ -50,7 +50,7 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: GrantSco
   }
 }
 
-/** Shows the edited value and asks about it. Undefined: there is none, or the person said no to it. */
+/** Shows the edited value and asks about it. Returns undefined if the value is unchanged or the person said no. */
 async function confirmed<Value>({ io, screen, ends }: Desk, label: string, edited: Value, question: string): Promise<Value | undefined> {
   if (edited === undefined) return undefined
   screen.note(safe``)

@@ -167,7 +167,7 @@ export class NoteBook {
       this.#resources.set(id, { handle, title })
       return
     }
-    // Each update makes clients fetch the list again, so it is sent only for a new title.
+    // Clients fetch the list again after each notification, so only a new title sends one.
     if (shown.title !== title) shown.handle.update(definition)
     shown.title = title
     shown.handle.changed()

@@ -34,7 +34,7 @@ export function compareWith(approved: readonly Primitive[], offered: readonly Pr
     else (pinOf(former.definition) === pinOf(each.definition) ? unchanged : changed).push(each)
   }
   const removed = approved.filter((each) => !seen.has(keyOf(each)))
-  // Describing a change costs far more than detecting it, so it is done only when someone reads it.
+  // Describing a change costs far more than detecting it, so a change is described only when it is shown.
   let found: Map<Primitive, PinDifference> | undefined
   const renames = (): Map<Primitive, PinDifference> => {
     found ??= renamesAmong(removed, added)

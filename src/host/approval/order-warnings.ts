@@ -67,7 +67,7 @@ const SHARED_PHRASES: readonly Phrase[] = INJECTIONS.map(({ what, pattern }) =>
   phrase(pattern, `${what.replace(/^it (.)/, (_it, first: string) => first.toUpperCase())}`),
 )
 
-/** Longer text is not decoded, and its letters are not folded: its length is a warning already, so it is held anyway. */
+/** Longer text is neither decoded nor folded. Its length alone causes a warning, which keeps it out of use. */
 const MAX_DECODED = 16_000
 
 /** Most texts have none of these, so they need no second match. */

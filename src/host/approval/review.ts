@@ -68,7 +68,7 @@ const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, it
   gone: removed.map(keyOf),
 })
 
-/** Identifies the definitions to approve. Undefined if there are none to approve. */
+/** Identifies the definitions to approve. Undefined if everything is approved. */
 export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
   const found = pendingOf(server, parts)
   return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
