@@ -12,6 +12,7 @@ export default {
         'src/index.ts!',
         'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
         'src/cli/index.ts!',
+        'src/console/index.ts!',
         'scripts/*.mjs',
         'examples/**/*.mjs',
       ],
