@@ -90,11 +90,12 @@ describe('a session', () => {
     const { routes = [] } = await page.fails('GET /api/nothing')
     expect(routes.length).toBeGreaterThan(45)
     const { cookie, token } = page
-    for (const [name, secrets] of [
+    const attempts: [string, { cookie?: string; token?: string }][] = [
       ['nothing', {}],
       ['the cookie only', { cookie }],
       ['the token only', { token }],
-    ] as const) {
+    ]
+    for (const [name, secrets] of attempts) {
       const intruder = Object.assign(new Page(console.origin), secrets)
       for (const route of routes.filter((each) => each !== 'POST /api/session')) {
         const { status, code } = await intruder.fails(route.replaceAll(':id', 'x'), {})

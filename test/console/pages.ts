@@ -3,7 +3,7 @@
 import { onTestFinished } from 'vitest'
 import { type Console, type ConsoleOptions, consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
 import { deployServer, notesServer } from '../../src/demo/index.ts'
-import { allow, createHost, type HostOptions } from '../../src/host/index.ts'
+import { allow, createHost, type HostOptions, type ServerSpec } from '../../src/host/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../support/http-requests.ts'
 
@@ -32,7 +32,7 @@ export function consoles() {
     const host = await createHost({
       folder,
       keychain: false,
-      servers: { notes, deploy },
+      servers: { notes: trusted(notes, ['private:notes']), deploy: trusted(deploy) },
       policy,
       ask: asker,
       onEvent: feed.onEvent,
@@ -55,6 +55,15 @@ export function consoles() {
     return { console, asker, feed, host, errors, folder }
   }
 }
+
+const trusted = (service: Service, labels: readonly string[] = []): Omit<ServerSpec, 'id'> => ({
+  transport: { type: 'memory', service },
+  tier: 'trusted',
+  provenance: [],
+  labels,
+})
+
+type Service = Extract<ServerSpec['transport'], { type: 'memory' }>['service']
 
 export const codeOf = (link: string): string => new URL(link).hash.slice('#code='.length)
 
