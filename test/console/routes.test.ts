@@ -197,7 +197,7 @@ describe('the limits of operations', () => {
     server.tool(
       'wait',
       { description: 'Waits', ...hints },
-      (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('x'))),
+      (_, { signal }) => new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('x'))),
     )
     server.tool(
       'say',

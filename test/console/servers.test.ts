@@ -166,11 +166,20 @@ describe('a server that cannot be used', () => {
   })
 
   test('has definitions that wait, which can be approved in the page', async () => {
-    const { page, console: _, ...all } = await withServer()
-    await ready(page)
-    const { operation } = await page.get('POST /api/servers/hello/approve')
-    expect((await page.ended(operation.id)).state).toMatch(/done|failed/)
-    expect(all.errors).toEqual([])
+    const { console, asker, host } = await opened({ host: { policy: {} } })
+    const page = await Page.open(console)
+    await until(() => asker.waiting().length === 2)
+    for (const { id } of asker.waiting()) await page.get(`POST /api/questions/${id}/answer`, { kind: 'deny' })
+    const waiting = async (): Promise<number> => (await page.get('GET /api/servers/notes')).server.waiting
+    await host.settled()
+    expect(await waiting()).toBeGreaterThan(3)
+    expect((await page.get('GET /api/servers/notes')).server.review).toMatchObject({ server: 'notes', isFirst: true })
+    const { operation } = await page.get('POST /api/servers/notes/approve')
+    await until(() => asker.waiting().length === 1)
+    await page.get(`POST /api/questions/${asker.waiting()[0]?.id}/answer`, { kind: 'allow', scope: 'once' })
+    expect(await page.ended(operation.id)).toMatchObject({ state: 'done', result: null })
+    expect(await waiting()).toBe(0)
+    expect((await page.get('GET /api/tools')).tools.length).toBeGreaterThan(3)
   })
 
   test.each(['enable', 'disable', 'restart', 'approve', 'login', 'logout'])('%s of an unknown server is not found', async (what) => {
