@@ -106,8 +106,9 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     for (const each of unlisten) each()
     sessions.endAll()
     await server.close()
-    services.subscriptions.close()
+    // An operation may still open a subscription.
     await services.operations.close()
+    services.subscriptions.close()
   }
   return {
     origin,

@@ -253,6 +253,17 @@ describe('another page', () => {
     expect(await thief.fails('POST /api/session/codes')).toMatchObject({ status: 401, code: 'ERR_SESSION' })
   })
 
+  test('a cookie that another port planted under the same name does not end the session', async () => {
+    const { console } = await bare()
+    const page = await Page.open(console)
+    const planted = `portico-console-${console.port}=planted`
+    for (const cookie of [`${planted}; ${page.cookie}`, `${page.cookie}; ${planted}`])
+      expect((await page.send('GET /api/settings', { headers: { cookie } })).status).toBe(200)
+    expect((await page.fails('GET /api/settings', { headers: { cookie: planted } })).status).toBe(401)
+    const many = `${`${planted}; `.repeat(8)}${page.cookie}`
+    expect((await page.fails('GET /api/settings', { headers: { cookie: many } })).status).toBe(401)
+  })
+
   test('no answer allows another origin to read it', async () => {
     const { console } = await bare()
     const page = await Page.open(console)
@@ -326,6 +337,34 @@ describe('the body of a request', () => {
     const error = await new Page(console.origin).fails('POST /api/session', { headers: { 'content-type': type }, body })
     expect(error).toMatchObject({ status, message: expect.stringContaining(message) })
   })
+})
+
+test('connections above the limit are closed', async () => {
+  const { console } = await bare({ limits: { maxConnections: 1 } })
+  const held = rawHttp(console.port, 'GET / HTTP/1.1\r\n')
+  await until(() => !held.socket.connecting)
+  const refused = rawHttp(console.port, `GET / HTTP/1.1\r\nhost: 127.0.0.1:${console.port}\r\n\r\n`)
+  expect(await refused.closed).toBe('')
+  held.destroy()
+  await until(async () => (await http(console.origin, { method: 'GET' }).catch(() => undefined))?.status === 200)
+})
+
+test('the text of an unexpected error stays on this side', async () => {
+  const { console, host, errors } = await bare()
+  const page = await Page.open(console)
+  const fault = new Error('The key is sk-secret')
+  host.budgetLeft = () => Promise.reject(fault)
+  host.rootsOf = () => []
+  host.review = () => undefined
+  await host.configure([
+    { id: 'x', tier: 'untrusted', provenance: [], isDisabled: true, transport: { type: 'http', url: 'https://a.example', headers: {} } },
+  ])
+  expect(await page.fails('GET /api/servers/x')).toEqual({
+    status: 500,
+    code: 'ERR_INTERNAL',
+    message: 'The console failed. Its log has the details',
+  })
+  expect(errors).toEqual([fault])
 })
 
 describe('the files of the page', () => {

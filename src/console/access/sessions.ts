@@ -53,20 +53,16 @@ export class Sessions {
     return { cookie, token }
   }
 
-  /** @throws ApiError 401 unless both secrets belong to the same session */
-  check(cookie: string | undefined, token: string | undefined): Session {
-    if (cookie === undefined || token === undefined) {
-      const missing = [...(cookie === undefined ? ['the cookie'] : []), ...(token === undefined ? ['the header portico-token'] : [])]
-      throw unauthorized(
-        `Expected the cookie and the token of a session; ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
-      )
-    }
+  /** @throws ApiError 401 unless the token and one of the cookies belong to the same session */
+  check(cookies: readonly string[], token: string | undefined): Session {
+    if (cookies.length === 0 || token === undefined) throw missing(cookies.length === 0, token === undefined)
     this.#endIdle()
-    const [cookieDigest, tokenDigest] = [digestOf(cookie), digestOf(token)]
+    const cookieDigests = cookies.map(digestOf)
+    const tokenDigest = digestOf(token)
     let found: Session | undefined
-    // Compares both secrets of every session, so that the time says nothing about them.
+    // Compares all secrets of every session, so that the time says nothing about them.
     for (const session of this.#sessions) {
-      const hasCookie = isSame(session.cookie, cookieDigest)
+      const hasCookie = cookieDigests.filter((digest) => isSame(session.cookie, digest)).length > 0
       const hasToken = isSame(session.token, tokenDigest)
       if (hasCookie && hasToken) found = session
     }
@@ -93,6 +89,11 @@ export class Sessions {
     const before = this.#clock.now() - this.#limits.sessionIdleMs
     for (const session of [...this.#sessions]) if (session.usedAt < before && session.streams.size === 0) this.end(session)
   }
+}
+
+function missing(hasNoCookie: boolean, hasNoToken: boolean): ApiError {
+  const what = [...(hasNoCookie ? ['the cookie'] : []), ...(hasNoToken ? ['the header portico-token'] : [])]
+  return unauthorized(`Expected the cookie and the token of a session; ${what.join(' and ')} ${what.length > 1 ? 'are' : 'is'} missing`)
 }
 
 const unauthorized = (message: string): ApiError => new ApiError(401, 'ERR_SESSION', message)

@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { type Host, McpError, moveSecrets, plainSecrets, type ServerSpec, type ServerTransport, serverFile } from '../../host/index.ts'
-import type { HealthView, NewServer, Started } from '../api.ts'
+import type { HealthView, NewServer, OperationResults, Started } from '../api.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import type { Running } from '../operations.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -86,46 +86,51 @@ export function serverRoutes(services: ConsoleServices): Route[] {
 
 const LOG_QUERY = input({ 'after?': { type: 'integer', minimum: 0 }, 'limit?': { type: 'integer', minimum: 1, maximum: 1000 } })
 
+type ServerOperation = 'enable' | 'restart' | 'approve' | 'login' | 'logout'
+
 /** Routes that may ask the person, so that each is an operation. */
 function startingRoutes({ host, operations, clock }: ConsoleServices, changed: () => void): Route[] {
+  const start = <Kind extends ServerOperation>(
+    kind: Kind,
+    id: string,
+    run: (signal: AbortSignal) => Promise<OperationResults[Kind]>,
+  ): Started => {
+    specOf(host, id)
+    return { operation: operations.start({ kind, target: id, run: ({ signal }) => run(signal) }) }
+  }
   const tryAgain = async (id: string, signal: AbortSignal): Promise<HealthView> =>
     healthView(await orAborted(host.retry(id), signal), clock)
-  type Name = `POST /api/servers/:id/${'enable' | 'restart' | 'approve' | 'login' | 'logout'}`
-  const starting = <Kind extends 'enable' | 'restart' | 'approve' | 'login' | 'logout'>(
-    kind: Kind,
-    run: (id: string, signal: AbortSignal) => Promise<Kind extends 'enable' | 'restart' ? HealthView : null>,
-  ): Route =>
-    route(`POST /api/servers/:id/${kind}` as Name, { status: 202 }, ({ params: { id } }): Started => {
-      specOf(host, id)
-      return { operation: operations.start<typeof kind>({ kind, target: id, run: ({ signal }) => run(id, signal) as never }) }
-    })
+  const status = 202
   return [
-    starting('enable', async (id, signal) => {
-      const { isDisabled, ...spec } = specOf(host, id)
-      if (isDisabled) await replaceSpec(host, spec, { isDisabled: false })
-      changed()
-      return tryAgain(id, signal)
-    }),
-    starting('restart', async (id, signal) => {
-      const spec = specOf(host, id)
-      if (host.health()[id]?.state === 'ready') {
-        await host.configure(host.specs().filter((each) => each.id !== id))
-        await host.configure([...host.specs(), spec])
-      }
-      return tryAgain(id, signal)
-    }),
-    starting('approve', async (id, signal) => {
-      await host.approve(id, { signal })
-      return null
-    }),
-    starting('login', async (id, signal) => {
-      await host.login(id, { signal })
-      return null
-    }),
-    starting('logout', async (id, signal) => {
-      await host.logout(id, { signal })
-      return null
-    }),
+    route('POST /api/servers/:id/enable', { status }, ({ params: { id } }) =>
+      start('enable', id, async (signal) => {
+        const spec = specOf(host, id)
+        if (spec.isDisabled) {
+          await replaceSpec(host, spec, { isDisabled: false })
+          changed()
+        }
+        return tryAgain(id, signal)
+      }),
+    ),
+    route('POST /api/servers/:id/restart', { status }, ({ params: { id } }) =>
+      start('restart', id, async (signal) => {
+        const spec = specOf(host, id)
+        if (host.health()[id]?.state === 'ready') {
+          await host.configure(host.specs().filter((each) => each.id !== id))
+          await host.configure([...host.specs(), spec])
+        }
+        return tryAgain(id, signal)
+      }),
+    ),
+    route('POST /api/servers/:id/approve', { status }, ({ params: { id } }) =>
+      start('approve', id, (signal) => host.approve(id, { signal }).then(() => null)),
+    ),
+    route('POST /api/servers/:id/login', { status }, ({ params: { id } }) =>
+      start('login', id, (signal) => host.login(id, { signal }).then(() => null)),
+    ),
+    route('POST /api/servers/:id/logout', { status }, ({ params: { id } }) =>
+      start('logout', id, (signal) => host.logout(id, { signal }).then(() => null)),
+    ),
   ]
 }
 

@@ -41,14 +41,17 @@ export const sessionCookie = (port: number, value: string, maxAgeMs: number): st
 
 export const noCookie = (port: number): string => sessionCookie(port, '', 0)
 
+/** Servers at other ports can set cookies of this name, too. More than a few are an attack. */
+const MAX_COOKIES = 8
+
 /** The secrets of a session in a request. */
-export function secretsIn(headers: IncomingHttpHeaders, port: number): { cookie: string | undefined; token: string | undefined } {
+export function secretsIn(headers: IncomingHttpHeaders, port: number): { cookies: readonly string[]; token: string | undefined } {
   const start = `${cookieName(port)}=`
-  const cookie = (headers.cookie ?? '')
+  const cookies = (headers.cookie ?? '')
     .split(';')
     .map((each) => each.trim())
-    .find((each) => each.startsWith(start))
-    ?.slice(start.length)
+    .filter((each) => each.startsWith(start))
+    .map((each) => each.slice(start.length))
   const token = headers['portico-token']
-  return { cookie, token: Array.isArray(token) ? undefined : token }
+  return { cookies: cookies.slice(0, MAX_COOKIES), token: Array.isArray(token) ? undefined : token }
 }

@@ -100,8 +100,8 @@ async function answerApi(
 ): Promise<void> {
   const { limits, routes, sessions, streams } = options
   const { route, params } = findRoute([EVENTS, ...routes], request.method ?? '', url.pathname)
-  const { cookie, token } = secretsIn(request.headers, port)
-  const session: Session | undefined = route.isOpen ? undefined : sessions.check(cookie, token)
+  const { cookies, token } = secretsIn(request.headers, port)
+  const session: Session | undefined = route.isOpen ? undefined : sessions.check(cookies, token)
   const query = readQuery(route.query, url.searchParams)
   await checkInput('query', route.query, query)
   if (route === EVENTS) return streams.open(response, session as Session, headerText(request, 'last-event-id'))
