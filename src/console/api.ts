@@ -132,6 +132,17 @@ export interface NewServer {
   headers?: Readonly<Record<string, string>>
 }
 
+/** A server that another client on this computer has configured. */
+export interface ImportableServer {
+  id: string
+  transport: TransportView
+  from: readonly ConfigProvenance[]
+  /** Why to look twice: variables that change what runs. */
+  warnings: readonly string[]
+  /** The places of values that look like secrets. */
+  plainSecrets: readonly string[]
+}
+
 /** A line of a server's log. */
 export interface LogEntry {
   /** Counts the entries of this server. */
@@ -286,14 +297,6 @@ export interface SettingsView {
   limits: Readonly<Record<string, unknown>>
 }
 
-interface Row {
-  /** The members of the path that begin with a colon. */
-  params?: string
-  query?: object
-  body?: object
-  result: unknown
-}
-
 /** Every route: its parameters, its body, and the answer to a success. */
 export interface ConsoleApi {
   'POST /api/session': { body: { code: string }; result: { token: string; expiresInMs: number } }
@@ -315,6 +318,14 @@ export interface ConsoleApi {
   'GET /api/servers/:id/roots': { params: 'id'; result: { roots: readonly RootView[] } }
   'POST /api/servers/:id/roots': { params: 'id'; body: { folder: string }; result: Started }
   'DELETE /api/servers/:id/roots': { params: 'id'; query: { uri: string }; result: null }
+
+  'GET /api/import': {
+    result: { servers: readonly ImportableServer[]; problems: readonly { file: string; where: string; text: string }[] }
+  }
+  'POST /api/import': {
+    body: { ids: readonly string[]; moveSecrets?: boolean }
+    result: { added: readonly string[]; updated: readonly string[] }
+  }
 
   'GET /api/tools': { query: { server?: string }; result: { tools: readonly EntryView<Tool>[] } }
   'GET /api/prompts': { query: { server?: string }; result: { prompts: readonly EntryView<Prompt>[] } }
@@ -372,8 +383,19 @@ export interface ConsoleApi {
 /** The name of a route: its method and its path. */
 export type RouteName = keyof ConsoleApi
 
-/** One row of `ConsoleApi`, with every member. */
-export type RowOf<Name extends RouteName> = ConsoleApi[Name] & Row
+type Member<Row, Name extends string, None> = Row extends Record<Name, infer Value> ? Value : None
+
+/** The members of a route's path that begin with a colon. */
+export type ParamsOf<Name extends RouteName> = Record<Member<ConsoleApi[Name], 'params', never> & string, string>
+
+/** The query of a route. */
+export type QueryOf<Name extends RouteName> = Member<ConsoleApi[Name], 'query', Record<never, never>>
+
+/** The body of a request to a route. */
+export type BodyOf<Name extends RouteName> = Member<ConsoleApi[Name], 'body', Record<never, never>>
+
+/** The answer of a route to a success. */
+export type ResultOf<Name extends RouteName> = ConsoleApi[Name]['result']
 
 /** A part of a chat. Errors are plain objects. */
 export type ChatPartView = Exclude<ChatPart, { type: 'error' }> | { type: 'error'; error: ApiErrorBody['error'] }

@@ -13,7 +13,7 @@ import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
 import { type PolicyOptions, policyInUse } from './policy-in-use.ts'
 import { consoleRoutes } from './routes/index.ts'
-import type { ConsoleServices } from './services.ts'
+import type { ConsoleServices, ImportPlaces } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { healthView } from './views.ts'
 import { EventStreams } from './web/event-streams.ts'
@@ -28,6 +28,8 @@ export interface ConsoleOptions {
   feed?: ConsoleFeed
   /** The policy that the host was created with. Default: no rules. */
   policy?: PolicyOptions
+  /** Where to look for the servers of other clients. Default: the home directory of the user. */
+  imports?: ImportPlaces
   /** The folder with the built page. Default: a page that says that the page is not built. */
   assets?: string
   /** The port on 127.0.0.1. Default: a free one. */
@@ -78,6 +80,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     sessions,
     codes: new Codes(limits, clock),
     limits,
+    imports: options.imports ?? {},
     clock,
     port: () => server.port,
   }

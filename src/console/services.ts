@@ -25,8 +25,18 @@ export interface ConsoleServices {
   sessions: Sessions
   codes: Codes
   limits: ConsoleLimits
+  /** Where to look for the servers of other clients. */
+  imports: ImportPlaces
   clock: Clock
   port(): number
+}
+
+/** Where the configuration files of other clients are. */
+export interface ImportPlaces {
+  /** Default: the home directory of the user. */
+  home?: string
+  /** Default: the files of the user only. */
+  project?: string
 }
 
 /** The person acts in the page, not a model. */

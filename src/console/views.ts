@@ -1,7 +1,7 @@
 /** Servers as pages see them: without secrets. */
 
 import type { Clock } from '../base/clock.ts'
-import { type Health, type Host, McpError, type ServerSpec, type ServerTransport, withoutPlainSecrets } from '../host/index.ts'
+import { type Health, type Host, McpError, type ServerSpec, withoutPlainSecrets } from '../host/index.ts'
 import type { HealthView, ServerDetails, ServerView, TransportView } from './api.ts'
 
 /** @throws McpError ERR_SERVER_UNKNOWN */
@@ -31,7 +31,7 @@ export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerVi
   return {
     id,
     ...(title !== undefined && { title }),
-    transport: transportView(withoutPlainSecrets(spec).transport),
+    transport: transportView(spec),
     tier,
     isEnabled: isDisabled !== true,
     from: provenance,
@@ -57,7 +57,9 @@ export async function serverDetails(host: Host, id: string, clock: Clock): Promi
   }
 }
 
-function transportView(transport: ServerTransport): TransportView {
+/** Values that look like secrets are replaced by their length. */
+export function transportView(spec: ServerSpec): TransportView {
+  const { transport } = withoutPlainSecrets(spec)
   switch (transport.type) {
     case 'stdio': {
       const { command, args, env, cwd } = transport

@@ -1,6 +1,6 @@
 /** The routes of a console for servers: real processes are added, restarted, disabled and removed. */
 
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serverFile } from '../../src/host/index.ts'
@@ -211,5 +211,54 @@ describe('roots', () => {
     await page.get(route)
     expect((await page.get('GET /api/servers/notes/roots')).roots).toEqual([])
     expect((await page.fails(route)).status).toBe(404)
+  })
+})
+
+describe('servers of other clients', () => {
+  const SECRET = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+  const withClients = async () => {
+    const home = folders()
+    mkdirSync(join(home, '.cursor'))
+    const mcpServers = {
+      hello: { command: process.execPath, args: [script(folders(), LINES)] },
+      mail: { url: 'https://mail.example/mcp', headers: { Authorization: `Bearer ${SECRET}` } },
+      odd: { command: 7 },
+    }
+    writeFileSync(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers }))
+    const all = await opened({ host: { servers: {} }, console: { imports: { home } } })
+    return { ...all, page: await Page.open(all.console) }
+  }
+
+  test('are listed without their secrets, and without starting them', async () => {
+    const { page, asker } = await withClients()
+    const { servers, problems } = await page.get('GET /api/import')
+    expect(servers).toMatchObject([
+      { id: 'hello', transport: { type: 'stdio', command: process.execPath }, from: [{ scope: 'user' }], plainSecrets: [] },
+      { id: 'mail', transport: { type: 'http', headerNames: ['Authorization'] }, plainSecrets: ['headers.Authorization'] },
+    ])
+    expect(problems).toMatchObject([{ file: expect.stringContaining('.cursor'), text: expect.any(String) }])
+    expect(JSON.stringify(servers)).not.toContain(SECRET)
+    expect((await page.get('GET /api/servers')).servers).toEqual([])
+    expect(asker.waiting()).toEqual([])
+  })
+
+  test('are imported on request, with their secrets in the vault, and start after the consent', async () => {
+    const { page, asker, host } = await withClients()
+    expect(await page.get('POST /api/import', { ids: ['hello', 'mail'] })).toEqual({ added: ['hello', 'mail'], updated: [] })
+    expect((await page.get('GET /api/servers')).servers.map(({ id }: { id: string }) => id)).toEqual(['hello', 'mail'])
+    expect((await page.get('GET /api/secrets')).names).toHaveLength(1)
+    expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).not.toContain(SECRET)
+    await until(() => asker.waiting().some(({ action }) => action === 'server.launch'))
+    expect(await page.get('POST /api/import', { ids: ['hello'] })).toEqual({ added: [], updated: [] })
+  })
+
+  test('an unknown name is not found, and nothing is imported', async () => {
+    const { page, host } = await withClients()
+    expect(await page.fails('POST /api/import', { body: { ids: ['hello', 'nothing'] } })).toMatchObject({
+      status: 404,
+      message: 'No other client has a server "nothing"',
+    })
+    expect((await serverFile(host.folder).list()).servers).toEqual([])
+    expect((await page.fails('POST /api/import', { body: { ids: [] } })).status).toBe(400)
   })
 })

@@ -77,8 +77,9 @@ export function policyRoutes({ host, policy, limits }: ConsoleServices): Route[]
   ]
 }
 
-/** The servers, and the names of everything that was approved of each. */
-function knownNames(host: Host): Record<string, string[]> {
+/** The servers, and the names of everything that was approved of each. Without servers every name would be unknown. */
+function knownNames(host: Host): Record<string, string[]> | undefined {
+  if (host.specs().length === 0) return undefined
   const pins = host.pins.list()
   return Object.fromEntries(
     host.specs().map(({ id }) => [id, pins.find(({ server }) => server === id)?.items.map(({ name }) => name) ?? []]),

@@ -3,16 +3,14 @@
 import { isObject } from '../../base/json.ts'
 import { argumentChecker } from '../../host/index.ts'
 import type { Session } from '../access/sessions.ts'
-import type { ConsoleApi, RouteName } from '../api.ts'
+import type { BodyOf, ParamsOf, QueryOf, ResultOf, RouteName } from '../api.ts'
 import { ApiError, invalid } from '../errors.ts'
-
-type Member<Row, Name extends string, None> = Row extends Record<Name, infer Value> ? Value : None
 
 /** A request, checked. */
 export interface ApiRequest<Name extends RouteName> {
-  params: Record<Member<ConsoleApi[Name], 'params', never> & string, string>
-  query: Member<ConsoleApi[Name], 'query', Record<never, never>>
-  body: Member<ConsoleApi[Name], 'body', Record<never, never>>
+  params: ParamsOf<Name>
+  query: QueryOf<Name>
+  body: BodyOf<Name>
   /** Aborted when the client closes the connection before the answer. */
   signal: AbortSignal
   /** Undefined in the only route without a session: the one that opens it. */
@@ -66,7 +64,7 @@ const NOTHING = input({})
 export function route<Name extends RouteName>(
   name: Name,
   { query = NOTHING, body = NOTHING, status = 200, isOpen = false }: RouteOptions,
-  run: (request: ApiRequest<Name>) => ConsoleApi[Name]['result'] | Promise<ConsoleApi[Name]['result']>,
+  run: (request: ApiRequest<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>,
 ): Route {
   const [method = '', path = ''] = name.split(' ')
   return { name, method, segments: path.split('/'), status, isOpen, query, body, run: run as Route['run'] }

@@ -29,7 +29,7 @@ export interface WebServer {
 }
 
 /** The stream is a route for the documentation and for the list in the 404. It answers without JSON. */
-export const EVENTS: Route = {
+const EVENTS: Route = {
   name: 'GET /api/events',
   method: 'GET',
   segments: ['', 'api', 'events'],
