@@ -7,8 +7,8 @@ import { allow, createHost, type HostOptions, type ServerSpec } from '../../src/
 import { temporaryFolders } from '../support/folders.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../support/http-requests.ts'
 
-/** The sample servers need no approval, so that tests begin with their subject. */
-export const APPROVED = [allow('approve-samples', { action: 'server.approve', server: ['notes', 'deploy'] })]
+/** No server needs approval, so that tests begin with their subject. */
+export const APPROVED = [allow('approve-all', { action: 'server.approve' })]
 
 export interface Opened {
   console: Console

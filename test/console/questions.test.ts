@@ -1,15 +1,12 @@
 /** Questions that wait in a console: who answers, who is told, and what a wrong answer does. */
 
 import { describe, expect, test } from 'vitest'
-import { type ConsoleAsker, consoleAsker, createConsole } from '../../src/console/index.ts'
-import { type Answer, type Asker, createHost, firstOf, type Question } from '../../src/host/index.ts'
-import { createServer } from '../../src/server/index.ts'
-import { temporaryFolders } from '../support/folders.ts'
+import { type ConsoleAsker, consoleAsker } from '../../src/console/index.ts'
+import { type Answer, type Asker, firstOf, type Question } from '../../src/host/index.ts'
 import { until } from '../support/until.ts'
-import { consoles, event, Page } from './pages.ts'
+import { APPROVED, consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
-const folders = temporaryFolders()
 
 const ALLOW = { kind: 'allow', scope: 'once' }
 
@@ -88,22 +85,19 @@ describe('a question', () => {
         }),
     }
     const asker = consoleAsker()
-    const server = createServer({ name: 'tools', version: '1.0.0' })
-    server.tool('greet', { description: 'Greets' }, () => 'Hello')
-    const host = await createHost({ folder: folders(), keychain: false, servers: { tools: server }, ask: firstOf(terminal, asker) })
-    await using console = await createConsole(host, { asker })
+    const { console } = await opened({ host: { ask: firstOf(terminal, asker), policy: { session: APPROVED } }, console: { asker } })
     const page = await Page.open(console)
     const events = await page.events()
-    const id = await waiting(page, 'server.approve')
-    answerAtTerminal?.({ kind: 'allow', scope: 'once' })
+    await until(async () => (await page.get('GET /api/tools')).tools.length > 3)
+    const { operation } = await page.get('POST /api/tools/call', ROLLBACK)
+    const id = await waiting(page, 'tool.call')
+    answerAtTerminal?.({ kind: 'deny', feedback: 'Not from here' })
     expect(await event(events, 'question-end')).toMatchObject({ id, how: 'ended', reason: 'The question was answered elsewhere' })
     expect(await page.fails(`POST /api/questions/${id}/answer`, { body: ALLOW })).toMatchObject({
       status: 409,
       message: 'This question has ended: The question was answered elsewhere',
     })
-    await host.settled()
-    expect((await page.get('GET /api/tools')).tools).toHaveLength(1)
-    await host.close()
+    expect((await page.ended(operation.id)).error.data.feedback).toBe('Not from here')
   })
 
   test('a cancelled operation withdraws its question', async () => {
@@ -125,7 +119,6 @@ describe('a wrong answer', () => {
     [{ kind: 'maybe' }, 'kind'],
     [{ kind: 'allow' }, 'scope: expected one of those that the question offers'],
     [{ kind: 'allow', scope: 'forever' }, 'scope'],
-    [{ kind: 'allow', scope: 'always' }, 'scope: expected one of the offered ones'],
     [{ kind: 'allow', scope: 'once', width: 'anything' }, 'width'],
     [{ kind: 'allow', scope: 'once', feedback: 'x' }, 'feedback: expected only with the kind "deny"'],
     [{ kind: 'deny', scope: 'once' }, 'scope: expected only with another kind of answer, got it with "deny"'],
@@ -163,6 +156,10 @@ test('a form is refused while it is filled in wrongly, and sent when it is right
   const right = { environment: 'staging', reason: 'a test' }
   for (const edited of [undefined, 7, {}, { ...right, reason: '' }, { ...right, environment: 'moon' }])
     expect((await page.fails(route, { body: { ...ALLOW, edited } })).message).toMatch(/^edited: /)
+  // A person fills in each form, so no answer to one can last.
+  expect((await page.fails(route, { body: { kind: 'allow', scope: 'always', edited: right } })).message).toBe(
+    'scope: expected one of the offered ones (once), got "always"',
+  )
   await page.get(route, { ...ALLOW, edited: right })
   expect(await page.ended(operation.id)).toMatchObject({ state: 'done', result: { structuredContent: { environment: 'staging' } } })
 })

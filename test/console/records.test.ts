@@ -57,7 +57,7 @@ describe('the policy', () => {
   test('the rules of every layer are shown', async () => {
     const { page } = await withPolicy()
     expect(await page.get('GET /api/policy')).toMatchObject({
-      layers: { user: [{ id: 'no-edit', effect: 'deny' }], session: [{ id: 'approve-samples' }] },
+      layers: { user: [{ id: 'no-edit', effect: 'deny' }], session: [{ id: 'approve-all' }] },
       roots: { project: expect.any(String) },
       isBypassing: false,
     })

@@ -11,6 +11,7 @@ const opened = consoles()
 /** Servers that need no approval, and no question for a call. */
 const quick = async (servers: Record<string, ReturnType<typeof createServer>>, console = {}) => {
   const all = await opened({ host: { servers, isBypassing: true, policy: { session: APPROVED } }, console })
+  await all.host.settled()
   return { ...all, page: await Page.open(all.console) }
 }
 
@@ -127,8 +128,7 @@ describe('using servers', () => {
       isAborted = true
       return 'never'
     })
-    const { page, host, asker } = await quick({ slow: server })
-    await approve(asker, host)
+    const { page } = await quick({ slow: server })
     const events = await page.events()
     const { operation } = await page.get('POST /api/tools/call', { tool: 'slow__wait' })
     const { progress } = await event(events, 'operation', (data) => data.progress !== undefined)
@@ -208,8 +208,7 @@ describe('the limits of operations', () => {
   }
 
   test('only so many operations run at the same time', async () => {
-    const { page, asker, host } = await quick({ slow: waiting() }, { limits: { maxOperations: 2 } })
-    await approve(asker, host)
+    const { page } = await quick({ slow: waiting() }, { limits: { maxOperations: 2 } })
     const { operation } = await page.get('POST /api/tools/call', { tool: 'slow__wait' })
     await page.get('POST /api/tools/call', { tool: 'slow__wait' })
     expect(await page.fails('POST /api/tools/call', { body: { tool: 'slow__wait' } })).toEqual({
@@ -223,8 +222,7 @@ describe('the limits of operations', () => {
   })
 
   test('only the newest results are kept, by number and by size', async () => {
-    const { page, asker, host } = await quick({ slow: waiting() }, { limits: { maxEnded: 3, maxResultBytes: 10_000 } })
-    await approve(asker, host)
+    const { page } = await quick({ slow: waiting() }, { limits: { maxEnded: 3, maxResultBytes: 10_000 } })
     const say = async (size: number) => (await page.run('POST /api/tools/call', { tool: 'slow__say', args: { size } })).id as string
     const ids = []
     // Different ones: the host asks about a call that is repeated.
@@ -241,8 +239,7 @@ describe('the limits of operations', () => {
   })
 
   test('a large result is not in the event, and can be fetched', async () => {
-    const { page, asker, host } = await quick({ slow: waiting() }, { limits: { maxInlineBytes: 2000 } })
-    await approve(asker, host)
+    const { page } = await quick({ slow: waiting() }, { limits: { maxInlineBytes: 2000 } })
     const events = await page.events()
     const { operation } = await page.get('POST /api/tools/call', { tool: 'slow__say', args: { size: 5000 } })
     const done = await event(events, 'operation', ({ state }) => state === 'done')
@@ -261,20 +258,9 @@ describe('the limits of operations', () => {
   })
 
   test('closing the console cancels what runs, and leaves the host open', async () => {
-    const { page, asker, host, console } = await quick({ slow: waiting() })
-    await approve(asker, host)
+    const { page, host, console } = await quick({ slow: waiting() })
     await page.get('POST /api/tools/call', { tool: 'slow__wait' })
     await console.close()
     await expect(host.call('slow__say', { size: 1 })).resolves.toMatchObject({ content: [{ text: 'x' }] })
   })
 })
-
-/** Approves the offerings that wait. */
-async function approve(
-  asker: Awaited<ReturnType<typeof opened>>['asker'],
-  host: Awaited<ReturnType<typeof opened>>['host'],
-): Promise<void> {
-  await until(() => asker.waiting().length > 0)
-  for (const { id } of asker.waiting()) asker.answer(id, { kind: 'allow', scope: 'once' })
-  await host.settled()
-}

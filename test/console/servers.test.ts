@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { serverFile } from '../../src/host/index.ts'
+import { ask, serverFile } from '../../src/host/index.ts'
 import { script } from '../host/hosts.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { until } from '../support/until.ts'
@@ -32,6 +32,7 @@ async function withServer(more: object = {}) {
   agree(all)
   const file = script(folders(), LINES)
   const answer = await page.send('POST /api/servers', { body: { id: 'hello', command: process.execPath, args: [file], ...more } })
+  await page.run('POST /api/servers/hello/enable')
   return { ...all, page, answer, file }
 }
 
@@ -153,6 +154,7 @@ describe('a server that cannot be used', () => {
     const { console, asker } = await opened({ host: { servers: {} } })
     const page = await Page.open(console)
     await page.get('POST /api/servers', { id: 'hello', command: process.execPath, args: [script(folders(), LINES)] })
+    await page.get('POST /api/servers/hello/enable')
     await until(() => asker.waiting().length > 0)
     const [question] = asker.waiting()
     expect(question?.action).toBe('server.launch')
@@ -166,7 +168,7 @@ describe('a server that cannot be used', () => {
   })
 
   test('has definitions that wait, which can be approved in the page', async () => {
-    const { console, asker, host } = await opened({ host: { policy: {} } })
+    const { console, asker, host } = await opened({ host: { policy: { user: [ask('ask-first', { action: 'server.approve' })] } } })
     const page = await Page.open(console)
     await until(() => asker.waiting().length === 2)
     for (const { id } of asker.waiting()) await page.get(`POST /api/questions/${id}/answer`, { kind: 'deny' })
@@ -248,6 +250,7 @@ describe('servers of other clients', () => {
     expect((await page.get('GET /api/servers')).servers.map(({ id }: { id: string }) => id)).toEqual(['hello', 'mail'])
     expect((await page.get('GET /api/secrets')).names).toHaveLength(1)
     expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).not.toContain(SECRET)
+    await page.get('POST /api/servers/hello/enable')
     await until(() => asker.waiting().some(({ action }) => action === 'server.launch'))
     expect(await page.get('POST /api/import', { ids: ['hello'] })).toEqual({ added: [], updated: [] })
   })
