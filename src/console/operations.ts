@@ -22,7 +22,7 @@ interface Operation {
 }
 
 export interface OperationsOptions {
-  limits: Pick<ConsoleLimits, 'maxOperations' | 'maxEnded' | 'maxResultBytes' | 'maxInlineBytes'>
+  limits: Pick<ConsoleLimits, 'maxOperations' | 'maxEnded' | 'maxResultBytes'>
   events: EventLog
   onError(error: unknown): void
 }
@@ -132,11 +132,9 @@ export class Operations {
     }
   }
 
+  /** A large result is left out. */
   #publish({ view }: Operation): void {
-    const { maxInlineBytes } = this.#options.limits
-    const isLarge = (view.resultBytes ?? 0) > maxInlineBytes
-    const short = shortView(view)
-    this.#options.events.publish('operation', isLarge ? short : { ...view }, short)
+    this.#options.events.publish('operation', view, shortView(view))
   }
 }
 
