@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../../src/server/index.ts'
+import { rawHttp } from '../support/http-requests.ts'
 import { until } from '../support/until.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 
@@ -188,6 +189,29 @@ describe('using servers', () => {
       ).status,
     ).toBe(404)
   })
+})
+
+test('a completion that the page no longer waits for is cancelled at the server', async () => {
+  let isAsked = false
+  let isAborted = false
+  const server = createServer({ name: 'slow', version: '1.0.0' })
+  const city = (_: string, { signal }: { signal: AbortSignal }) => {
+    isAsked = true
+    return new Promise<string[]>((resolve) =>
+      signal.addEventListener('abort', () => {
+        isAborted = true
+        resolve([])
+      }),
+    )
+  }
+  server.prompt('trip', { input: { type: 'object', properties: { city: { type: 'string' } } }, complete: { city } }, () => 'Go')
+  const { console, page } = await quick({ slow: server })
+  const body = JSON.stringify({ server: 'slow', ref: { type: 'ref/prompt', name: 'trip' }, argument: { name: 'city', value: 'O' } })
+  const head = `host: 127.0.0.1:${console.port}\r\ncookie: ${page.cookie}\r\nportico-token: ${page.token}\r\ncontent-type: application/json`
+  const socket = rawHttp(console.port, `POST /api/complete HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  await until(() => isAsked)
+  socket.destroy()
+  await until(() => isAborted)
 })
 
 describe('the limits of operations', () => {
