@@ -13,6 +13,7 @@ export default {
         'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
+        'src/console/index.ts!',
         'scripts/*.mjs',
         'examples/**/*.mjs',
       ],

@@ -1,0 +1,120 @@
+/** An asker that parks questions until a page of the console answers. */
+
+import { BoundedMap } from '../base/bounded-map.ts'
+import type { Answer, Asker, Question } from '../host/index.ts'
+import { McpError } from '../host/index.ts'
+import type { QuestionEnd } from './api.ts'
+import { conflict, invalid, notFound } from './errors.ts'
+
+/** What happens to the questions of a console. */
+export interface QuestionListener {
+  onAsked(question: Question): void
+  onEnded(end: QuestionEnd): void
+}
+
+/** The questions that wait in a console. `consoleAsker` creates it. */
+export interface ConsoleAsker extends Asker {
+  /** Oldest first. */
+  waiting(): readonly Question[]
+  /** The question with this id. @throws ApiError 404, or 409 with how it ended */
+  get(id: string): Question
+  /** The first answer counts. @throws ApiError 404, 409 with how it ended, or 400 for a scope that was not offered */
+  answer(id: string, answer: Answer): void
+  /** Returns the function that ends it. */
+  listen(listener: QuestionListener): () => void
+}
+
+/** Options for `consoleAsker`. */
+export interface ConsoleAskerOptions {
+  /** Questions that wait at the same time. A further one fails. Default: 256. */
+  maxWaiting?: number
+  /** Milliseconds since 1970. Default: the system time. */
+  now?(): number
+}
+
+interface Parked {
+  question: Question
+  settle(answer: Answer): void
+}
+
+/** How many ended questions are remembered, to say who was first. */
+const MAX_ENDED = 256
+
+/**
+ * An asker that parks questions until a page answers. Combine it with another asker, and the first answer counts.
+ *
+ * @example
+ * const asker = consoleAsker()
+ * const host = await createHost({ ask: firstOf(terminal, asker) })
+ */
+export function consoleAsker({ maxWaiting = 256, now = Date.now }: ConsoleAskerOptions = {}): ConsoleAsker {
+  const parked = new Map<string, Parked>()
+  const ended = new BoundedMap<string, QuestionEnd>(MAX_ENDED)
+  const listeners = new Set<QuestionListener>()
+
+  const end = (how: QuestionEnd): void => {
+    parked.delete(how.id)
+    ended.set(how.id, how)
+    for (const listener of [...listeners]) listener.onEnded(how)
+  }
+  const get = (id: string): Parked => {
+    const found = parked.get(id)
+    const over = ended.get(id)
+    if (found && now() <= found.question.expiresAt) return found
+    if (found) throw conflict('The time to answer this question is over')
+    if (over) throw conflict(endText(over))
+    throw notFound(`No question has the id ${JSON.stringify(id)}`)
+  }
+
+  return {
+    ask: async (question, signal) => {
+      signal.throwIfAborted()
+      if (parked.size >= maxWaiting) throw new McpError('ERR_LIMIT', `${maxWaiting} questions wait in the console already (maxWaiting)`)
+      return new Promise<Answer>((resolve, reject) => {
+        const onAbort = (): void => {
+          end({ id: question.id, how: 'ended', reason: reasonOf(signal) })
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', onAbort, { once: true })
+        parked.set(question.id, {
+          question,
+          settle: (answer) => {
+            signal.removeEventListener('abort', onAbort)
+            end({ id: question.id, how: 'answered', answer: answer.kind })
+            resolve(answer)
+          },
+        })
+        for (const listener of [...listeners]) listener.onAsked(question)
+      })
+    },
+    waiting: () => [...parked.values()].map(({ question }) => question),
+    get: (id) => get(id).question,
+    answer: (id, answer) => {
+      const { question, settle } = get(id)
+      checkScope(question, answer)
+      settle(answer)
+    },
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function endText({ how, answer, reason }: QuestionEnd): string {
+  if (how === 'answered') return `This question was answered already, with ${JSON.stringify(answer)}`
+  return `This question has ended${reason === undefined ? '' : `: ${reason}`}`
+}
+
+const reasonOf = ({ reason }: AbortSignal): string => (reason instanceof Error ? reason.message : 'The answer is no longer needed')
+
+/** An approval must not last longer, or cover more, than the question offered. */
+function checkScope({ scopes, widths, always }: Question, answer: Answer): void {
+  if (answer.kind !== 'allow') return
+  const allScopes = [...scopes, ...(always ? [always.scope] : [])]
+  const allWidths = [...widths, ...(always ? [always.width] : [])]
+  if (answer.scope !== 'once' && !allScopes.includes(answer.scope))
+    throw invalid(`scope: expected one of the offered ones (${allScopes.join(', ') || 'once'}), got ${JSON.stringify(answer.scope)}`)
+  if (answer.width !== undefined && !allWidths.includes(answer.width))
+    throw invalid(`width: expected one of the offered ones (${allWidths.join(', ') || 'none'}), got ${JSON.stringify(answer.width)}`)
+}

@@ -1,0 +1,143 @@
+/** Creates a console: the HTTP server, its routes, and the events of the host. */
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { describeQuestion, type Host, type HostEvent } from '../host/index.ts'
+import { Codes } from './access/codes.ts'
+import { Sessions } from './access/sessions.ts'
+import type { LogEntry } from './api.ts'
+import { type ConsoleAsker, consoleAsker } from './asker.ts'
+import { Conversations } from './conversations.ts'
+import { EventLog } from './event-log.ts'
+import { type ConsoleFeed, consoleFeed } from './feed.ts'
+import { type ConsoleLimits, consoleLimits } from './limits.ts'
+import { Operations } from './operations.ts'
+import { type PolicyOptions, policyInUse } from './policy-in-use.ts'
+import { consoleRoutes } from './routes/index.ts'
+import type { ConsoleServices, ImportPlaces } from './services.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { healthView } from './views.ts'
+import { EventStreams } from './web/event-streams.ts'
+import { startServer } from './web/server.ts'
+import { staticFiles } from './web/static-files.ts'
+
+/** Options for `createConsole`. */
+export interface ConsoleOptions {
+  /** The asker of the host, or one of several. Default: none; then no question is shown. */
+  asker?: ConsoleAsker
+  /** The receiver of the host's events. Default: none; then there are no events of servers, and no logs. */
+  feed?: ConsoleFeed
+  /** The policy that the host was created with. Default: no rules. */
+  policy?: PolicyOptions
+  /** Where to look for the servers of other clients. Default: the home directory of the user. */
+  imports?: ImportPlaces
+  /** The folder with the built page. Default: a page that says that the page is not built. */
+  assets?: string
+  /** The port on 127.0.0.1. Default: a free one. */
+  port?: number
+  /** Limits that differ from the defaults in docs/console-api.md. */
+  limits?: Partial<ConsoleLimits>
+  /** The clock for expiry and heartbeats. Default: the system clock. */
+  clock?: Clock
+  /** Called with unexpected errors, which pages do not see. Default: they are written to standard error. */
+  onError?(error: unknown): void
+}
+
+/** A running console. `createConsole` creates it. */
+export interface Console {
+  /** The address of the page, without a code: `http://127.0.0.1:4711`. */
+  readonly origin: string
+  readonly port: number
+  /** The address of the page with a new one-time code. Open it, or print it for the person; it works once. */
+  link(): string
+  /** Ends all sessions and operations, and closes the port. The host stays open. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Serves a console for a host on 127.0.0.1. Resolves when it accepts requests.
+ *
+ * @example
+ * const [asker, feed] = [consoleAsker(), consoleFeed()]
+ * const host = await createHost({ config: 'servers.json', ask: asker, onEvent: feed.onEvent })
+ * const { link } = await createConsole(host, { asker, feed })
+ * console.log(`Open ${link()}`)
+ */
+export async function createConsole(host: Host, options: ConsoleOptions = {}): Promise<Console> {
+  const { asker = consoleAsker(), feed = consoleFeed(), clock = systemClock, onError = console.error } = options
+  const limits = consoleLimits(options.limits)
+  const events = new EventLog(limits)
+  const sessions = new Sessions(limits, clock)
+  const services: ConsoleServices = {
+    host,
+    asker,
+    feed,
+    policy: await policyInUse(options.policy ?? {}),
+    events,
+    operations: new Operations({ limits, events, onError }),
+    conversations: new Conversations(limits),
+    subscriptions: new Subscriptions(limits),
+    sessions,
+    codes: new Codes(limits, clock),
+    limits,
+    imports: options.imports ?? {},
+    clock,
+    port: () => server.port,
+  }
+  const unlisten = [
+    feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
+    asker.listen({
+      onAsked: (question) => {
+        const { id, action, server: about } = question
+        const title = describeQuestion(question)[0]?.text ?? ''
+        events.publish('question', { id, action, server: about.id, title }, { id, action })
+      },
+      onEnded: (end) => events.publish('question-end', end),
+    }),
+  ]
+  const server = await startServer({
+    port: options.port ?? 0,
+    limits,
+    routes: consoleRoutes(services),
+    sessions,
+    streams: new EventStreams({ limits, events, clock }),
+    files: await staticFiles(options.assets),
+    onError,
+  })
+  const origin = `http://127.0.0.1:${server.port}`
+  const close = async (): Promise<void> => {
+    for (const each of unlisten) each()
+    sessions.endAll()
+    await server.close()
+    // An operation may still open a subscription.
+    await services.operations.close()
+    services.subscriptions.close()
+  }
+  return {
+    origin,
+    port: server.port,
+    // A fragment is not sent to any server, and stays out of logs.
+    link: () => `${origin}/#code=${services.codes.issue()}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entry: LogEntry | undefined): void {
+  switch (event.kind) {
+    case 'health':
+      return events.publish('health', { server: event.server, health: healthView(event.health, clock) })
+    case 'review': {
+      const { server, items, isFirst } = event.review
+      return events.publish('review', { server, items: items.length, isFirst })
+    }
+    case 'catalog':
+      return events.publish('catalog', { kinds: [...event.kinds] })
+    case 'log':
+      return entry && events.publish('log', { server: event.server, entry })
+    case 'warning':
+      return events.publish('warning', { text: event.text, ...(event.server !== undefined && { server: event.server }) })
+    default:
+      return events.publish('host', event as { kind: string })
+  }
+}

@@ -1,0 +1,7 @@
+/** The console: a host in the browser. It has an HTTP API on 127.0.0.1, and the page that uses it. */
+
+export type * from './api.ts'
+export { type ConsoleAsker, type ConsoleAskerOptions, consoleAsker, type QuestionListener } from './asker.ts'
+export { type Console, type ConsoleOptions, createConsole } from './create-console.ts'
+export { type ConsoleFeed, type ConsoleFeedOptions, consoleFeed, type FeedListener } from './feed.ts'
+export { type ConsoleLimits, DEFAULT_CONSOLE_LIMITS } from './limits.ts'

@@ -1,0 +1,73 @@
+/** Servers as pages see them: without secrets. */
+
+import type { Clock } from '../base/clock.ts'
+import { type Health, type Host, McpError, type ServerSpec, withoutPlainSecrets } from '../host/index.ts'
+import type { HealthView, ServerDetails, ServerView, TransportView } from './api.ts'
+
+/** @throws McpError ERR_SERVER_UNKNOWN */
+export function specOf(host: Host, id: string): ServerSpec {
+  const specs = host.specs()
+  const found = specs.find((spec) => spec.id === id)
+  if (found) return found
+  const names = specs.map((spec) => spec.id).join(', ') || 'none'
+  throw new McpError('ERR_SERVER_UNKNOWN', `No server ${JSON.stringify(id)} is configured; there are: ${names}`)
+}
+
+export function healthView(health: Health | undefined, clock: Clock): HealthView {
+  if (!health) return { state: 'closed' }
+  const error = 'error' in health ? health.error : 'lastError' in health ? health.lastError : undefined
+  return {
+    state: health.state,
+    ...(error && { error: { message: error.message, ...(error instanceof McpError && { code: error.code }) } }),
+    ...('retryAt' in health && { retryInMs: Math.max(0, Math.ceil(health.retryAt - clock.now())) }),
+    ...('missedPings' in health && { missedPings: health.missedPings }),
+  }
+}
+
+export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerView {
+  const { id, title, tier, isDisabled, provenance, labels = [] } = spec
+  const health = host.health()[id]
+  const own = ({ server }: { server: string }): boolean => server === id
+  return {
+    id,
+    ...(title !== undefined && { title }),
+    transport: transportView(spec),
+    tier,
+    isEnabled: isDisabled !== true,
+    from: provenance,
+    labels,
+    health: healthView(health, clock),
+    counts: {
+      tools: host.tools().filter(own).length,
+      prompts: host.prompts().filter(own).length,
+      resources: host.resources().filter(own).length,
+      templates: host.templates().filter(own).length,
+    },
+    waiting: host.review(id)?.items.length ?? 0,
+  }
+}
+
+export async function serverDetails(host: Host, id: string, clock: Clock): Promise<ServerDetails> {
+  const review = host.review(id)
+  return {
+    ...serverView(host, specOf(host, id), clock),
+    ...(review && { review }),
+    roots: host.rootsOf(id),
+    budget: await host.budgetLeft(id),
+  }
+}
+
+/** Values that look like secrets are replaced by their length. */
+export function transportView(spec: ServerSpec): TransportView {
+  const { transport } = withoutPlainSecrets(spec)
+  switch (transport.type) {
+    case 'stdio': {
+      const { command, args, env, cwd } = transport
+      return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
+    }
+    case 'http':
+      return { type: 'http', url: transport.url, headerNames: Object.keys(transport.headers) }
+    case 'memory':
+      return { type: 'memory' }
+  }
+}

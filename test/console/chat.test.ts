@@ -1,0 +1,143 @@
+/** The routes of a console for chats and conversations. */
+
+import { describe, expect, test } from 'vitest'
+import type { Model } from '../../src/host/index.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { until } from '../support/until.ts'
+import { APPROVED, consoles, event, Page } from './pages.ts'
+
+const opened = consoles()
+
+/** Says what it is told to, one list of parts an answer. */
+const saying = (...texts: string[]): Model => ({
+  id: 'saying',
+  label: 'says a text',
+  async *stream() {
+    for (const text of texts) yield { type: 'text', text }
+    yield { type: 'end', reason: 'endTurn', usage: { inputTokens: 3, outputTokens: 4 } }
+  },
+})
+
+const hanging: Model = {
+  id: 'hanging',
+  label: 'says nothing',
+  async *stream(_, signal) {
+    await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  },
+}
+
+const failing: Model = {
+  id: 'failing',
+  label: 'fails',
+  // biome-ignore lint/correctness/useYield: it fails first
+  async *stream() {
+    throw new Error('The key of the provider is sk-secret')
+  },
+}
+
+const withModel = async (model: HostModel, console = {}) => {
+  const all = await opened({ host: { model, policy: { session: APPROVED } }, console })
+  await all.host.settled()
+  return { ...all, page: await Page.open(all.console) }
+}
+
+type HostModel = Model | Model[]
+
+describe('a chat', () => {
+  test('its parts are events, and its conversation can be continued', async () => {
+    const { page } = await withModel(saying('Hello', ' there'))
+    const events = await page.events()
+    const started = await page.send('POST /api/chat', { body: { message: 'Good morning', id: 'first-chat' } })
+    expect(started.status).toBe(202)
+    const { conversation } = started.message as unknown as { conversation: string }
+    expect(await event(events, 'chat')).toMatchObject({ operation: 'first-chat', conversation, part: { type: 'text', text: 'Hello' } })
+    expect(await event(events, 'chat', ({ part }) => part.type === 'end')).toMatchObject({ part: { reason: 'done' } })
+    expect((await page.ended('first-chat')).result).toEqual({ conversation, reason: 'done', steps: 1, inputTokens: 3, outputTokens: 4 })
+    await page.run('POST /api/chat', { message: 'And now?', conversation })
+    expect((await page.get('GET /api/conversations')).conversations).toMatchObject([{ id: conversation, title: 'Good morning', turns: 2 }])
+    const { messages } = await page.get(`GET /api/conversations/${conversation}`)
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    await page.get(`DELETE /api/conversations/${conversation}`)
+    expect((await page.fails(`GET /api/conversations/${conversation}`)).status).toBe(404)
+    expect((await page.fails('POST /api/chat', { body: { message: 'x', conversation } })).status).toBe(404)
+  })
+
+  test('a call of the model is asked about, and refused with the words of the person', async () => {
+    const { page, asker } = await withModel(scriptedModel())
+    const events = await page.events()
+    await page.get('POST /api/chat', { message: 'add a note with title="Milk" text="Two litres"' })
+    expect((await event(events, 'chat', ({ part }) => part.type === 'tool-call')).part).toMatchObject({ name: 'notes__add' })
+    const { id } = await event(events, 'question')
+    expect(asker.get(id).chain).toContain('model scripted (no language model)')
+    await page.get(`POST /api/questions/${id}/answer`, { kind: 'deny', feedback: 'Not now' })
+    expect((await event(events, 'chat', ({ part }) => part.type === 'refused')).part).toMatchObject({ feedback: 'Not now' })
+  })
+
+  test('can be stopped, and its conversation is free again', async () => {
+    const { page } = await withModel([hanging, saying('Fine')])
+    const events = await page.events()
+    const { operation, conversation } = await page.get('POST /api/chat', { message: 'Wait' })
+    expect((await page.get('GET /api/conversations')).conversations[0].running).toBe(operation.id)
+    expect(await page.fails('POST /api/chat', { body: { message: 'More', conversation } })).toMatchObject({ status: 409 })
+    expect((await page.fails(`DELETE /api/conversations/${conversation}`)).status).toBe(409)
+    await page.get(`DELETE /api/operations/${operation.id}`)
+    expect(await event(events, 'chat', ({ part }) => part.type === 'end')).toMatchObject({ part: { reason: 'cancelled' } })
+    expect((await page.ended(operation.id)).state).toBe('cancelled')
+    expect((await page.run('POST /api/chat', { message: 'More', conversation, model: 'saying' })).state).toBe('done')
+  })
+
+  test('a failing model fails the operation, and its text stays in the log', async () => {
+    const { page } = await withModel(failing)
+    const events = await page.events()
+    const operation = await page.run('POST /api/chat', { message: 'Hello' })
+    expect(operation).toMatchObject({ state: 'failed', error: { code: 'ERR_MODEL', message: 'The model failed' } })
+    expect((await event(events, 'chat', ({ part }) => part.type === 'error')).part.error.code).toBe('ERR_MODEL')
+    expect(events.text).not.toContain('sk-secret')
+  })
+
+  test.each([
+    [{}, 400, 'message'],
+    [{ message: '' }, 400, 'message'],
+    [{ message: 'x', model: 'other' }, 400, 'model: expected one of saying, got "other"'],
+  ])('the message %j is refused with %i', async (body, status, message) => {
+    const { page } = await withModel(saying())
+    expect(await page.fails('POST /api/chat', { body })).toMatchObject({ status, message: expect.stringContaining(message) })
+    expect((await page.get('GET /api/conversations')).conversations).toEqual([])
+  })
+
+  test('without a model a chat is refused', async () => {
+    const { console } = await opened({ host: { servers: {} } })
+    const page = await Page.open(console)
+    expect(await page.fails('POST /api/chat', { body: { message: 'x' } })).toMatchObject({ status: 409, code: 'ERR_MODEL' })
+    expect((await page.get('GET /api/settings')).models).toEqual([])
+  })
+
+  test('there are only so many conversations, and a refused chat leaves none', async () => {
+    const { page } = await withModel(hanging, { limits: { maxConversations: 2, maxOperations: 1 } })
+    await page.get('POST /api/chat', { message: 'One' })
+    expect(await page.fails('POST /api/chat', { body: { message: 'Two' } })).toMatchObject({
+      status: 429,
+      message: expect.stringContaining('(maxOperations)'),
+    })
+    expect((await page.get('GET /api/conversations')).conversations).toHaveLength(1)
+    const { page: other } = await withModel(saying('Hi'), { limits: { maxConversations: 1 } })
+    const { result } = await other.run('POST /api/chat', { message: 'One' })
+    expect(await other.fails('POST /api/chat', { body: { message: 'Two' } })).toMatchObject({
+      status: 429,
+      message: expect.stringContaining('(maxConversations)'),
+    })
+    await other.get(`DELETE /api/conversations/${result.conversation}`)
+    await until(async () => (await other.send('POST /api/chat', { body: { message: 'Two' } })).status === 202)
+  })
+})
+
+test('the settings name the models, the folder and the version', async () => {
+  const { page, folder } = await withModel(saying())
+  expect(await page.get('GET /api/settings')).toMatchObject({
+    name: 'portico',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    folder,
+    models: [{ id: 'saying', label: 'says a text' }],
+    limits: { maxSessions: 16 },
+  })
+})
