@@ -1,7 +1,7 @@
 /** The parts of a console that its routes share. */
 
 import type { Clock } from '../base/clock.ts'
-import type { Host } from '../host/index.ts'
+import type { Host, ServerSpec } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { ConsoleAsker } from './asker.ts'
@@ -12,7 +12,9 @@ import type { EventLog } from './event-log.ts'
 import type { ConsoleFeed } from './feed.ts'
 import type { ConsoleLimits } from './limits.ts'
 import type { Operations } from './operations.ts'
+import type { SavedCalls } from './saved-calls.ts'
 import type { Subscriptions } from './subscriptions.ts'
+import type { Recordings } from './timeline/recordings.ts'
 
 export interface ConsoleServices {
   host: Host
@@ -24,6 +26,9 @@ export interface ConsoleServices {
   models: ChatModels
   modelTurns: ModelTurns
   subscriptions: Subscriptions
+  recordings: Recordings
+  savedCalls: SavedCalls
+  tour: TourOptions & { onClose(close: () => Promise<void>): void }
   sessions: Sessions
   codes: Codes
   limits: ConsoleLimits
@@ -33,6 +38,24 @@ export interface ConsoleServices {
   port(): number
   /** Receives unexpected errors, which pages do not see. */
   onError(error: unknown): void
+}
+
+/** The sample server of the tour that turns hostile. */
+export interface TourServer {
+  readonly spec: ServerSpec
+  /** Whether it has turned hostile. */
+  readonly hasTurned: boolean
+  /** How many things it would have sent away. */
+  readonly received: number
+  /** Makes it hostile now. */
+  turn(): void
+  close(): Promise<void>
+}
+
+/** The parts of the tour that a console cannot make itself. */
+export interface TourOptions {
+  /** Starts the sample server that turns hostile. Default: the tour has none. */
+  startRogue?(): Promise<TourServer>
 }
 
 /** Where the configuration files of other clients are. */

@@ -20,6 +20,7 @@ import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
 import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
+import type { CheckupOptions, CheckupReport } from './doctor/check-server.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
@@ -456,6 +457,17 @@ export class Host {
    */
   async permitDirect(server: string, options: { signal?: AbortSignal } = {}): Promise<DirectConnection> {
     return this.#services.fleet.get(server).permitDirect(options.signal ?? new AbortController().signal)
+  }
+
+  /**
+   * Examines a server step by step over a connection of its own, and finds the step that fails. Asks before it starts the server.
+   * @throws McpError ERR_DENIED, ERR_CONSENT, ERR_QUARANTINED, ERR_SECRET, ERR_CONFIG
+   * @example
+   * const { isHealthy, findings } = await host.checkup('notes')
+   */
+  async checkup(server: string, options: CheckupOptions = {}): Promise<CheckupReport> {
+    const { checkDirect } = await import('./doctor/check-server.ts')
+    return checkDirect(await this.permitDirect(server, options), options)
   }
 
   /**

@@ -126,7 +126,10 @@ describe('a chat', () => {
     expect(turns).toMatchObject([{ id: first.id, request: { messages: [{ role: 'user' }] } }])
     expect(turns[0].request.tools.length).toBeGreaterThan(3)
     expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: {} })).status).toBe(400)
-    await page.get(`POST /api/model-turns/${first.id}/answer`, { text: 'I look.', calls: [{ name: 'notes__search', args: { query: 'x' } }] })
+    await page.get(`POST /api/model-turns/${first.id}/answer`, {
+      text: 'I look.',
+      calls: [{ name: 'notes__search', args: { query: 'x' } }],
+    })
     expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: { text: 'again' } })).status).toBe(404)
     expect(await event(events, 'chat', ({ part }) => part.type === 'tool-call')).toMatchObject({ part: { name: 'notes__search' } })
     const { id } = await event(events, 'question')
@@ -199,7 +202,7 @@ test('the settings name the models, the folder and the version', async () => {
     name: 'portico',
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     folder,
-    models: [{ id: 'saying', label: 'says a text' }],
+    models: [{ id: 'saying', label: 'says a text', kind: 'configured' }, { id: 'scripted' }, { id: 'person' }],
     limits: { maxSessions: 16 },
   })
 })

@@ -66,9 +66,9 @@ describe('what servers offer', () => {
 
   test('a search finds tools by words, best first', async () => {
     const { console } = await opened()
-    const { tools } = await (await Page.open(console)).get('GET /api/search?q=roll%20back&limit=2')
-    expect(tools[0]).toMatchObject({ exposed: 'deploy__rollback', server: 'deploy', score: expect.any(Number) })
-    expect(tools.length).toBeLessThanOrEqual(2)
+    const { found } = await (await Page.open(console)).get('GET /api/search?q=roll%20back&limit=2')
+    expect(found[0]).toMatchObject({ kind: 'tool', exposed: 'deploy__rollback', server: 'deploy', score: expect.any(Number) })
+    expect(found.length).toBeLessThanOrEqual(2)
   })
 })
 

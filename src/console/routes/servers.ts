@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { type Host, McpError, type ServerSpec, serverFile } from '../../host/index.ts'
-import type { EnabledServer, OperationResults, Started } from '../api.ts'
+import type { DoctorReport, EnabledServer, OperationResults, Started } from '../api.ts'
 import { errorReply, notFound } from '../errors.ts'
 import type { Running } from '../operations.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -83,7 +83,7 @@ const LOG_QUERY = input({ 'after?': { type: 'integer', minimum: 0 }, 'limit?': {
 type ServerOperation = 'enable' | 'restart' | 'approve' | 'login' | 'logout'
 
 /** Routes that may ask the person, so that each is an operation. */
-function startingRoutes({ host, operations, clock }: ConsoleServices, changed: () => void): Route[] {
+function startingRoutes({ host, operations, events, clock }: ConsoleServices, changed: () => void): Route[] {
   const start = <Kind extends ServerOperation>(
     kind: Kind,
     id: string,
@@ -130,6 +130,12 @@ function startingRoutes({ host, operations, clock }: ConsoleServices, changed: (
     route('POST /api/servers/:id/restart', { status }, ({ params: { id } }) =>
       start('restart', id, async (signal) => healthView(await orAborted(host.restart(id), signal), clock)),
     ),
+    route('POST /api/servers/:id/doctor', { status }, ({ params: { id } }) => {
+      specOf(host, id)
+      const run = ({ id: operation, signal }: Running): Promise<DoctorReport> =>
+        host.checkup(id, { signal, onFinding: (finding) => events.publish('doctor', { operation, server: id, finding }) })
+      return { operation: operations.start({ kind: 'doctor', target: id, run }) }
+    }),
     route('POST /api/servers/:id/approve', { status }, ({ params: { id } }) =>
       start('approve', id, (signal) => host.approve(id, { signal }).then(() => null)),
     ),
