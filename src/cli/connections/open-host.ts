@@ -18,6 +18,7 @@ import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
+import { enableServers, notEnabled } from './enable-servers.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 import { openPage } from './open-page.ts'
 
@@ -93,8 +94,12 @@ export async function withHost<T>(
       const settled = async (): Promise<void> => {
         await host.settled(SETTLE_MS)
         // A command about a server is a use of it. The state of the server tells why it did not start.
-        for (const id of only ?? [])
-          if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+        const waiting = notEnabled(host)
+        await enableServers(
+          invocation,
+          host,
+          (only ?? []).filter((id) => waiting.includes(id)),
+        )
       }
       await Promise.race([settled(), aborted(invocation.signal)])
       for (const { id } of chosen) notePending(invocation, host, id)
