@@ -47,6 +47,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     clock,
     wallNow,
     limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+    scrub: (text) => redactor.scrub(text),
   })
   return {
     ...storage,
