@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { type Health, type Host, McpError, type RefusalData } from '../../host/index.ts'
-import { commandName } from '../command-name.ts'
+import { commandName, ownWords } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { explainError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
@@ -42,7 +42,9 @@ export function tellEnabled({ io, screen }: Invocation, host: Host, servers: rea
   const { noteStyle: style, noteColumns: columns } = screen
   for (const failure of failed)
     if (!declined.includes(failure))
-      screen.note(safe`${style.red('✗')} ${wrapped(explainError(failure.error).message.text, { columns, indent: 2 })}`)
+      screen.note(
+        safe`${style.red('✗')} ${wrapped(ownWords(io, failure.error, explainError(failure.error).message).text, { columns, indent: 2 })}`,
+      )
   if (declined.length > 0) {
     const again = `${commandName(io)} servers enable ${declined.map(({ server }) => server).join(' ')}`
     screen.note(wrapped(`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`, { columns }))
