@@ -32,7 +32,7 @@ import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import type { DirectConnection } from './servers/hosted-server.ts'
 import { chatLimits } from './setup/derived-limits.ts'
-import { type EnableOptions, enableServer } from './setup/enable-server.ts'
+import { type EnableOptions, type EnableOutcome, enableServer, enableServers } from './setup/enable-server.ts'
 import type { HostPolicy } from './setup/host-policy.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
@@ -193,6 +193,17 @@ export class Host {
    */
   enable(server: string, options: EnableOptions = {}): Promise<void> {
     return enableServer(this.#services, server, options)
+  }
+
+  /**
+   * Starts several servers. An asker with `askTogether` gets the questions about them at once; each server has its own answer.
+   * Resolves with one outcome for each server: a server that fails does not affect the others.
+   * @throws McpError ERR_SERVER_UNKNOWN
+   * @example
+   * const failed = (await host.enableAll(['files', 'notes'])).filter(({ error }) => error)
+   */
+  enableAll(servers: readonly string[], options: { signal?: AbortSignal } = {}): Promise<EnableOutcome[]> {
+    return enableServers(this.#services, servers, options.signal)
   }
 
   /**

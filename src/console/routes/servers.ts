@@ -98,15 +98,14 @@ function startingRoutes({ host, operations, events, clock }: ConsoleServices, ch
     await replaceSpec(host, spec, { isDisabled: false })
     changed()
   }
-  const enabled = async (server: string, signal: AbortSignal): Promise<EnabledServer> => {
-    try {
-      await switchOn(server)
-      await orAborted(host.enable(server, { signal }), signal)
-      return { server, health: healthView(host.health()[server], clock) }
-    } catch (error) {
+  const enableAll = async (ids: readonly string[], signal: AbortSignal): Promise<EnabledServer[]> => {
+    for (const id of ids) await switchOn(id)
+    return (await orAborted(host.enableAll(ids, { signal }), signal)).map(({ server, error }) => {
+      const health = healthView(host.health()[server], clock)
+      if (!error) return { server, health }
       const { code, message } = errorReply(error).body.error
-      return { server, health: healthView(host.health()[server], clock), error: { code, message } }
-    }
+      return { server, health, error: { code, message } }
+    })
   }
   const status = 202
   return [
@@ -123,7 +122,7 @@ function startingRoutes({ host, operations, events, clock }: ConsoleServices, ch
       ({ body }) => {
         const ids = [...new Set(body.ids)]
         for (const id of ids) specOf(host, id)
-        const run = ({ signal }: Running): Promise<EnabledServer[]> => Promise.all(ids.map((id) => enabled(id, signal)))
+        const run = ({ signal }: Running): Promise<EnabledServer[]> => enableAll(ids, signal)
         return { operation: operations.start({ kind: 'enable-all', target: ids.join(', '), id: body.id, run }) }
       },
     ),
