@@ -282,3 +282,11 @@ export interface SettingsView {
 
 /** A part of a chat. Errors are plain objects. */
 export type ChatPartView = Exclude<ChatPart, { type: 'error' }> | { type: 'error'; error: ApiErrorBody['error'] }
+
+/** The samples of a console. */
+export interface DemoView {
+  /** The ids of the sample servers. */
+  samples: readonly string[]
+  /** The server that turns bad, and how many pieces of data it has received. Absent: it was not added. */
+  rogue?: { id: string; received: number }
+}

@@ -6,6 +6,7 @@ import type {
   AuditPage,
   ChatPartView,
   ConversationView,
+  DemoView,
   EntryView,
   FoundToolView,
   GivenAnswer,
@@ -111,6 +112,10 @@ export interface ConsoleApi {
   'DELETE /api/conversations/:id': { params: 'id'; result: null }
 
   'GET /api/secrets': { result: { names: readonly string[] } }
+
+  'GET /api/demo': { result: { demo: DemoView | null } }
+  'POST /api/demo/rogue': { result: { server: ServerView } }
+  'POST /api/demo/damaged-audit': { result: AuditVerdict }
 }
 
 /** The name of a route: its method and its path. */

@@ -1,7 +1,7 @@
 /** The parts of a console that its routes share. */
 
 import type { Clock } from '../base/clock.ts'
-import type { Host } from '../host/index.ts'
+import type { AuditVerdict, Host } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { ConsoleAsker } from './asker.ts'
@@ -27,6 +27,8 @@ export interface ConsoleServices {
   limits: ConsoleLimits
   /** Where to look for the servers of other clients. */
   imports: ImportPlaces
+  /** Undefined: the console has no samples. */
+  demo: ConsoleDemo | undefined
   clock: Clock
   port(): number
 }
@@ -37,6 +39,18 @@ export interface ImportPlaces {
   home?: string
   /** Default: the files of the user only. */
   project?: string
+}
+
+/** The samples of a console, for the tour of its page. `portico` gives its own. */
+export interface ConsoleDemo {
+  /** The ids of the sample servers. */
+  samples(): readonly string[]
+  /** Adds a server to the host that changes its tools after the first call. Resolves with its id. One that was added before is replaced. */
+  addRogue(): Promise<string>
+  /** How many pieces of data the rogue has received. Undefined: it was not added. */
+  receivedByRogue(): Promise<number | undefined>
+  /** Verifies a copy of the audit log in which one byte was changed. */
+  verifyDamagedAudit(): Promise<AuditVerdict>
 }
 
 /** The person acts in the page, not a model. */

@@ -4,6 +4,7 @@ import type { ConsoleServices } from '../services.ts'
 import type { Route } from '../web/router.ts'
 import { chatRoutes } from './chat.ts'
 import { consentRoutes } from './consent.ts'
+import { demoRoutes } from './demo.ts'
 import { importRoutes } from './import.ts'
 import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
@@ -20,4 +21,5 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...consentRoutes(services),
   ...policyRoutes(services),
   ...chatRoutes(services),
+  ...demoRoutes(services),
 ]

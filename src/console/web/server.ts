@@ -14,7 +14,8 @@ import { checkInput, findRoute, type Route, readQuery } from './router.ts'
 import type { StaticFiles } from './static-files.ts'
 
 export interface WebServerOptions {
-  port: number
+  /** The first free one is used. */
+  ports: readonly number[]
   limits: ConsoleLimits
   routes: readonly Route[]
   sessions: Sessions
@@ -47,13 +48,13 @@ const MAX_HEADER_BYTES = 16 * 1024
 
 /** Resolves when the server accepts requests. */
 export async function startServer(options: WebServerOptions): Promise<WebServer> {
-  let port = options.port
+  let port = 0
   const server = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     (request, response) => void answer(options, port, request, response),
   )
   server.maxConnections = options.limits.maxConnections
-  await listening(server, port)
+  await listening(server, options.ports)
   port = (server.address() as AddressInfo).port
   return {
     port,
@@ -65,7 +66,17 @@ export async function startServer(options: WebServerOptions): Promise<WebServer>
   }
 }
 
-const listening = (server: Server, port: number): Promise<void> =>
+async function listening(server: Server, ports: readonly number[]): Promise<void> {
+  for (const [i, port] of ports.entries()) {
+    try {
+      return await listenAt(server, port)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || i === ports.length - 1) throw error
+    }
+  }
+}
+
+const listenAt = (server: Server, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', () => {

@@ -37,7 +37,8 @@ const PLACEHOLDER = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Portico</title>
 <h1>The console's page is not built</h1>
-<p>The API of the console works: see docs/console-api.md.</p>
+<p>In a clone of the repository: run <code>npm run build</code>, start Portico again and open its new link.</p>
+<p>The API of the console works without the page: see docs/console-api.md.</p>
 </html>
 `
 
