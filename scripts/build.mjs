@@ -14,6 +14,7 @@ export const SUBPATHS = [
   'http',
   'auth',
   'host',
+  'console',
   'testing',
   'adapters/ai-sdk',
   'adapters/langchain',

@@ -1,6 +1,7 @@
 /** `portico console`: a new link to the console that runs. */
 
 import type { Command } from 'commander'
+import { McpError } from '../../client/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
@@ -21,7 +22,7 @@ async function printLink({ io, screen }: Invocation): Promise<void> {
   if (socketOf(folder) === undefined)
     throw new UsageError(`The folder of the host has a path that is too long for a socket: ${folder}`, 'Set PORTICO_HOME to a shorter one')
   const running = await runningConsole(folder, 'link')
-  if (running?.link === undefined) throw new UsageError('No console is running', 'Start one: portico up')
+  if (running?.link === undefined) throw new McpError('ERR_CLOSED', 'No console is running. Start one with "portico"')
   if (screen.isJson) screen.printJson(running)
   else screen.print(safe`${running.link}`)
 }

@@ -33,9 +33,7 @@ export function welcome({ io, screen }: Invocation, { configured, samples, model
   say(dim(untrusted(about).cut((isShell && screen.noteColumns) || about.length)))
   if (other) say(safe`Another Portico is running: ${other.origin} (process ${other.pid}).`)
   if (link !== undefined) {
-    say(
-      safe`${isOpening ? 'The console opens in your browser. Its link' : 'The console is a page for your browser'}${howAgain(io, other)}:`,
-    )
+    say(safe`${isOpening ? 'The console opens in your browser' : 'The console is a page for your browser'}${howAgain(io, other)}:`)
     say(isShell ? screen.noteLink(link) : safe`${link}`)
   }
   if (isShell) say(safe`Type ${cyan('tour')} for a guided tour (2 minutes), ${cyan('help')} for commands, ${cyan('q')} to quit.`)
@@ -44,6 +42,6 @@ export function welcome({ io, screen }: Invocation, { configured, samples, model
 
 /** How to get a new link. `portico console` asks the process that was started first. */
 function howAgain(io: Io, other: RunningConsole | undefined): string {
-  if (isInteractive(io)) return ' (type console for a new one)'
+  if (isInteractive(io)) return ' (type console for a new link)'
   return other ? '' : ` (for a new link: ${commandName(io)} console)`
 }
