@@ -1,7 +1,7 @@
 /** Packs the package, checks it with publint and arethetypeswrong, and checks the size and the content of each subpath. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -35,16 +35,37 @@ try {
   must(`${root}/node_modules/.bin/publint`, ['run', tarball, '--strict'])
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
   for (const { path } of packed.files) {
-    if (!/^dist\/.*\.(d\.ts|js)$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path)) {
+    if (
+      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+        path,
+      )
+    ) {
       throw new Error(`${path} does not belong in the package`)
     }
   }
+  weighPage()
   const seen = new Set()
   for (const row of SUBPATHS) for (const mark of await weigh(row)) seen.add(mark)
   const unseen = Object.keys(MARKS).filter((mark) => !seen.has(mark))
   if (unseen.length > 0) throw new Error(`No bundle contains the marks of ${unseen.join(', ')}, so the check for them proves nothing`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** The most that a browser loads before the first page of the console is shown, compressed. */
+const MAX_PAGE_KB = 400
+
+/** Prints the size of the console's page: index.html with what it names, and the whole. */
+function weighPage() {
+  const page = `${root}/dist/console`
+  const sizeOf = (name) => gzipSync(readFileSync(`${page}/${name}`)).length / 1000
+  const first = ['index.html', ...readFileSync(`${page}/index.html`, 'utf8').match(/assets\/[\w.-]+/g)]
+  const all = readdirSync(page, { recursive: true }).filter((name) => /\.\w+$/.test(name))
+  const [firstKb, allKb] = [first, all].map((names) => names.reduce((sum, name) => sum + sizeOf(name), 0))
+  console.log(
+    `${'console, first load'.padEnd(22)} ${firstKb.toFixed(1).padStart(5)} of ${MAX_PAGE_KB} kB, all pages ${allKb.toFixed(1)} kB`,
+  )
+  if (firstKb > MAX_PAGE_KB) throw new Error(`The first load of the console has ${firstKb.toFixed(1)} kB; the maximum is ${MAX_PAGE_KB} kB`)
 }
 
 function must(command, args) {
