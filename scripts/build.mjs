@@ -62,7 +62,7 @@ export async function build({ types: withTypes = true } = {}) {
 /** The page of the console, from its own workspace. */
 async function buildPage(folder) {
   const { build: buildWithVite } = await import('vite')
-  await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console` } })
+  await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console/page` } })
 }
 
 function declareTypes(folder) {

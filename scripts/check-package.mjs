@@ -36,7 +36,7 @@ try {
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
   for (const { path } of packed.files) {
     if (
-      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/page\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
         path,
       )
     ) {
@@ -57,7 +57,7 @@ const MAX_PAGE_KB = 400
 
 /** Prints the size of the console's page: index.html with what it names, and the whole. */
 function weighPage() {
-  const page = `${root}/dist/console`
+  const page = `${root}/dist/console/page`
   const sizeOf = (name) => gzipSync(readFileSync(`${page}/${name}`)).length / 1000
   const first = ['index.html', ...readFileSync(`${page}/index.html`, 'utf8').match(/assets\/[\w.-]+/g)]
   const all = readdirSync(page, { recursive: true }).filter((name) => /\.\w+$/.test(name))
