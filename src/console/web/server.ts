@@ -127,14 +127,25 @@ async function answerApi(
   sendJson(response, route.status, result ?? null, headers)
 }
 
-async function answerFile({ files }: WebServerOptions, url: URL, { method }: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answerFile(
+  { files }: WebServerOptions,
+  url: URL,
+  { method, headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (method !== 'GET' && method !== 'HEAD')
     throw new ApiError(405, 'ERR_METHOD', `Expected GET or HEAD, got ${method}`, { headers: { allow: 'GET, HEAD' } })
   const file = await files.find(url.pathname)
   if (!file) throw new ApiError(404, 'ERR_NOT_FOUND', `There is no file ${url.pathname}`)
-  response.writeHead(200, { ...PAGE_HEADERS, 'content-type': file.type, 'content-length': file.bytes.length })
-  response.end(method === 'HEAD' ? undefined : file.bytes)
+  const gzip = acceptsGzip(headers['accept-encoding'] as string | undefined) ? file.gzip : undefined
+  const bytes = gzip ?? file.bytes
+  const encoding = { ...(file.gzip && { vary: 'accept-encoding' }), ...(gzip && { 'content-encoding': 'gzip' }) }
+  response.writeHead(200, { ...PAGE_HEADERS, ...encoding, 'content-type': file.type, 'content-length': bytes.length })
+  response.end(method === 'HEAD' ? undefined : bytes)
 }
+
+const acceptsGzip = (accepted = ''): boolean =>
+  accepted.split(',').some((each) => /^\s*gzip\s*(?:;|$)/.test(each) && !/q=0(?:\.0*)?\s*$/.test(each))
 
 function sendJson(response: ServerResponse, status: number, value: unknown, headers: Readonly<Record<string, string>>): void {
   if (response.destroyed) return
