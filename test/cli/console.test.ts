@@ -15,7 +15,7 @@ import { CLI, portico } from './support/cli.ts'
 import { aliveOf, LINK, openLink, startConsole } from './support/started.ts'
 
 const newFolder = temporaryFolders()
-const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 beforeAll(() => installPrograms({ ip: 'iproute2', unshare: 'util-linux' }), INSTALL_MS)
 
@@ -65,7 +65,7 @@ describe('the first run', () => {
 
   test('npm start serves the console, and SIGTERM to it ends everything', async () => {
     const home = newFolder()
-    const started = await startConsole({ home, program: [process.execPath, START] })
+    const started = await startConsole({ home, program: ['npm', '--prefix', ROOT, 'start'] })
     await openLink(started.link)
     started.child.kill('SIGTERM')
     expect(await started.ended).toBe(0)
