@@ -5,7 +5,7 @@ import { createServer, get as httpGet } from 'node:http'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
+import { type ConsoleTour, consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { portOf } from '../support/http-requests.ts'
 import { freePort } from '../support/listening-process.ts'
@@ -65,45 +65,42 @@ describe('files', () => {
   })
 })
 
-describe('samples', () => {
-  test('a console without samples says so', async () => {
+describe('the sample server of the tour', () => {
+  test('a console without it says so', async () => {
     const { console } = await opened({ host: { servers: {} } })
     const page = await Page.open(console)
-    expect(await page.get('GET /api/demo')).toEqual({ demo: null })
-    expect(await page.fails('POST /api/demo/rogue')).toMatchObject({ status: 409, code: 'ERR_CONFLICT' })
+    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: false })
+    for (const route of ['POST /api/tour/rogue', 'POST /api/tour/rogue/turn', 'DELETE /api/tour/rogue'])
+      expect(await page.fails(route)).toMatchObject({ status: 409, code: 'ERR_CONFLICT' })
   })
 
-  test('the rogue is added as a server of the host, and every window learns of it', async () => {
-    let received: number | undefined
+  test('it is added, turned and removed, and every window learns of it', async () => {
+    let rogue: ReturnType<ConsoleTour['rogue']>
     const all = await opened({
       console: {
-        demo: {
-          samples: () => ['notes'],
+        tour: {
+          rogue: () => rogue,
           addRogue: async () => {
-            received = 0
-            const transport = { type: 'http' as const, url: 'http://127.0.0.1:9/mcp', headers: {} }
-            await all.host.configure([...all.host.specs(), { id: 'rogue', transport, tier: 'untrusted', provenance: [] }])
-            return 'rogue'
+            rogue = { server: 'rogue', hasTurned: false, received: 0 }
           },
-          receivedByRogue: async () => received,
-          verifyDamagedAudit: async () => ({
-            ok: false,
-            records: 3,
-            unmatchedIntents: [],
-            recovered: 0,
-            signedUpTo: 0,
-            firstBad: undefined,
-          }),
+          turnRogue: () => {
+            if (rogue) rogue.hasTurned = true
+          },
+          removeRogue: async () => {
+            rogue = undefined
+          },
         },
       },
     })
     const page = await Page.open(all.console)
     const events = await page.events()
-    expect(await page.get('GET /api/demo')).toEqual({ demo: { samples: ['notes'] } })
-    expect(await page.get('POST /api/demo/rogue')).toMatchObject({ server: { id: 'rogue' } })
-    expect((await event(events, 'servers')).ids).toContain('rogue')
-    expect(await page.get('GET /api/demo')).toEqual({ demo: { samples: ['notes'], rogue: { id: 'rogue', received: 0 } } })
-    expect(await page.get('POST /api/demo/damaged-audit')).toMatchObject({ ok: false, records: 3 })
+    expect(await page.fails('POST /api/tour/rogue/turn')).toMatchObject({ status: 409 })
+    expect(await page.get('POST /api/tour/rogue')).toEqual({ hasRogue: true, rogue: { server: 'rogue', hasTurned: false, received: 0 } })
+    await event(events, 'servers')
+    expect(await page.get('POST /api/tour/rogue/turn')).toMatchObject({ rogue: { hasTurned: true } })
+    expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
+    await event(events, 'servers')
+    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: true })
   })
 })
 

@@ -62,9 +62,9 @@ async function upAction(invocation: Invocation, options: UpOptions, commands: Co
   const parts = options.console ? { asker: consoleAsker(), feed: consoleFeed() } : undefined
   // The page and the prompt come first: servers start in the background.
   const how = { extra, rulesForExtra: sampleRules, waits: false, ...(parts && { console: parts }), options: { model } }
-  return withHost(invocation, how, async (host, given) => {
+  return withHost(invocation, how, async (host) => {
     const servers = new SampleServers(invocation, host)
-    const console = parts && (await openConsole(invocation, host, { parts, given, servers, port }))
+    const console = parts && (await openConsole(invocation, host, { parts, servers, port }))
     try {
       await use(invocation, host, { console, servers, commands, mayOpen: options.open })
     } finally {

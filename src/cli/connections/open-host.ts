@@ -67,7 +67,7 @@ export async function withHost<T>(
     console,
     options = {},
   }: OpenHostOptions,
-  use: (host: Host, given: HostOptions) => Promise<T>,
+  use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
   const all = await configuredServers(invocation)
@@ -79,7 +79,7 @@ export async function withHost<T>(
       )
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks, console?.asker)
-  const given: HostOptions = {
+  const host = await createHost({
     servers: {
       ...extra,
       ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, startsNothing ? { ...spec, isDisabled: true } : spec])),
@@ -95,8 +95,7 @@ export async function withHost<T>(
       console?.feed.onEvent(event)
     },
     ...options,
-  }
-  const host = await createHost(given)
+  })
   try {
     if (waits) {
       const settled = async (): Promise<void> => {
@@ -108,7 +107,7 @@ export async function withHost<T>(
       await Promise.race([settled(), aborted(invocation.signal)])
       for (const { id } of chosen) notePending(invocation, host, id)
     }
-    return await use(host, given)
+    return await use(host)
   } finally {
     screen.clear()
     await host.close()

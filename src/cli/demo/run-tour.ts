@@ -50,7 +50,7 @@ export async function runTour({ screen, signal }: Pick<Invocation, 'screen' | 's
       onEvent: () => {},
     })
     closing.push(() => host.close())
-    return await walk({ host, rogue, person, screen, conversation: new Conversation(), signal }, options)
+    return await walk({ host, rogue, person, screen, conversation: new Conversation(), scratch, signal }, options)
   } finally {
     for (const close of closing.reverse()) await close()
   }

@@ -1,12 +1,12 @@
 /** The steps of the demo. Each one does something with real servers and checks the result. */
 
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ChatPart, type Conversation, type Host, type Review, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
 import { resultLines } from '../output/content.ts'
 import { counted } from '../output/counted.ts'
 import type { SafeText } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { verifyDamagedCopy } from './damaged-audit.ts'
 import type { RogueSample } from './embedded.ts'
 import type { TourPerson } from './person.ts'
 import { tell } from './tell.ts'
@@ -18,6 +18,8 @@ export interface TourStop {
   screen: Screen
   /** One conversation for all steps: text read in one step is known in the next. */
   conversation: Conversation
+  /** For a copy of the log that is damaged on purpose. */
+  scratch: string
   signal: AbortSignal
 }
 
@@ -204,15 +206,29 @@ async function stopLeak(stop: TourStop): Promise<void> {
   tell(screen, `the rogue received ${rogue.received.length} bytes`, { mark: { text: screen.style.green('✓'), width: 1 } })
 }
 
-async function verifyLog({ host, screen }: TourStop): Promise<void> {
+async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   await host.audit.checkpoint()
-  const whole = await verifyAudit(join(host.folder, STORAGE_PATHS.audit))
+  const log = join(host.folder, STORAGE_PATHS.audit)
+  const whole = await verifyAudit(log)
   check(whole.ok, 'The log does not verify')
   tell(screen, `${whole.records} records, each chained to the one before`, { mark: { text: screen.style.green('✓'), width: 1 } })
-  const damaged = await verifyDamagedCopy(host)
+  const copy = join(scratch, 'damaged')
+  await cp(log, copy, { recursive: true })
+  await changeOneByte(copy)
+  const damaged = await verifyAudit(copy)
   check(!damaged.ok && damaged.firstBad !== undefined, 'The changed byte was not detected')
   const { seq = '?', reason = '' } = damaged.firstBad ?? {}
   tell(screen, `a copy with one changed byte is rejected: record ${seq}, ${reason}`, { mark: { text: screen.style.red('✗'), width: 1 } })
+}
+
+async function changeOneByte(folder: string): Promise<void> {
+  const segment = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()[0]
+  check(segment !== undefined, 'The log has no segment')
+  const file = join(folder, segment)
+  const text = await readFile(file, 'utf8')
+  const at = text.indexOf('"effect":"allow"')
+  check(at > 0, 'Nothing was allowed')
+  await writeFile(file, `${text.slice(0, at)}"effect":"allox"${text.slice(at + 16)}`)
 }
 
 async function say({ host, conversation, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {

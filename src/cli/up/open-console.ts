@@ -1,9 +1,8 @@
 /** Serves the console of the command's host, on a port that people can remember. */
 
 import { type Console, type ConsoleAsker, type ConsoleFeed, createConsole } from '../../console/index.ts'
-import type { Host, HostOptions } from '../../host/index.ts'
+import type { Host } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
-import { verifyDamagedCopy } from '../demo/damaged-audit.ts'
 import { UsageError } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
 import type { SampleServers } from './sample-servers.ts'
@@ -15,8 +14,6 @@ const PORTS: readonly number[] = [...Array.from({ length: 20 }, (_, i) => FIRST_
 export interface OpenConsoleOptions {
   /** The parts that the host was created with. */
   parts: { asker: ConsoleAsker; feed: ConsoleFeed }
-  /** The options that the host was created with. */
-  given: HostOptions
   servers: SampleServers
   /** Only this port. Default: 4711, or the next free one. */
   port: number | undefined
@@ -26,20 +23,13 @@ export interface OpenConsoleOptions {
 export async function openConsole(
   { io, screen }: Pick<Invocation, 'io' | 'screen'>,
   host: Host,
-  { parts, given, servers, port }: OpenConsoleOptions,
+  { parts, servers, port }: OpenConsoleOptions,
 ): Promise<Console> {
-  const { policy, project } = given
   const opened = createConsole(host, {
     ...parts,
-    policy: { ...(policy && { policy }), ...(project !== undefined && { project }) },
     imports: { home: io.home, project: io.cwd },
     port: port ?? PORTS,
-    demo: {
-      samples: () => servers.samples,
-      addRogue: () => servers.addFreshRogue(),
-      receivedByRogue: () => servers.receivedByRogue(),
-      verifyDamagedAudit: () => verifyDamagedCopy(host),
-    },
+    tour: servers.tour,
     onError: (error) => screen.note(safe`${screen.noteStyle.red('!')} console: ${(error as Error).message}`),
   })
   return opened.catch((error: NodeJS.ErrnoException) => {

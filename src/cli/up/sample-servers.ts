@@ -1,5 +1,6 @@
 /** The servers of `portico` without a command: samples, the rogue on request, and the configured ones. */
 
+import type { ConsoleTour } from '../../console/index.ts'
 import type { Host, ServerSpec } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { configuredServers } from '../connections/open-host.ts'
@@ -11,6 +12,7 @@ export class SampleServers {
   readonly #host: Host
   readonly #samples: readonly ServerSpec[]
   #rogue: Promise<RogueSample> | undefined
+  #started: RogueSample | undefined
 
   constructor(invocation: Invocation, host: Host) {
     this.#invocation = invocation
@@ -36,26 +38,36 @@ export class SampleServers {
   /** Adds the server that turns bad. Resolves with its name. */
   async addRogue(): Promise<string> {
     this.#rogue ??= startRogue()
-    const { spec } = await this.#rogue
+    this.#started = await this.#rogue
     await this.reload()
-    return spec.id
+    return this.#started.spec.id
   }
 
-  /** A rogue that has not changed its tools yet, in place of an earlier one. */
-  async addFreshRogue(): Promise<string> {
-    const earlier = this.#rogue
-    this.#rogue = undefined
-    await (await earlier)?.close()
-    return this.addRogue()
+  /** For the tour of the page. */
+  readonly tour: ConsoleTour = {
+    rogue: () => {
+      const { spec, rogue } = this.#started ?? {}
+      return spec && rogue && { server: spec.id, hasTurned: rogue.hasTurned, received: rogue.received.length }
+    },
+    addRogue: async () => {
+      await this.#endRogue()
+      await this.addRogue()
+    },
+    turnRogue: () => this.#started?.rogue.turn(),
+    removeRogue: async () => {
+      await this.#endRogue()
+      await this.reload()
+    },
   }
 
-  /** How many pieces of data the rogue has received. Undefined: it was not added. */
-  async receivedByRogue(): Promise<number | undefined> {
-    return (await this.#rogue)?.rogue.received.length
+  close(): Promise<void> {
+    return this.#endRogue()
   }
 
-  async close(): Promise<void> {
-    await (await this.#rogue)?.close()
+  async #endRogue(): Promise<void> {
+    const rogue = this.#rogue
+    this.#rogue = this.#started = undefined
+    await (await rogue)?.close()
   }
 }
 
