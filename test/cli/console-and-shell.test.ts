@@ -82,7 +82,7 @@ describe('a question', () => {
     await page.get('POST /api/tour/rogue')
     const { operation } = await page.get('POST /api/servers/rogue/enable')
     await answerQuestion(terminal, /Connect to rogue/, 'n')
-    expect(await page.ended(operation.id)).toMatchObject({ result: { state: 'refused' } })
+    expect(await page.ended(operation.id)).toMatchObject({ state: 'failed', error: { code: 'ERR_DENIED' } })
   }, 60_000)
 })
 
