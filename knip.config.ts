@@ -10,24 +10,25 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing}/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
-        'src/console/index.ts!',
         'scripts/*.mjs',
         'examples/**/*.mjs',
       ],
       project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
       // Development tools are in the workspace of the tests. The AI SDK's providers and what src/adapters adapts to are optional peers.
-      ignoreDependencies: ['esbuild', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'ai', '@langchain/core', '@openai/agents'],
-      ignoreBinaries: ['biome'],
+      ignoreDependencies: ['esbuild', 'vite', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'ai', '@langchain/core', '@openai/agents'],
+      ignoreBinaries: ['biome', 'vite'],
     },
     test: {
       entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,property-settings}.ts', 'conformance/set-up.ts'],
       project: ['**/*.{ts,mjs}'],
+      // The types of React are for console/, which is installed without them when it is only built.
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx'],
+      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', '@types/react', '@types/react-dom'],
     },
+    console: { project: ['src/**/*.{ts,tsx}!'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { MAX_PAGE_KB, pageSizes } from './page-size.mjs'
 import { root } from './setup.mjs'
 
 /** Texts that occur in only one part of the package. They show whether a bundle contains that part. */
@@ -19,6 +20,7 @@ const SUBPATHS = [
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 178, without: ['server'] },
+  { subpath: 'portico/console', maxKb: 200, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 80, without: ['node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
@@ -34,16 +36,30 @@ try {
   must(`${root}/node_modules/.bin/publint`, ['run', tarball, '--strict'])
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
   for (const { path } of packed.files) {
-    if (!/^dist\/.*\.(d\.ts|js)$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path)) {
+    if (
+      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/page\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+        path,
+      )
+    ) {
       throw new Error(`${path} does not belong in the package`)
     }
   }
+  weighPage()
   const seen = new Set()
   for (const row of SUBPATHS) for (const mark of await weigh(row)) seen.add(mark)
   const unseen = Object.keys(MARKS).filter((mark) => !seen.has(mark))
   if (unseen.length > 0) throw new Error(`No bundle contains the marks of ${unseen.join(', ')}, so the check for them proves nothing`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** Prints the size of the console's page: index.html with what it names, and the whole. */
+function weighPage() {
+  const { firstKb, allKb } = pageSizes()
+  console.log(
+    `${'console, first load'.padEnd(22)} ${firstKb.toFixed(1).padStart(5)} of ${MAX_PAGE_KB} kB, all pages ${allKb.toFixed(1)} kB`,
+  )
+  if (firstKb > MAX_PAGE_KB) throw new Error(`The first load of the console has ${firstKb.toFixed(1)} kB; the maximum is ${MAX_PAGE_KB} kB`)
 }
 
 function must(command, args) {

@@ -52,21 +52,33 @@ export function run(command, args, options = {}) {
 }
 
 /**
- * Installs missing packages. Running the product needs only a few of them; tests, checks and benchmarks need those of the private
- * workspaces (`test/package.json`, `bench/package.json`) as well.
+ * Installs missing packages. Running the product needs those of the package and of its page (`console/package.json`); tests, checks and
+ * benchmarks need those of the other private workspaces (`test/package.json`, `bench/package.json`) as well.
  */
 export function installDependencies({ isForTests = true } = {}) {
   const installed = `${root}/node_modules/.package-lock.json`
-  const hasTests = existsSync(`${root}/node_modules/vitest/package.json`)
+  const has = (name) => existsSync(`${root}/node_modules/${name}/package.json`)
+  const hasTests = has('vitest')
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${root}/package-lock.json`).mtimeMs
-  if (isFresh && (hasTests || !isForTests)) return
+  if (isFresh && has('vite') && (hasTests || !isForTests)) return
   say(isForTests ? 'installing dependencies, including those of the tests ...' : 'installing dependencies ...')
   // Not `npm ci`: it refuses a lock file without the optional binaries of other platforms, and some registries do not have them.
   // `npm install --no-save` also installs the locked versions and does not change the lock file.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   // Only if the test dependencies are missing: this option would remove them.
-  if (!isForTests && !hasTests) args.push('--workspaces=false')
+  if (!isForTests && !hasTests) args.push('--workspace=console', '--include-workspace-root')
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
+  if (!isForTests && !hasTests) removeUnusedPeers()
+}
+
+/**
+ * Optional peers of the packages of the page that are in the lock file for the tests. npm installs every optional peer that is in the lock
+ * file. The build needs none of these, and they are a quarter of everything. The next installation for tests installs them again.
+ */
+const UNUSED_PEERS = ['@esbuild', '@types', 'csstype', 'esbuild', 'jiti', 'tsx', 'undici-types']
+
+function removeUnusedPeers() {
+  for (const name of UNUSED_PEERS) rmSync(`${root}/node_modules/${name}`, { recursive: true, force: true })
 }
 
 /**
@@ -79,6 +91,8 @@ export function installDependencies({ isForTests = true } = {}) {
 const LINKS = {
   portico: '..',
   ai: 'ai-sdk-v6',
+  '@ai-sdk/anthropic': '../ai-sdk-v3-anthropic',
+  '@ai-sdk/openai-compatible': '../ai-sdk-v3-openai-compatible',
   '@langchain/core': '../langchain-core-v1',
   '@openai/agents': '../openai-agents-v0',
 }
@@ -147,8 +161,14 @@ export async function setUp({ isForTests = true } = {}) {
 
 function digestOfSources() {
   const hash = createHash('sha256')
-  const files = readdirSync(`${root}/src`, { recursive: true }).filter((name) => name.endsWith('.ts'))
-  for (const name of [...files.sort().map((file) => `src/${file}`), 'scripts/build.mjs', 'tsconfig.json', 'package-lock.json']) {
+  const filesIn = (folder, pattern) =>
+    readdirSync(`${root}/${folder}`, { recursive: true })
+      .filter((name) => pattern.test(name))
+      .sort()
+      .map((name) => `${folder}/${name}`)
+  const sources = [...filesIn('src', /\.ts$/), ...filesIn('console/src', /\.(tsx?|css)$/), ...filesIn('console/public', /\.\w+$/)]
+  const settings = ['console/index.html', 'console/vite.config.ts', 'scripts/build.mjs', 'tsconfig.json', 'package-lock.json']
+  for (const name of [...sources, ...settings]) {
     hash.update(name).update(readFileSync(`${root}/${name}`))
   }
   return hash.digest('hex')

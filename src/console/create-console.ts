@@ -16,11 +16,12 @@ import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
 import { consoleRoutes } from './routes/index.ts'
 import { savedCalls } from './saved-calls.ts'
-import type { ConsoleServices, ImportPlaces, TourOptions } from './services.ts'
+import type { ConsoleServices, ConsoleTour, ImportPlaces } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { MessageAnnouncer } from './timeline/announcer.ts'
 import { Recordings } from './timeline/recordings.ts'
 import { healthView } from './views.ts'
+import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
 import { startServer } from './web/server.ts'
 import { staticFiles } from './web/static-files.ts'
@@ -33,12 +34,12 @@ export interface ConsoleOptions {
   feed?: ConsoleFeed
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
-  /** The parts of the tour that a console cannot make itself. Default: the tour has no server that turns hostile. */
-  tour?: TourOptions
-  /** The folder with the built page. Default: a page that says that the page is not built. */
+  /** The sample server for the tour of the page. Default: none; then the tour ends earlier. */
+  tour?: ConsoleTour
+  /** The folder with the page. Default: the page of this package; if it was not built, a page that says how to build it. */
   assets?: string
-  /** The port on 127.0.0.1. Default: a free one. */
-  port?: number
+  /** The port on 127.0.0.1. Of several the first free one is used. 0: any free one. Default: 0. */
+  port?: number | readonly number[]
   /** Limits that differ from the defaults in docs/console-api.md. */
   limits?: Partial<ConsoleLimits>
   /** The clock for expiry and heartbeats. Default: the system clock. */
@@ -74,7 +75,6 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const events = new EventLog(limits)
   const sessions = new Sessions(limits, clock)
   const modelTurns = new ModelTurns(events, limits)
-  const ending: (() => Promise<void>)[] = []
   const announcer = new MessageAnnouncer(events, clock)
   const services: ConsoleServices = {
     host,
@@ -93,15 +93,24 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onError,
     }),
     savedCalls: savedCalls(host.folder, limits),
-    tour: { ...options.tour, onClose: (each) => ending.push(each) },
     sessions,
     codes: new Codes(limits, clock),
     limits,
     imports: options.imports ?? {},
+    tour: options.tour,
     clock,
     port: () => server.port,
     onError,
   }
+  const server = await startServer({
+    ports: [options.port ?? 0].flat(),
+    limits,
+    routes: consoleRoutes(services),
+    sessions,
+    streams: new EventStreams({ limits, events, clock }),
+    files: await staticFiles(options.assets ?? builtPage()),
+    onError,
+  })
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
     feed.listenToTraffic((traffic, row) => {
@@ -117,15 +126,6 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onEnded: (end) => events.publish('question-end', end),
     }),
   ]
-  const server = await startServer({
-    port: options.port ?? 0,
-    limits,
-    routes: consoleRoutes(services),
-    sessions,
-    streams: new EventStreams({ limits, events, clock }),
-    files: await staticFiles(options.assets),
-    onError,
-  })
   const origin = `http://127.0.0.1:${server.port}`
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()
@@ -136,7 +136,6 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     services.subscriptions.close()
     announcer.close()
     await services.recordings.close()
-    await Promise.all(ending.map((each) => each()))
   }
   return {
     origin,

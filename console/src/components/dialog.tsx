@@ -1,0 +1,37 @@
+/** A dialog: only for what the person has just asked for. */
+
+import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react'
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+import css from './dialog.module.css'
+
+export interface DialogProps {
+  title: ReactNode
+  isOpen: boolean
+  onClose(): void
+  children: ReactNode
+  /** The buttons at the end. */
+  actions?: ReactNode
+  isWide?: boolean
+}
+
+export function Dialog({ title, isOpen, onClose, children, actions, isWide = false }: DialogProps): ReactNode {
+  return (
+    <Base
+      open={isOpen}
+      onClose={onClose}
+      className={classes(css.dialog, isWide && css.wide)}
+      backdrop={<div className={css.backdrop} />}
+      unmountOnHide
+    >
+      <header className={css.header}>
+        <DialogHeading className={css.title}>{title}</DialogHeading>
+        <DialogDismiss className={css.close} aria-label="Close">
+          ✕
+        </DialogDismiss>
+      </header>
+      <div className={css.body}>{children}</div>
+      {actions && <footer className={css.actions}>{actions}</footer>}
+    </Base>
+  )
+}

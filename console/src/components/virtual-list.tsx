@@ -1,0 +1,98 @@
+/** A long list of which only the visible rows exist. Keys: arrows, Page Up, Page Down, Home, End, Enter. */
+
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { classes } from './classes.ts'
+import css from './virtual-list.module.css'
+
+export interface VirtualListProps<Row> {
+  label: string
+  rows: readonly Row[]
+  keyOf(row: Row): string
+  /** The height of a row in pixels. Default: 36. */
+  rowHeight?: number
+  /** Undefined: rows cannot be selected. */
+  selected?: string | undefined
+  onSelect?(row: Row): void
+  /** Scrolls to the end when rows are added, as long as the person has not scrolled up. */
+  isFollowing?: boolean
+  className?: string
+  children(row: Row): ReactNode
+}
+
+export function VirtualList<Row>({
+  label,
+  rows,
+  keyOf,
+  rowHeight = 36,
+  selected,
+  onSelect,
+  isFollowing = false,
+  className,
+  children,
+}: VirtualListProps<Row>): ReactNode {
+  const box = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    getItemKey: (index) => keyOf(rows[index] as Row),
+  })
+  useEffect(() => {
+    if (isFollowing && isAtEnd.current && rows.length > 0) virtualizer.scrollToIndex(rows.length - 1)
+  }, [isFollowing, rows.length, virtualizer])
+  const onScroll = (): void => {
+    const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {}
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight
+  }
+  const selectedIndex = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected)
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / rowHeight) - 1)
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length }
+    const step = steps[event.key]
+    if (step === undefined || !onSelect || rows.length === 0) return
+    event.preventDefault()
+    const next = Math.min(rows.length - 1, Math.max(0, selectedIndex + step))
+    virtualizer.scrollToIndex(next)
+    onSelect(rows[next] as Row)
+  }
+  return (
+    <div
+      ref={box}
+      className={classes(css.box, className)}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      role="listbox"
+      aria-label={label}
+      tabIndex={0}
+      aria-activedescendant={selectedIndex >= 0 ? `${label}-${selectedIndex}` : undefined}
+    >
+      {/* Sizes are set through the DOM, which the content security policy allows; style attributes in HTML it does not. */}
+      <div className={css.whole} style={{ height: virtualizer.getTotalSize() }} role="presentation">
+        {virtualizer.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index] as Row
+          const isSelected = index === selectedIndex
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+            <div
+              key={key}
+              id={`${label}-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={isSelected}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+              className={classes(css.row, onSelect && css.clickable, isSelected && css.selected)}
+              style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+              onClick={onSelect && (() => onSelect(row))}
+            >
+              {children(row)}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,26 @@
+/** The search of each page's address. Names of servers, tools and so on are here and not in the path, because they may contain anything. */
+
+import { choiceParam, present, type RawSearch, textParam } from '../state/search-params.ts'
+
+export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
+
+export const serversSearch = (search: RawSearch) =>
+  present({ server: textParam(search, 'server'), tab: choiceParam(search, 'tab', SERVER_TABS) })
+
+/** `tool`: its unique name. */
+export const toolsSearch = (search: RawSearch) => present({ tool: textParam(search, 'tool'), q: textParam(search, 'q') })
+
+export const resourcesSearch = (search: RawSearch) =>
+  present({ uri: textParam(search, 'uri'), template: textParam(search, 'template'), q: textParam(search, 'q') })
+
+export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q') })
+
+export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation') })
+
+export const timelineSearch = (search: RawSearch) => present({ server: textParam(search, 'server'), message: textParam(search, 'message') })
+
+export const policySearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['rules', 'grants', 'edit', 'replay']) })
+
+export const auditSearch = (search: RawSearch) => present({ record: textParam(search, 'record'), server: textParam(search, 'server') })
+
+export const settingsSearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['general', 'secrets', 'limits']) })

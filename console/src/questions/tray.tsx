@@ -1,0 +1,32 @@
+/** What waits for the person: one card for each question, oldest first. It stands beside the page and never covers it. */
+
+import type { ReactNode } from 'react'
+import { IconButton } from '../components/button.tsx'
+import { EmptyState } from '../components/states.tsx'
+import { useConsoleState } from '../hooks/use-console.tsx'
+import { QuestionCard } from './question-card.tsx'
+import css from './tray.module.css'
+
+export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
+  const questions = useConsoleState((state) => state.questions)
+  return (
+    <div className={css.tray}>
+      {onClose && (
+        <div className={css.top}>
+          <h2>Waiting for you</h2>
+          <IconButton label="Close" onClick={onClose}>
+            ✕
+          </IconButton>
+        </div>
+      )}
+      {questions.length === 0 && (
+        <EmptyState title="Nothing waits for you">
+          Questions of servers and of the model appear here. Nothing happens until you answer.
+        </EmptyState>
+      )}
+      {questions.map((question) => (
+        <QuestionCard key={question.id} question={question} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+/** The state of a server in one word, with the reason and what a person can do. */
+
+import type { ServerView } from '../../../src/console/api.ts'
+import { counted, durationText } from './format.ts'
+
+export type Tone = 'plain' | 'fine' | 'waiting' | 'danger'
+
+export interface ServerState {
+  word: 'ready' | 'starting' | 'off' | 'needs login' | 'changed' | 'failed' | 'not enabled' | 'asks you'
+  tone: Tone
+  reason?: string
+}
+
+export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'health' | 'waiting' | 'isEnabled'>): ServerState {
+  const reason = health.error?.message
+  if (!isEnabled || health.state === 'disabled') return { word: 'off', tone: 'plain' }
+  switch (health.state) {
+    case 'ready':
+      if (waiting > 0)
+        return {
+          word: 'changed',
+          tone: 'waiting',
+          reason: `${counted(waiting, 'definition')} ${waiting === 1 ? 'waits' : 'wait'} for your approval`,
+        }
+      if ((health.missedPings ?? 0) > 0)
+        return { word: 'ready', tone: 'waiting', reason: `${counted(health.missedPings ?? 0, 'ping')} without an answer` }
+      return { word: 'ready', tone: 'fine' }
+    case 'permitting':
+      return { word: 'asks you', tone: 'waiting', reason: 'It waits for your answer before it starts' }
+    case 'connecting':
+    case 'idle':
+      return { word: 'starting', tone: 'waiting' }
+    case 'not-enabled':
+      return { word: 'not enabled', tone: 'plain', reason: 'It starts when you enable it' }
+    case 'waiting':
+    case 'open-circuit': {
+      const again = health.retryInMs === undefined ? '' : `. Next attempt in ${durationText(health.retryInMs)}`
+      return { word: 'failed', tone: 'danger', reason: `${reason ?? 'It does not answer'}${again}` }
+    }
+    case 'refused':
+      if (health.error?.code === 'ERR_AUTH' || health.error?.code === 'ERR_LOGIN')
+        return { word: 'needs login', tone: 'waiting', ...(reason !== undefined && { reason }) }
+      return { word: 'failed', tone: 'danger', reason: reason ?? 'It was refused' }
+    default:
+      return { word: 'off', tone: 'plain' }
+  }
+}

@@ -1,0 +1,42 @@
+/** Which fetched lists an event makes stale. */
+
+import type { RouteName } from '../../../src/console/api.ts'
+import type { ConsoleEvent } from './event.ts'
+
+/** A fetched route is stale if its key begins with one of these names. Everything is stale after missed events. */
+export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
+  switch (event.name) {
+    case 'hello':
+      return event.data.isComplete ? [] : 'all'
+    case 'servers':
+      return [...SERVERS, ...LISTS]
+    case 'health':
+    case 'review':
+      return SERVERS
+    case 'catalog':
+      return [...LISTS, 'GET /api/servers']
+    case 'grants':
+      return ['GET /api/grants', 'GET /api/policy']
+    case 'question-end':
+      return event.data.answer === 'allow' ? ['GET /api/grants', 'GET /api/audit'] : ['GET /api/audit']
+    case 'operation':
+      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? ['GET /api/audit', 'GET /api/operations'])
+    default:
+      return []
+  }
+}
+
+const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id']
+
+const LISTS: readonly RouteName[] = ['GET /api/tools', 'GET /api/prompts', 'GET /api/resources', 'GET /api/templates', 'GET /api/search']
+
+const AFTER: Readonly<Record<string, readonly RouteName[]>> = {
+  chat: ['GET /api/conversations', 'GET /api/conversations/:id', 'GET /api/audit'],
+  subscribe: ['GET /api/subscriptions'],
+  enable: [...SERVERS, ...LISTS, 'GET /api/audit'],
+  restart: [...SERVERS, ...LISTS],
+  approve: [...SERVERS, ...LISTS, 'GET /api/audit'],
+  login: SERVERS,
+  logout: SERVERS,
+  root: ['GET /api/servers/:id/roots', 'GET /api/servers/:id'],
+}
