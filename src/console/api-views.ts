@@ -3,6 +3,7 @@
 import type { CallToolResult, ErrorCode, GetPromptResult, Progress, ReadResourceResult, Tool } from '../client/index.ts'
 import type {
   Answer,
+  AnswerChoice,
   AuditRecord,
   ChatPart,
   ConfigProvenance,
@@ -10,6 +11,7 @@ import type {
   Policy,
   Question,
   QuestionLine,
+  QuestionSummary,
   Replayed,
   Review,
   ServerLog,
@@ -214,7 +216,11 @@ export interface SubscriptionView {
 /** A question that waits for the person. */
 export interface QuestionView {
   question: Question
-  /** The question in words. Control characters and invisible ones are made visible. */
+  /** The question in a few lines, as in the terminal. The first is the title. */
+  summary: QuestionSummary
+  /** The answers to offer, as in the terminal. Those without an `answer` need more input first. */
+  choices: readonly AnswerChoice[]
+  /** The whole question in words. Control characters and invisible ones are made visible. */
   lines: readonly QuestionLine[]
   /** How many characters `lines` does not show. `GET /api/questions/:id` shows them. */
   folded: number

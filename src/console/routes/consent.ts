@@ -1,7 +1,16 @@
 /** Routes for questions that wait, and for grants. */
 
 import { isObject } from '../../base/json.ts'
-import { type Answer, argumentChecker, checkForm, describeQuestion, foldedOf, type Question } from '../../host/index.ts'
+import {
+  type Answer,
+  answerChoices,
+  argumentChecker,
+  checkForm,
+  describeQuestion,
+  foldedOf,
+  type Question,
+  summaryOf,
+} from '../../host/index.ts'
 import type { GivenAnswer, QuestionView } from '../api.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -41,6 +50,8 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
 
 const viewOf = (question: Question, isWhole = false): QuestionView => ({
   question,
+  summary: summaryOf(question),
+  choices: answerChoices(question),
   lines: describeQuestion(question, { isWhole }),
   folded: isWhole ? 0 : foldedOf(question),
 })
