@@ -6,16 +6,18 @@ import { Codes } from './access/codes.ts'
 import { Sessions } from './access/sessions.ts'
 import type { LogEntry } from './api.ts'
 import { type ConsoleAsker, consoleAsker } from './asker.ts'
-import { Conversations } from './conversations.ts'
+import { Conversations } from './chat/conversations.ts'
+import { ModelTurns } from './chat/model-turns.ts'
+import { ChatModels } from './chat/models.ts'
 import { EventLog } from './event-log.ts'
 import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
-import { type PolicyOptions, policyInUse } from './policy-in-use.ts'
 import { consoleRoutes } from './routes/index.ts'
-import type { ConsoleServices, ImportPlaces } from './services.ts'
+import type { ConsoleServices, ConsoleTour, ImportPlaces } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { healthView } from './views.ts'
+import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
 import { startServer } from './web/server.ts'
 import { staticFiles } from './web/static-files.ts'
@@ -26,14 +28,14 @@ export interface ConsoleOptions {
   asker?: ConsoleAsker
   /** The receiver of the host's events. Default: none; then there are no events of servers, and no logs. */
   feed?: ConsoleFeed
-  /** The policy that the host was created with. Default: no rules. */
-  policy?: PolicyOptions
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
-  /** The folder with the built page. Default: a page that says that the page is not built. */
+  /** The sample server for the tour of the page. Default: none; then the tour ends earlier. */
+  tour?: ConsoleTour
+  /** The folder with the page. Default: the page of this package; if it was not built, a page that says how to build it. */
   assets?: string
-  /** The port on 127.0.0.1. Default: a free one. */
-  port?: number
+  /** The port on 127.0.0.1. Of several the first free one is used. 0: any free one. Default: 0. */
+  port?: number | readonly number[]
   /** Limits that differ from the defaults in docs/console-api.md. */
   limits?: Partial<ConsoleLimits>
   /** The clock for expiry and heartbeats. Default: the system clock. */
@@ -68,22 +70,35 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const limits = consoleLimits(options.limits)
   const events = new EventLog(limits)
   const sessions = new Sessions(limits, clock)
+  const modelTurns = new ModelTurns(events, limits)
   const services: ConsoleServices = {
     host,
     asker,
     feed,
-    policy: await policyInUse(options.policy ?? {}),
     events,
     operations: new Operations({ limits, events, onError }),
-    conversations: new Conversations(limits),
+    conversations: new Conversations(host, limits),
+    models: new ChatModels(host, modelTurns),
+    modelTurns,
     subscriptions: new Subscriptions(limits),
     sessions,
     codes: new Codes(limits, clock),
     limits,
     imports: options.imports ?? {},
+    tour: options.tour,
     clock,
     port: () => server.port,
+    onError,
   }
+  const server = await startServer({
+    ports: [options.port ?? 0].flat(),
+    limits,
+    routes: consoleRoutes(services),
+    sessions,
+    streams: new EventStreams({ limits, events, clock }),
+    files: await staticFiles(options.assets ?? builtPage()),
+    onError,
+  })
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
     asker.listen({
@@ -95,15 +110,6 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onEnded: (end) => events.publish('question-end', end),
     }),
   ]
-  const server = await startServer({
-    port: options.port ?? 0,
-    limits,
-    routes: consoleRoutes(services),
-    sessions,
-    streams: new EventStreams({ limits, events, clock }),
-    files: await staticFiles(options.assets),
-    onError,
-  })
   const origin = `http://127.0.0.1:${server.port}`
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()
@@ -137,6 +143,10 @@ function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entr
       return entry && events.publish('log', { server: event.server, entry })
     case 'warning':
       return events.publish('warning', { text: event.text, ...(event.server !== undefined && { server: event.server }) })
+    case 'enabled': {
+      const { kind: _, ...offering } = event
+      return events.publish('enabled', offering)
+    }
     default:
       return events.publish('host', event as { kind: string })
   }

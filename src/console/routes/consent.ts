@@ -15,6 +15,7 @@ import type { GivenAnswer, QuestionView } from '../api.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { grantView } from '../words/grant-text.ts'
 
 const ANSWER = input({
   kind: { enum: ['allow', 'deny', 'cancel'] },
@@ -34,7 +35,9 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
     asker.answer(id, answer)
     return null
   }),
-  route('GET /api/grants', {}, async () => ({ grants: await host.grants.list() })),
+  route('GET /api/grants', {}, async () => ({
+    grants: (await host.grants.list()).map((grant) => grantView(grant, Date.now())),
+  })),
   route('DELETE /api/grants', { query: input({ server: { type: 'string' } }) }, async ({ query: { server } }) => {
     const revoked = await host.grants.revoke({ server })
     events.publish('grants', { revoked })

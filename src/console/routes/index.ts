@@ -2,22 +2,26 @@
 
 import type { ConsoleServices } from '../services.ts'
 import type { Route } from '../web/router.ts'
+import { addServerRoutes } from './add-server.ts'
+import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { consentRoutes } from './consent.ts'
-import { importRoutes } from './import.ts'
 import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
 import { sessionRoutes } from './session.ts'
+import { tourRoutes } from './tour.ts'
 import { useRoutes } from './use.ts'
 
 export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...sessionRoutes(services),
   ...serverRoutes(services),
-  ...importRoutes(services),
+  ...addServerRoutes(services),
   ...offeringRoutes(services),
   ...useRoutes(services),
   ...consentRoutes(services),
   ...policyRoutes(services),
+  ...auditRoutes(services),
   ...chatRoutes(services),
+  ...tourRoutes(services),
 ]
