@@ -1,139 +1,20 @@
-/** The values in requests, answers and events of the console's API. */
+/** The values in requests, answers and events of the console's API that several pages use. */
 
-import type { CallToolResult, ErrorCode, GetPromptResult, Progress, ReadResourceResult, Tool } from '../client/index.ts'
 import type {
-  Answer,
-  AuditRecord,
-  ChatPart,
-  ConfigProvenance,
-  lintPolicy,
-  Policy,
-  Question,
-  QuestionLine,
-  Replayed,
-  Review,
-  ServerLog,
-  TrustTier,
-} from '../host/index.ts'
-
-/** The codes of errors: those of the host, and those of the console itself. */
-export type ApiErrorCode =
-  | ErrorCode
-  /** The one-time code is wrong, used or expired (401). */
-  | 'ERR_CODE'
-  /** The cookie or the token of a session is missing or wrong (401). */
-  | 'ERR_SESSION'
-  /** The header Host is not the console's (403). */
-  | 'ERR_HOST'
-  /** Another page caused the request (403). */
-  | 'ERR_ORIGIN'
-  /** There is no such route (404). */
-  | 'ERR_ROUTE'
-  /** There is no such thing (404). */
-  | 'ERR_NOT_FOUND'
-  /** The route has other methods (405). */
-  | 'ERR_METHOD'
-  /** Something else happened first (409). */
-  | 'ERR_CONFLICT'
-  /** The body is too large (413). */
-  | 'ERR_TOO_LARGE'
-  /** The body is not JSON (415). */
-  | 'ERR_MEDIA_TYPE'
-  /** A server answered with an error (502). */
-  | 'ERR_REMOTE'
-
-/** The body of every answer that is not a success. */
-export interface ApiErrorBody {
-  error: {
-    code: ApiErrorCode
-    message: string
-    data?: unknown
-    /** All routes, after ERR_ROUTE. */
-    routes?: readonly string[]
-  }
-}
-
-/** How a server is reached. Values that look like secrets are replaced by their length. */
-export type TransportView =
-  | { type: 'stdio'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd?: string }
-  | { type: 'http'; url: string; headerNames: readonly string[] }
-  | { type: 'memory' }
-
-/** The state of a server. */
-export interface HealthView {
-  /** The `state` of `Health` in portico/host. */
-  state: string
-  /** Why it is not ready. */
-  error?: { code?: string; message: string }
-  /** When it is tried again. */
-  retryInMs?: number
-  /** Unanswered pings in a row. */
-  missedPings?: number
-}
-
-/** A server in the list. */
-export interface ServerView {
-  id: string
-  title?: string
-  transport: TransportView
-  tier: TrustTier
-  isEnabled: boolean
-  /** The files that it was read from. */
-  from: readonly ConfigProvenance[]
-  labels: readonly string[]
-  health: HealthView
-  counts: { tools: number; prompts: number; resources: number; templates: number }
-  /** How many of its definitions wait for approval. */
-  waiting: number
-}
-
-/** A server with everything that its page shows. */
-export interface ServerDetails extends ServerView {
-  review?: Review
-  roots: readonly RootView[]
-  /** The rest of its sampling budget. */
-  budget: { tokensLeft: number; requestsLeft: number }
-}
-
-/** A folder that a server may work in. */
-export interface RootView {
-  uri: string
-  name?: string
-}
-
-/** A new server: either a command or a URL. */
-export interface NewServer {
-  id: string
-  title?: string
-  tier?: TrustTier
-  labels?: readonly string[]
-  command?: string
-  args?: readonly string[]
-  env?: Readonly<Record<string, string>>
-  cwd?: string
-  url?: string
-  headers?: Readonly<Record<string, string>>
-}
-
-/** A server that another client on this computer has configured. */
-export interface ImportableServer {
-  id: string
-  transport: TransportView
-  from: readonly ConfigProvenance[]
-  /** Why to look twice: variables that change what runs. */
-  warnings: readonly string[]
-  /** The places of values that look like secrets. */
-  plainSecrets: readonly string[]
-}
-
-/** A line of a server's log. */
-export interface LogEntry {
-  /** Counts the entries of this server. */
-  seq: number
-  /** Milliseconds since 1970. */
-  at: number
-  log: ServerLog
-}
+  CallToolResult,
+  GetPromptResult,
+  Progress,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from '../client/index.ts'
+import type { Answer, AnswerChoice, AuditVerdict, Preset, Question, QuestionLine, QuestionSummary } from '../host/index.ts'
+import type { ModelView } from './api-chat.ts'
+import type { ApiErrorBody } from './api-errors.ts'
+import type { DoctorReport, EnabledServer, HealthView, RootView } from './api-servers.ts'
+import type { RecordingReplay } from './api-timeline.ts'
 
 /** A tool, prompt, resource or template in use. */
 export interface EntryView<Definition> {
@@ -143,10 +24,18 @@ export interface EntryView<Definition> {
   definition: Definition
 }
 
-/** A tool that a search found. */
-export interface FoundToolView extends EntryView<Tool> {
-  score: number
+/** A tool in use. */
+export interface ToolView extends EntryView<Tool> {
+  /** The person accepted it as read-only. */
+  isReadOnlyAccepted: boolean
 }
+
+/** A tool, prompt, resource or template that a search found. */
+export type FoundView =
+  | (EntryView<Tool> & { kind: 'tool'; score: number })
+  | (EntryView<Prompt> & { kind: 'prompt'; score: number })
+  | (EntryView<Resource> & { kind: 'resource'; score: number })
+  | (EntryView<ResourceTemplate> & { kind: 'template'; score: number })
 
 /** A tool or prompt: its unique name, or its server and the server's own name for it. */
 export type NameOf = string | { server: string; name: string }
@@ -164,6 +53,9 @@ export type OperationKind =
   | 'login'
   | 'logout'
   | 'root'
+  | 'enable-all'
+  | 'doctor'
+  | 'replay'
 
 /** Something that may take long: it may wait for a server or for an answer of the person. */
 export interface OperationView {
@@ -203,6 +95,9 @@ export interface OperationResults {
   login: null
   logout: null
   root: readonly RootView[]
+  'enable-all': readonly EnabledServer[]
+  doctor: DoctorReport
+  replay: RecordingReplay
 }
 
 /** A subscription to a resource. */
@@ -214,7 +109,11 @@ export interface SubscriptionView {
 /** A question that waits for the person. */
 export interface QuestionView {
   question: Question
-  /** The question in words. Control characters and invisible ones are made visible. */
+  /** The question in a few lines, as in the terminal. The first is the title. */
+  summary: QuestionSummary
+  /** The answers to offer, as in the terminal. Those without an `answer` need more input first. */
+  choices: readonly AnswerChoice[]
+  /** The whole question in words. Control characters and invisible ones are made visible. */
   lines: readonly QuestionLine[]
   /** How many characters `lines` does not show. `GET /api/questions/:id` shows them. */
   folded: number
@@ -233,52 +132,63 @@ export interface QuestionEnd {
 /** An answer of the person. The console adds who answered. */
 export type GivenAnswer = Answer extends infer Each ? (Each extends Answer ? Omit<Each, 'by'> : never) : never
 
-/** The policy in use. */
-export interface PolicyView {
-  layers: Policy['layers']
-  /** The folders that rules name as `${root:NAME}`. */
-  roots: Readonly<Record<string, string>>
-  isBypassing: boolean
-}
-
-/** A finding of the policy check. */
-export type LintFinding = ReturnType<typeof lintPolicy>[number]
-
-/** Which past decisions another policy would change. */
-export interface ReplayView {
-  counts: Readonly<Record<Replayed['kind'], number>>
-  /** Without the unchanged ones, newest first, at most `maxRecords`. */
-  decisions: readonly Exclude<Replayed, { kind: 'same' }>[]
-}
-
-/** A page of the audit log, newest first. */
-export interface AuditPage {
-  records: readonly AuditRecord[]
-  /** Give it as `before` for the next page. Undefined: there are no older records. */
-  next?: number
-}
-
-/** A conversation in the list. */
-export interface ConversationView {
-  id: string
-  /** The beginning of the first message. */
-  title: string
-  turns: number
-  startedAt: number
-  updatedAt: number
-  /** The operation that answers at the moment. */
-  running?: string
-}
-
 /** Facts about this host and its console. */
 export interface SettingsView {
   name: 'portico'
   version: string
   /** Everything that the host stores is in this folder. */
   folder: string
-  models: readonly { id: string; label: string }[]
+  /** The folder that grants for a project belong to. */
+  project: string
+  preset: Preset
+  models: readonly ModelView[]
   limits: Readonly<Record<string, unknown>>
 }
 
-/** A part of a chat. Errors are plain objects. */
-export type ChatPartView = Exclude<ChatPart, { type: 'error' }> | { type: 'error'; error: ApiErrorBody['error'] }
+/** A call that the person saved to run again. */
+export interface SavedCall extends NewSavedCall {
+  id: string
+  /** Milliseconds since 1970. */
+  savedAt: number
+}
+
+/** A call to save. */
+export interface NewSavedCall {
+  title: string
+  kind: 'tool' | 'resource' | 'prompt'
+  server: string
+  /** The server's own name, or the URI. */
+  name: string
+  args?: Readonly<Record<string, unknown>>
+}
+
+/** A secret in the vault. No route shows its value. */
+export interface SecretView {
+  name: string
+  /** The servers whose configuration names it. */
+  servers: readonly string[]
+}
+
+/** A fault in arguments, in words. */
+export interface CheckedArguments {
+  /** Undefined: there is none. */
+  fault?: string
+}
+
+/** The state of the tour's parts. */
+export interface TourView {
+  /** False: the console was opened without the sample server that turns hostile. */
+  hasRogue: boolean
+  /** Undefined: it was not added yet. */
+  rogue?: { server: string; hasTurned: boolean; received: number }
+}
+
+/** What happened to a copy of the audit log in which one byte was changed. */
+export interface BrokenAudit {
+  /** The verdict about the copy as it was. */
+  before: AuditVerdict
+  /** The verdict about the changed copy. */
+  after: AuditVerdict
+  /** The record that was changed, and the text around the byte. */
+  changed: { seq: number; before: string; after: string }
+}

@@ -1,75 +1,128 @@
 /** The routes and events of the console's API, for the server and for pages. docs/console-api.md describes them. */
 
-import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate, Tool } from '../client/index.ts'
-import type { AuditRecord, AuditVerdict, ConversationRecord, Effect, Explanation, Grant } from '../host/index.ts'
+import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
+import type { AuditRecord, AuditVerdict, Effect, EnabledOffering, Explanation, Preset } from '../host/index.ts'
+import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
+import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {
-  AuditPage,
-  ChatPartView,
-  ConversationView,
-  EntryView,
-  FoundToolView,
-  GivenAnswer,
+  ChangedSettings,
+  ConfigProblemView,
+  DoctorFinding,
   HealthView,
   ImportableServer,
-  LintFinding,
   LogEntry,
-  NameOf,
   NewServer,
-  OperationView,
-  PolicyView,
-  QuestionEnd,
-  QuestionView,
-  ReplayView,
+  PastedServer,
+  ReadOnlyToolView,
   RootView,
   ServerDetails,
   ServerView,
+} from './api-servers.ts'
+import type {
+  MessageDetails,
+  MessageKind,
+  MessageView,
+  RecordedMessage,
+  RecordingComparison,
+  RecordingView,
+  TimelinePage,
+} from './api-timeline.ts'
+import type {
+  BrokenAudit,
+  CheckedArguments,
+  EntryView,
+  FoundView,
+  GivenAnswer,
+  NameOf,
+  NewSavedCall,
+  OperationView,
+  QuestionEnd,
+  QuestionView,
+  SavedCall,
+  SecretView,
   SettingsView,
   Started,
   SubscriptionView,
+  ToolView,
+  TourView,
 } from './api-views.ts'
 
+export type * from './api-chat.ts'
+export type * from './api-errors.ts'
+export type * from './api-policy.ts'
+export type * from './api-servers.ts'
+export type * from './api-timeline.ts'
 export type * from './api-views.ts'
 
-/** Every route: its parameters, its body, and the answer to a success. */
-export interface ConsoleApi {
+/** Routes for sessions, settings and secrets. */
+interface SessionRoutes {
   'POST /api/session': { body: { code: string }; result: { token: string; expiresInMs: number } }
   'DELETE /api/session': { result: null }
   'POST /api/session/codes': { result: { code: string; expiresInMs: number } }
   'GET /api/settings': { result: SettingsView }
+  'GET /api/secrets': { result: { secrets: readonly SecretView[] } }
+  'PUT /api/secrets/:name': { params: 'name'; body: { value: string }; result: null }
+  'DELETE /api/secrets/:name': { params: 'name'; result: null }
+  'GET /api/tour': { result: TourView }
+  'POST /api/tour/rogue': { result: TourView }
+  'POST /api/tour/rogue/turn': { result: TourView }
+  'DELETE /api/tour/rogue': { result: TourView }
+}
 
+/** Routes for servers. */
+interface ServerRoutes {
   'GET /api/servers': { result: { servers: readonly ServerView[] } }
   'POST /api/servers': { body: NewServer; result: { server: ServerView; movedSecrets: readonly string[] } }
+  'POST /api/servers/parse': {
+    body: { text: string }
+    result: { servers: readonly PastedServer[]; problems: readonly ConfigProblemView[] }
+  }
+  'POST /api/servers/paste': {
+    body: { text: string; ids?: readonly string[]; moveSecrets?: boolean }
+    result: { added: readonly string[]; problems: readonly ConfigProblemView[] }
+  }
+  'POST /api/servers/enable': { body: { ids: readonly string[]; id?: string }; result: Started }
   'GET /api/servers/:id': { params: 'id'; result: { server: ServerDetails } }
+  'PATCH /api/servers/:id': { params: 'id'; body: ChangedSettings; result: { server: ServerDetails; movedSecrets: readonly string[] } }
   'DELETE /api/servers/:id': { params: 'id'; result: null }
-  'POST /api/servers/:id/enable': { params: 'id'; result: Started }
+  'POST /api/servers/:id/enable': { params: 'id'; body: { choose?: boolean }; result: Started }
   'POST /api/servers/:id/disable': { params: 'id'; result: { server: ServerView } }
   'POST /api/servers/:id/restart': { params: 'id'; result: Started }
   'POST /api/servers/:id/approve': { params: 'id'; result: Started }
   'POST /api/servers/:id/login': { params: 'id'; result: Started }
   'POST /api/servers/:id/logout': { params: 'id'; result: Started }
+  'POST /api/servers/:id/doctor': { params: 'id'; result: Started }
+  'GET /api/servers/:id/read-only': { params: 'id'; result: { tools: readonly ReadOnlyToolView[] } }
+  'POST /api/servers/:id/read-only': {
+    params: 'id'
+    body: { tools: readonly string[]; isRevoked?: boolean }
+    result: { tools: readonly ReadOnlyToolView[] }
+  }
   'GET /api/servers/:id/log': { params: 'id'; query: { after?: number; limit?: number }; result: { entries: readonly LogEntry[] } }
   'GET /api/servers/:id/roots': { params: 'id'; result: { roots: readonly RootView[] } }
   'POST /api/servers/:id/roots': { params: 'id'; body: { folder: string }; result: Started }
   'DELETE /api/servers/:id/roots': { params: 'id'; query: { uri: string }; result: null }
 
-  'GET /api/import': {
-    result: { servers: readonly ImportableServer[]; problems: readonly { file: string; where: string; text: string }[] }
-  }
+  'GET /api/import': { result: { servers: readonly ImportableServer[]; problems: readonly ConfigProblemView[] } }
   'POST /api/import': {
     body: { ids: readonly string[]; moveSecrets?: boolean }
     result: { added: readonly string[]; updated: readonly string[] }
   }
+}
 
-  'GET /api/tools': { query: { server?: string }; result: { tools: readonly EntryView<Tool>[] } }
+/** Routes that list and use what servers offer. */
+interface UseRoutes {
+  'GET /api/tools': { query: { server?: string }; result: { tools: readonly ToolView[] } }
   'GET /api/prompts': { query: { server?: string }; result: { prompts: readonly EntryView<Prompt>[] } }
   'GET /api/resources': { query: { server?: string }; result: { resources: readonly EntryView<Resource>[] } }
   'GET /api/templates': { query: { server?: string }; result: { templates: readonly EntryView<ResourceTemplate>[] } }
-  'GET /api/search': { query: { q: string; limit?: number }; result: { tools: readonly FoundToolView[] } }
+  'GET /api/search': { query: { q: string; limit?: number }; result: { found: readonly FoundView[] } }
 
   'POST /api/tools/call': {
     body: { tool: NameOf; args?: Record<string, unknown>; id?: string; conversation?: string; timeoutMs?: number }
     result: Started
   }
+  'POST /api/tools/check': { body: { tool: NameOf; args: Record<string, unknown> }; result: CheckedArguments }
   'POST /api/resources/read': { body: { uri: string; id?: string; conversation?: string }; result: Started }
   'POST /api/prompts/get': {
     body: { prompt: NameOf; args?: Record<string, string>; id?: string; conversation?: string }
@@ -82,36 +135,93 @@ export interface ConsoleApi {
   'GET /api/operations': { result: { operations: readonly OperationView[] } }
   'GET /api/operations/:id': { params: 'id'; result: { operation: OperationView } }
   'DELETE /api/operations/:id': { params: 'id'; result: null }
+  'GET /api/calls/recent': { query: { limit?: number; server?: string }; result: { calls: readonly RecentCall[] } }
+  'GET /api/calls/saved': { result: { calls: readonly SavedCall[] } }
+  'POST /api/calls/saved': { body: NewSavedCall; result: { call: SavedCall } }
+  'PUT /api/calls/saved/:id': { params: 'id'; body: NewSavedCall; result: { call: SavedCall } }
+  'DELETE /api/calls/saved/:id': { params: 'id'; result: null }
+}
 
+/** Routes for questions, grants, the policy and the audit log. */
+interface ConsentRoutes {
   'GET /api/questions': { result: { questions: readonly QuestionView[] } }
   'GET /api/questions/:id': { params: 'id'; result: QuestionView }
   'POST /api/questions/:id/answer': { params: 'id'; body: GivenAnswer; result: null }
 
-  'GET /api/grants': { result: { grants: readonly Grant[] } }
+  'GET /api/grants': { result: { grants: readonly GrantView[] } }
   'DELETE /api/grants': { query: { server: string }; result: { revoked: number } }
   'DELETE /api/grants/:id': { params: 'id'; result: { revoked: number } }
 
   'GET /api/policy': { result: PolicyView }
+  'PUT /api/policy': { body: { text: string; version?: string }; result: PolicyView }
+  'POST /api/policy/preset': { body: { preset: Preset }; result: PolicyView }
   'POST /api/policy/lint': { body: { draft?: string }; result: { findings: readonly LintFinding[] } }
   'POST /api/policy/explain': { body: { tool: NameOf; args?: Record<string, unknown>; as?: 'person' | 'model' }; result: Explanation }
   'POST /api/policy/replay': { body: { draft?: string }; result: ReplayView }
+  /** How many actions of the log each rule in use matches, by id. */
+  'GET /api/policy/hits': { result: { hits: Readonly<Record<string, number>> } }
 
   'GET /api/audit': {
-    query: { before?: number; limit?: number; server?: string; action?: string; effect?: Effect; kind?: AuditRecord['kind'] }
+    query: { before?: number; limit?: number; server?: string; action?: string; effect?: Effect; kind?: AuditRecord['kind']; q?: string }
     result: AuditPage
   }
+  'GET /api/audit/export': { query: { after?: number }; result: AuditExport }
+  'GET /api/audit/:seq': { params: 'seq'; result: AuditDetails }
   'POST /api/audit/verify': { result: AuditVerdict }
+  'POST /api/audit/break-copy': { result: BrokenAudit }
+}
 
+/** Routes for chats. */
+interface ChatRoutes {
   'POST /api/chat': {
     body: { message: string; conversation?: string; model?: string; system?: string; id?: string }
     result: Started & { conversation: string }
   }
   'GET /api/conversations': { result: { conversations: readonly ConversationView[] } }
-  'GET /api/conversations/:id': { params: 'id'; result: { conversation: ConversationView; messages: ConversationRecord['messages'] } }
+  'GET /api/conversations/:id': { params: 'id'; result: ConversationDetails }
   'DELETE /api/conversations/:id': { params: 'id'; result: null }
-
-  'GET /api/secrets': { result: { names: readonly string[] } }
+  'GET /api/model-turns': { result: { turns: readonly ModelTurnView[] } }
+  'POST /api/model-turns/:id/answer': { params: 'id'; body: ModelTurnAnswer; result: null }
 }
+
+/** Routes for the timeline and for recordings. */
+interface TimelineRoutes {
+  'GET /api/timeline': {
+    query: {
+      before?: number
+      limit?: number
+      server?: string
+      method?: string
+      kind?: MessageKind
+      /** Only failed answers, or only messages with violations, or only answers that took at least `slowMs`. */
+      only?: 'failed' | 'violations' | 'slow'
+      slowMs?: number
+      /** Text in the method or the name. */
+      q?: string
+    }
+    result: TimelinePage
+  }
+  'GET /api/timeline/:seq': { params: 'seq'; result: { message: MessageDetails } }
+  'DELETE /api/timeline': { result: null }
+  'POST /api/timeline/transcript': { body: { server: string; from?: number; to?: number }; result: { text: string; messages: number } }
+
+  'GET /api/recordings': { result: { recordings: readonly RecordingView[] } }
+  'POST /api/recordings': { body: { servers?: readonly string[]; title?: string }; result: { recordings: readonly RecordingView[] } }
+  'POST /api/recordings/open': { body: { text: string; title?: string }; result: { recording: RecordingView } }
+  'POST /api/recordings/compare': { body: { before: string; after: string }; result: RecordingComparison }
+  'GET /api/recordings/:id': {
+    params: 'id'
+    query: { after?: number; limit?: number }
+    result: { recording: RecordingView; messages: readonly RecordedMessage[]; next?: number }
+  }
+  'GET /api/recordings/:id/text': { params: 'id'; result: { text: string } }
+  'POST /api/recordings/:id/stop': { params: 'id'; result: { recording: RecordingView } }
+  'POST /api/recordings/:id/replay': { params: 'id'; body: { server: string; calls?: boolean; id?: string }; result: Started }
+  'DELETE /api/recordings/:id': { params: 'id'; result: null }
+}
+
+/** Every route: its parameters, its body, and the answer to a success. */
+export interface ConsoleApi extends SessionRoutes, ServerRoutes, UseRoutes, ConsentRoutes, ChatRoutes, TimelineRoutes {}
 
 /** The name of a route: its method and its path. */
 export type RouteName = keyof ConsoleApi
@@ -137,6 +247,8 @@ export interface ConsoleEvents {
   /** Servers were added, removed, enabled or disabled. */
   servers: { ids: readonly string[] }
   health: { server: string; health: HealthView }
+  /** The first offering of a server is in use. */
+  enabled: EnabledOffering
   /** Definitions of a server wait for approval. */
   review: { server: string; items: number; isFirst: boolean }
   /** Lists changed: tools, prompts, resources or templates. */
@@ -149,8 +261,18 @@ export interface ConsoleEvents {
   operation: OperationView
   /** A part of a chat. */
   chat: { operation: string; conversation: string; part: ChatPartView }
+  /** A request to the person in place of a model waits, or no longer does. */
+  'model-turn': { id: string; isWaiting: boolean; operation?: string; conversation?: string }
   /** A subscribed resource changed. */
   resource: SubscriptionView
+  /** A step of a checkup is done. */
+  doctor: { operation: string; server: string; finding: DoctorFinding }
+  /** New messages, at most every 50 ms. If they are many, only the newest: `forgotten` says how many to fetch. */
+  messages: { messages: readonly MessageView[]; forgotten?: number }
+  /** A recording was started, stopped, stored or removed. */
+  recordings: { ids: readonly string[] }
+  /** The policy was changed in the console. */
+  policy: { preset: Preset }
   grants: { revoked: number }
   /** An event of the host that this page describes no further. */
   host: { kind: string }

@@ -6,12 +6,13 @@ import { Codes } from './access/codes.ts'
 import { Sessions } from './access/sessions.ts'
 import type { LogEntry } from './api.ts'
 import { type ConsoleAsker, consoleAsker } from './asker.ts'
-import { Conversations } from './conversations.ts'
+import { Conversations } from './chat/conversations.ts'
+import { ModelTurns } from './chat/model-turns.ts'
+import { ChatModels } from './chat/models.ts'
 import { EventLog } from './event-log.ts'
 import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
-import { type PolicyOptions, policyInUse } from './policy-in-use.ts'
 import { consoleRoutes } from './routes/index.ts'
 import type { ConsoleServices, ImportPlaces } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -26,8 +27,6 @@ export interface ConsoleOptions {
   asker?: ConsoleAsker
   /** The receiver of the host's events. Default: none; then there are no events of servers, and no logs. */
   feed?: ConsoleFeed
-  /** The policy that the host was created with. Default: no rules. */
-  policy?: PolicyOptions
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
   /** The folder with the built page. Default: a page that says that the page is not built. */
@@ -68,14 +67,16 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const limits = consoleLimits(options.limits)
   const events = new EventLog(limits)
   const sessions = new Sessions(limits, clock)
+  const modelTurns = new ModelTurns(events, limits)
   const services: ConsoleServices = {
     host,
     asker,
     feed,
-    policy: await policyInUse(options.policy ?? {}),
     events,
     operations: new Operations({ limits, events, onError }),
-    conversations: new Conversations(limits),
+    conversations: new Conversations(host, limits),
+    models: new ChatModels(host, modelTurns),
+    modelTurns,
     subscriptions: new Subscriptions(limits),
     sessions,
     codes: new Codes(limits, clock),
@@ -83,6 +84,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     imports: options.imports ?? {},
     clock,
     port: () => server.port,
+    onError,
   }
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
@@ -137,6 +139,10 @@ function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entr
       return entry && events.publish('log', { server: event.server, entry })
     case 'warning':
       return events.publish('warning', { text: event.text, ...(event.server !== undefined && { server: event.server }) })
+    case 'enabled': {
+      const { kind: _, ...offering } = event
+      return events.publish('enabled', offering)
+    }
     default:
       return events.publish('host', event as { kind: string })
   }

@@ -40,8 +40,10 @@ export interface ConsoleLimits {
   maxResultBytes: number
   /** Subscriptions to resources at the same time (429). */
   maxSubscriptions: number
-  /** Conversations at the same time (429). */
+  /** Conversations that are open at the same time. A further one closes the one that was idle longest; 429 if all are answered. */
   maxConversations: number
+  /** Requests that wait for the person in place of a model. A further one fails. */
+  maxModelTurns: number
   /** Records in one page of the audit log, and decisions in one answer of a replay. */
   maxRecords: number
 }
@@ -67,6 +69,7 @@ export const DEFAULT_CONSOLE_LIMITS: ConsoleLimits = {
   maxResultBytes: 64 * 1024 * 1024,
   maxSubscriptions: 100,
   maxConversations: 50,
+  maxModelTurns: 32,
   maxRecords: 1_000,
 }
 

@@ -5,22 +5,24 @@ import type { Host } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { ConsoleAsker } from './asker.ts'
-import type { Conversations } from './conversations.ts'
+import type { Conversations } from './chat/conversations.ts'
+import type { ModelTurns } from './chat/model-turns.ts'
+import type { ChatModels } from './chat/models.ts'
 import type { EventLog } from './event-log.ts'
 import type { ConsoleFeed } from './feed.ts'
 import type { ConsoleLimits } from './limits.ts'
 import type { Operations } from './operations.ts'
-import type { PolicyInUse } from './policy-in-use.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 export interface ConsoleServices {
   host: Host
   asker: ConsoleAsker
   feed: ConsoleFeed
-  policy: PolicyInUse
   events: EventLog
   operations: Operations
   conversations: Conversations
+  models: ChatModels
+  modelTurns: ModelTurns
   subscriptions: Subscriptions
   sessions: Sessions
   codes: Codes
@@ -29,6 +31,8 @@ export interface ConsoleServices {
   imports: ImportPlaces
   clock: Clock
   port(): number
+  /** Receives unexpected errors, which pages do not see. */
+  onError(error: unknown): void
 }
 
 /** Where the configuration files of other clients are. */

@@ -1,8 +1,8 @@
 /** Servers as pages see them: without secrets. */
 
 import type { Clock } from '../base/clock.ts'
-import { type Health, type Host, McpError, type ServerSpec, withoutPlainSecrets } from '../host/index.ts'
-import type { HealthView, ServerDetails, ServerView, TransportView } from './api.ts'
+import { type Health, type Host, McpError, type ServerSpec, serverFile, withoutPlainSecrets } from '../host/index.ts'
+import type { ConfigProblemView, HealthView, ServerDetails, ServerFacts, ServerSettings, ServerView, TransportView } from './api.ts'
 
 /** @throws McpError ERR_SERVER_UNKNOWN */
 export function specOf(host: Host, id: string): ServerSpec {
@@ -26,7 +26,7 @@ export function healthView(health: Health | undefined, clock: Clock): HealthView
 
 export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerView {
   const { id, title, tier, isDisabled, provenance, labels = [] } = spec
-  const health = host.health()[id]
+  const revision = host.connection(id)?.revision
   const own = ({ server }: { server: string }): boolean => server === id
   return {
     id,
@@ -36,7 +36,8 @@ export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerVi
     isEnabled: isDisabled !== true,
     from: provenance,
     labels,
-    health: healthView(health, clock),
+    health: healthView(host.health()[id], clock),
+    ...(revision !== undefined && { revision }),
     counts: {
       tools: host.tools().filter(own).length,
       prompts: host.prompts().filter(own).length,
@@ -48,12 +49,41 @@ export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerVi
 }
 
 export async function serverDetails(host: Host, id: string, clock: Clock): Promise<ServerDetails> {
+  const spec = specOf(host, id)
   const review = host.review(id)
+  const facts = factsView(host, id)
+  const { servers } = await serverFile(host.folder).list()
   return {
-    ...serverView(host, specOf(host, id), clock),
+    ...serverView(host, spec, clock),
+    ...(facts && { facts }),
     ...(review && { review }),
+    notOffered: host.notOffered(id),
     roots: host.rootsOf(id),
     budget: await host.budgetLeft(id),
+    settings: settingsView(spec),
+    isStored: servers.some((stored) => stored.id === id),
+  }
+}
+
+function factsView(host: Host, id: string): ServerFacts | undefined {
+  const connection = host.connection(id)
+  if (!connection) return undefined
+  const { instructions, capabilities, ...facts } = connection
+  return { ...facts, capabilities: { ...capabilities }, ...(instructions !== undefined && { instructions }) }
+}
+
+function settingsView(spec: ServerSpec): ServerSettings {
+  const { title, tier, labels = [], timeoutMs, roots = [] } = spec
+  const { transport } = withoutPlainSecrets(spec)
+  return {
+    ...(title !== undefined && { title }),
+    tier,
+    labels,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(transport.type === 'stdio' && { command: transport.command, args: transport.args, env: transport.env }),
+    ...(transport.type === 'stdio' && transport.cwd !== undefined && { cwd: transport.cwd }),
+    ...(transport.type === 'http' && { url: transport.url, headers: transport.headers }),
+    roots,
   }
 }
 
@@ -71,3 +101,6 @@ export function transportView(spec: ServerSpec): TransportView {
       return { type: 'memory' }
   }
 }
+
+export const problemViews = (problems: readonly ConfigProblemView[]): ConfigProblemView[] =>
+  problems.map(({ file, where, text }) => ({ file, where, text }))

@@ -12,6 +12,7 @@ import type { OtherName } from './approval/name-warnings.ts'
 import { ReviewQueue } from './approval/review-queue.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { ToolSearch } from './catalog/search.ts'
+import { EntrySearch } from './catalog/search-all.ts'
 import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { serverFile } from './config/server-file.ts'
@@ -25,7 +26,7 @@ import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostLimits, type HostOption
 import { RootConsent } from './roots/root-consent.ts'
 import { type Broker, createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
-import { redactEvent, redactingAsker } from './secrets/redact-output.ts'
+import { redactEvent, redactingAsker, redactValue } from './secrets/redact-output.ts'
 import { redactor as createRedactor, type Redactor } from './secrets/redactor.ts'
 import { Fleet } from './servers/fleet.ts'
 import { agreeToLogin, askForInput } from './servers/host-questions.ts'
@@ -34,8 +35,10 @@ import { FIXED_SUPERVISION_LIMITS } from './servers/limits.ts'
 import { deferredLogin, Logins, needsLogin } from './servers/login.ts'
 import { samplingGate } from './servers/sampling-gate.ts'
 import { answersFor } from './servers/server-answers.ts'
-import { createConsent, openPolicy } from './setup/create-consent.ts'
+import { TrafficLog } from './servers/traffic.ts'
+import { createConsent } from './setup/create-consent.ts'
 import { samplingLimits } from './setup/derived-limits.ts'
+import { openPolicy } from './setup/host-policy.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
@@ -74,11 +77,13 @@ interface Settings {
   asker: Asker | undefined
   emit(event: HostEvent): void
   warn(text: string, server?: string): void
+  /** Undefined: no one looks at messages. */
+  traffic: TrafficLog | undefined
   openUrl(url: string, purpose: 'login' | 'page'): void | Promise<void>
 }
 
 function readSettings(options: HostOptions): Settings {
-  const { onEvent = () => {}, ask } = options
+  const { onEvent = () => {}, onTraffic, ask } = options
   const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
   const redactor = createRedactor([])
   const emit = (event: HostEvent): void => onEvent(redactEvent(event, redactor))
@@ -92,6 +97,7 @@ function readSettings(options: HostOptions): Settings {
     redactor,
     asker: ask && redactingAsker(ask, redactor),
     emit,
+    traffic: onTraffic && new TrafficLog((traffic) => onTraffic(redactValue(traffic, redactor))),
     warn: (text, server) => emit({ kind: 'warning', text, ...(server !== undefined && { server }) }),
     openUrl: options.openUrl ?? (async (url) => (await import('../auth/client/login/node/browser.ts')).openBrowser(url)),
   }
@@ -158,7 +164,18 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
   const broker = createSampling(settings, consent, fleet)
   const { passphrase, keychain } = options
   const logins = new Logins(fileTokenStore({ folder: join(consent.folder, STORAGE_PATHS.tokens), passphrase, keychain, onWarning: warn }))
-  const services: HostServices = { ...consent, fleet, catalog, search, reviews, roots, models, broker, logins }
+  const services: HostServices = {
+    ...consent,
+    fleet,
+    catalog,
+    search,
+    entrySearch: new EntrySearch(catalog, search),
+    reviews,
+    roots,
+    models,
+    broker,
+    logins,
+  }
   return services
 }
 
@@ -226,6 +243,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
       clock,
       onHealth: (health) => emit({ kind: 'health', server: spec.id, health }),
       onLog: (log) => emit({ kind: 'log', server: spec.id, log }),
+      traffic: settings.traffic,
       onWarning: (text) => warn(text, spec.id),
       info: options.info,
       limits: { ...limits.server, ...FIXED_SUPERVISION_LIMITS },

@@ -15,6 +15,7 @@ import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
 import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from './approval/read-only.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import type { FoundTool } from './catalog/search.ts'
+import type { FoundEntry } from './catalog/search-all.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
 import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
@@ -23,13 +24,15 @@ import type { Model } from './language-models/language-model.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
+import type { ServerConnection } from './model/traffic.ts'
 import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import type { DirectConnection } from './servers/hosted-server.ts'
 import { chatLimits } from './setup/derived-limits.ts'
-import { enableServer } from './setup/enable-server.ts'
+import { type EnableOptions, enableServer } from './setup/enable-server.ts'
+import type { HostPolicy } from './setup/host-policy.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
 import { replaceServers } from './setup/replace-servers.ts'
@@ -59,6 +62,11 @@ export class Host {
     return this.#services.folder
   }
 
+  /** The folder that grants for a project belong to. */
+  get project(): string {
+    return this.#services.project
+  }
+
   /** The grants of the person. */
   get grants(): HostStorage['grants'] {
     return this.#services.grants
@@ -82,6 +90,11 @@ export class Host {
   /** The models that chats and sampling use. */
   get models(): readonly Model[] {
     return this.#services.models
+  }
+
+  /** The policy in force. */
+  get policy(): HostPolicy {
+    return this.#services.policy
   }
 
   /**
@@ -154,13 +167,31 @@ export class Host {
   }
 
   /**
+   * Ends a server and starts it again. Resolves with the outcome.
+   * @example
+   * const { state } = await host.restart('notes')
+   */
+  restart(server: string): Promise<Health> {
+    return this.#services.fleet.get(server).restart()
+  }
+
+  /**
+   * What a server said in the handshake, and how it is connected. Undefined while it is not.
+   * @example
+   * console.log(host.connection('notes')?.revision)
+   */
+  connection(server: string): ServerConnection | undefined {
+    return this.#services.fleet.get(server).connection
+  }
+
+  /**
    * Starts a server now. Asks the person if they have not agreed to it yet, also after a No. Resolves when its offering is in use.
    * @throws McpError ERR_DENIED if the person says no, ERR_CONSENT if there is no one to ask, ERR_SERVER_DOWN if it does not start
    * @example
    * await host.enable('files')
    */
-  enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    return enableServer(this.#services, server, options.signal)
+  enable(server: string, options: EnableOptions = {}): Promise<void> {
+    return enableServer(this.#services, server, options)
   }
 
   /**
@@ -255,6 +286,15 @@ export class Host {
    */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
     return this.#services.search.search(query, options)
+  }
+
+  /**
+   * Searches the tools, prompts, resources and templates of all servers by words.
+   * @example
+   * for (const { entry } of host.find('open issues')) console.log(entry.kind, entry.exposed)
+   */
+  find(query: string, options: { limit?: number } = {}): FoundEntry[] {
+    return this.#services.entrySearch.search(query, options)
   }
 
   /**

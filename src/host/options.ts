@@ -17,6 +17,7 @@ import type { HostEvent } from './model/event.ts'
 import type { Asker } from './model/question.ts'
 import type { Preset } from './model/rule.ts'
 import type { ServerSpec } from './model/server-spec.ts'
+import type { HostTraffic } from './model/traffic.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
@@ -80,6 +81,8 @@ export interface HostOptions {
   clock?: Clock
   /** Called for changes of servers and of the catalog, for reviews, logs and warnings. */
   onEvent?(event: HostEvent): void
+  /** Called with every message of every connection, for people who look. Default: messages are not reported. */
+  onTraffic?(traffic: HostTraffic): void
 }
 
 /** Options for actions of a model or of the person. */

@@ -54,6 +54,10 @@ class ProcessLink implements Link {
     child.stdout.on('error', () => {})
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   start(receiver: LinkReceiver): void {
     this.#receiver = receiver
     const maxLineBytes = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES

@@ -1,6 +1,7 @@
 /** The routes of a console for chats and conversations. */
 
 import { describe, expect, test } from 'vitest'
+import { createConsole } from '../../src/console/index.ts'
 import type { Model } from '../../src/host/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { until } from '../support/until.ts'
@@ -98,18 +99,75 @@ describe('a chat', () => {
   test.each([
     [{}, 400, 'message'],
     [{ message: '' }, 400, 'message'],
-    [{ message: 'x', model: 'other' }, 400, 'model: expected one of saying, got "other"'],
+    [{ message: 'x', model: 'other' }, 400, 'model: expected one of saying, scripted, person, got "other"'],
   ])('the message %j is refused with %i', async (body, status, message) => {
     const { page } = await withModel(saying())
     expect(await page.fails('POST /api/chat', { body })).toMatchObject({ status, message: expect.stringContaining(message) })
     expect((await page.get('GET /api/conversations')).conversations).toEqual([])
   })
 
-  test('without a model a chat is refused', async () => {
+  test('without a model of the host, the scripted one and the person can answer', async () => {
     const { console } = await opened({ host: { servers: {} } })
     const page = await Page.open(console)
-    expect(await page.fails('POST /api/chat', { body: { message: 'x' } })).toMatchObject({ status: 409, code: 'ERR_MODEL' })
-    expect((await page.get('GET /api/settings')).models).toEqual([])
+    expect((await page.get('GET /api/settings')).models).toMatchObject([
+      { id: 'scripted', kind: 'scripted' },
+      { id: 'person', kind: 'person' },
+    ])
+    expect(await page.run('POST /api/chat', { message: 'Hello' })).toMatchObject({ state: 'done' })
+  })
+
+  test('the person answers in place of a model, with a call first', async () => {
+    const { page } = await withModel(saying('not me'))
+    const events = await page.events()
+    const { operation, conversation } = await page.get('POST /api/chat', { message: 'What is open?', model: 'person' })
+    const first = await event(events, 'model-turn')
+    expect(first).toMatchObject({ isWaiting: true, operation: operation.id, conversation })
+    const { turns } = await page.get('GET /api/model-turns')
+    expect(turns).toMatchObject([{ id: first.id, request: { messages: [{ role: 'user' }] } }])
+    expect(turns[0].request.tools.length).toBeGreaterThan(3)
+    expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: {} })).status).toBe(400)
+    await page.get(`POST /api/model-turns/${first.id}/answer`, { text: 'I look.', calls: [{ name: 'notes__search', args: { query: 'x' } }] })
+    expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: { text: 'again' } })).status).toBe(404)
+    expect(await event(events, 'chat', ({ part }) => part.type === 'tool-call')).toMatchObject({ part: { name: 'notes__search' } })
+    const { id } = await event(events, 'question')
+    await page.get(`POST /api/questions/${id}/answer`, { kind: 'allow', scope: 'once' })
+    const next = await event(events, 'model-turn', ({ isWaiting }) => isWaiting)
+    await page.get(`POST /api/model-turns/${next.id}/answer`, { text: 'Nothing is open.' })
+    expect(await page.ended(operation.id)).toMatchObject({ state: 'done' })
+    const { messages, context } = await page.get(`GET /api/conversations/${conversation}`)
+    expect(JSON.stringify(messages.at(-1))).toContain('Nothing is open.')
+    expect(context).toMatchObject([{ label: 'private:notes' }])
+  })
+
+  test('a stopped chat withdraws the request to the person, and only so many wait', async () => {
+    const { page } = await withModel(saying('not me'), { limits: { maxModelTurns: 1 } })
+    const { operation } = await page.get('POST /api/chat', { message: 'One', model: 'person' })
+    await until(async () => (await page.get('GET /api/model-turns')).turns.length === 1)
+    expect(await page.run('POST /api/chat', { message: 'Two', model: 'person' })).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringContaining('(maxModelTurns)') },
+    })
+    await page.get(`DELETE /api/operations/${operation.id}`)
+    await until(async () => (await page.get('GET /api/model-turns')).turns.length === 0)
+  })
+
+  test('a conversation is stored, and can be continued in another console', async () => {
+    const { page, host } = await withModel(saying('Hello'))
+    const { result } = await page.run('POST /api/chat', { message: 'Good morning' })
+    const { conversations } = await host.conversations.list()
+    expect(conversations).toMatchObject([{ title: 'Good morning', turns: 1 }])
+    const other = await createConsole(host)
+    try {
+      const window = await Page.open(other)
+      const [stored] = (await window.get('GET /api/conversations')).conversations
+      expect(stored).toMatchObject({ title: 'Good morning', isOpen: false })
+      await window.run('POST /api/chat', { message: 'And now?', conversation: stored.id })
+      expect((await window.get(`GET /api/conversations/${stored.id}`)).messages).toHaveLength(4)
+      expect((await window.get('GET /api/conversations')).conversations).toMatchObject([{ id: stored.id, isOpen: true, turns: 2 }])
+    } finally {
+      await other.close()
+    }
+    expect(result.conversation).not.toBe('')
   })
 
   test('there are only so many conversations, and a refused chat leaves none', async () => {
@@ -120,14 +178,18 @@ describe('a chat', () => {
       message: expect.stringContaining('(maxOperations)'),
     })
     expect((await page.get('GET /api/conversations')).conversations).toHaveLength(1)
-    const { page: other } = await withModel(saying('Hi'), { limits: { maxConversations: 1 } })
-    const { result } = await other.run('POST /api/chat', { message: 'One' })
-    expect(await other.fails('POST /api/chat', { body: { message: 'Two' } })).toMatchObject({
+    const { page: other } = await withModel([saying('Hi'), hanging], { limits: { maxConversations: 1 } })
+    await other.run('POST /api/chat', { message: 'One' })
+    // The first one is stored, and makes room.
+    await other.get('POST /api/chat', { message: 'Two', model: 'hanging' })
+    expect((await other.get('GET /api/conversations')).conversations).toMatchObject([
+      { title: 'Two', isOpen: true },
+      { title: 'One', isOpen: false },
+    ])
+    expect(await other.fails('POST /api/chat', { body: { message: 'Three' } })).toMatchObject({
       status: 429,
       message: expect.stringContaining('(maxConversations)'),
     })
-    await other.get(`DELETE /api/conversations/${result.conversation}`)
-    await until(async () => (await other.send('POST /api/chat', { body: { message: 'Two' } })).status === 202)
   })
 })
 

@@ -42,7 +42,6 @@ export function consoles() {
     const console = await createConsole(host, {
       asker,
       feed,
-      policy: { policy: options.host?.policy ?? policy },
       onError: (error) => errors.push(error),
       ...options.console,
     })

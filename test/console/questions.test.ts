@@ -85,10 +85,10 @@ describe('a question', () => {
         }),
     }
     const asker = consoleAsker()
-    const { console } = await opened({ host: { ask: firstOf(terminal, asker), policy: { session: APPROVED } }, console: { asker } })
+    const { console, host } = await opened({ host: { ask: firstOf(terminal, asker), policy: { session: APPROVED } }, console: { asker } })
+    await host.settled()
     const page = await Page.open(console)
     const events = await page.events()
-    await until(async () => (await page.get('GET /api/tools')).tools.length > 3)
     const { operation } = await page.get('POST /api/tools/call', ROLLBACK)
     const id = await waiting(page, 'tool.call')
     answerAtTerminal?.({ kind: 'deny', feedback: 'Not from here' })

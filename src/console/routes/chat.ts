@@ -1,9 +1,9 @@
 /** Routes for chats and conversations. */
 
 import { randomUUID } from 'node:crypto'
-import type { ChatPart, Host, Model } from '../../host/index.ts'
+import type { ChatPart } from '../../host/index.ts'
 import type { ChatPartView, OperationResults } from '../api.ts'
-import { ApiError, errorReply, invalid } from '../errors.ts'
+import { errorReply } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { OPERATION_ID } from './use.ts'
@@ -18,13 +18,19 @@ const MESSAGE = input({
   'id?': OPERATION_ID,
 })
 
-export function chatRoutes({ host, operations, conversations, events }: ConsoleServices): Route[] {
+const CALL = {
+  type: 'object',
+  properties: { name: TEXT, args: { type: 'object' } },
+  required: ['name'],
+  additionalProperties: false,
+}
+
+export function chatRoutes({ host, operations, conversations, models, modelTurns, events, onError }: ConsoleServices): Route[] {
   return [
-    route('POST /api/chat', { body: MESSAGE, status: 202 }, ({ body }) => {
-      const { message, model: wanted, system, id: operationId = randomUUID() } = body
-      const model = modelOf(host, wanted)
-      const conversation = conversations.begin(body.conversation, message, operationId)
-      const { id } = conversation
+    route('POST /api/chat', { body: MESSAGE, status: 202 }, async ({ body }) => {
+      const { message, system, id: operationId = randomUUID() } = body
+      const wanted = models.check(body.model)
+      const { id, conversation } = await conversations.begin(body.conversation, message, operationId)
       const say = (part: ChatPartView): void =>
         events.publish('chat', { operation: operationId, conversation: id, part }, { operation: operationId, conversation: id })
       try {
@@ -34,38 +40,43 @@ export function chatRoutes({ host, operations, conversations, events }: ConsoleS
           id: operationId,
           run: async ({ signal }) => {
             try {
+              const model = await models.open(wanted, { operation: operationId, conversation: id })
               const parts = host.chat(message, { conversation, model, signal, ...(system !== undefined && { system }) })
               return { conversation: id, ...(await told(parts, say, signal)) }
             } finally {
-              conversations.end(conversation)
+              // A conversation that cannot be stored still goes on.
+              await conversations.end(id).catch(onError)
             }
           },
         })
         return { operation, conversation: id }
       } catch (error) {
         // It was not started: the id is in use, or too many run.
-        conversations.end(conversation)
-        if (body.conversation === undefined) conversations.remove(id)
+        await conversations.end(id)
+        if (body.conversation === undefined) await conversations.remove(id)
         throw error
       }
     }),
-    route('GET /api/conversations', {}, () => ({ conversations: conversations.list() })),
-    route('GET /api/conversations/:id', {}, ({ params: { id } }) => ({
-      conversation: conversations.view(id),
-      messages: conversations.get(id).messages,
+    route('GET /api/conversations', {}, async () => ({ conversations: await conversations.list() })),
+    route('GET /api/conversations/:id', {}, async ({ params: { id } }) => ({
+      conversation: await conversations.view(id),
+      messages: (await conversations.get(id)).messages,
+      context: await conversations.context(id),
     })),
     route('DELETE /api/conversations/:id', {}, async ({ params: { id } }) => {
-      await host.endConversation(conversations.remove(id))
+      await conversations.remove(id)
       return null
     }),
+    route('GET /api/model-turns', {}, () => ({ turns: modelTurns.list() })),
+    route(
+      'POST /api/model-turns/:id/answer',
+      { body: input({ 'text?': TEXT, 'calls?': { type: 'array', items: CALL } }) },
+      ({ params: { id }, body }) => {
+        modelTurns.answer(id, body)
+        return null
+      },
+    ),
   ]
-}
-
-function modelOf({ models }: Host, wanted: string | undefined): Model {
-  const model = wanted === undefined ? models[0] : models.find(({ id }) => id === wanted)
-  if (model) return model
-  if (models.length === 0) throw new ApiError(409, 'ERR_MODEL', 'This host has no model to chat with')
-  throw invalid(`model: expected one of ${models.map(({ id }) => id).join(', ')}, got ${JSON.stringify(wanted)}`)
 }
 
 /** Passes on all parts. Rejects if the turn failed or was stopped. */

@@ -1,11 +1,21 @@
 /** Routes for questions that wait, and for grants. */
 
 import { isObject } from '../../base/json.ts'
-import { type Answer, argumentChecker, checkForm, describeQuestion, foldedOf, type Question } from '../../host/index.ts'
+import {
+  type Answer,
+  answerChoices,
+  argumentChecker,
+  checkForm,
+  describeQuestion,
+  foldedOf,
+  type Question,
+  summaryOf,
+} from '../../host/index.ts'
 import type { GivenAnswer, QuestionView } from '../api.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { grantView } from '../words/grant-text.ts'
 
 const ANSWER = input({
   kind: { enum: ['allow', 'deny', 'cancel'] },
@@ -25,7 +35,9 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
     asker.answer(id, answer)
     return null
   }),
-  route('GET /api/grants', {}, async () => ({ grants: await host.grants.list() })),
+  route('GET /api/grants', {}, async () => ({
+    grants: (await host.grants.list()).map((grant) => grantView(grant, Date.now())),
+  })),
   route('DELETE /api/grants', { query: input({ server: { type: 'string' } }) }, async ({ query: { server } }) => {
     const revoked = await host.grants.revoke({ server })
     events.publish('grants', { revoked })
@@ -41,6 +53,8 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
 
 const viewOf = (question: Question, isWhole = false): QuestionView => ({
   question,
+  summary: summaryOf(question),
+  choices: answerChoices(question),
   lines: describeQuestion(question, { isWhole }),
   folded: isWhole ? 0 : foldedOf(question),
 })

@@ -2,9 +2,10 @@
 
 import type { ConsoleServices } from '../services.ts'
 import type { Route } from '../web/router.ts'
+import { addServerRoutes } from './add-server.ts'
+import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { consentRoutes } from './consent.ts'
-import { importRoutes } from './import.ts'
 import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
@@ -14,10 +15,11 @@ import { useRoutes } from './use.ts'
 export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...sessionRoutes(services),
   ...serverRoutes(services),
-  ...importRoutes(services),
+  ...addServerRoutes(services),
   ...offeringRoutes(services),
   ...useRoutes(services),
   ...consentRoutes(services),
   ...policyRoutes(services),
+  ...auditRoutes(services),
   ...chatRoutes(services),
 ]

@@ -1,13 +1,16 @@
 /** Routes for what servers offer: lists and search. */
 
-import type { EntryView } from '../api.ts'
+import { argumentChecker, type Host } from '../../host/index.ts'
+import type { EntryView, FoundView, NameOf, ToolView } from '../api.ts'
+import { notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { NAME } from './use.ts'
 
 const OF_SERVER = input({ 'server?': { type: 'string' } })
 
 export const offeringRoutes = ({ host }: ConsoleServices): Route[] => [
-  route('GET /api/tools', { query: OF_SERVER }, ({ query }) => ({ tools: entries(host.tools(), query.server) })),
+  route('GET /api/tools', { query: OF_SERVER }, ({ query }) => ({ tools: toolViews(host, query.server) })),
   route('GET /api/prompts', { query: OF_SERVER }, ({ query }) => ({ prompts: entries(host.prompts(), query.server) })),
   route('GET /api/resources', { query: OF_SERVER }, ({ query }) => ({ resources: entries(host.resources(), query.server) })),
   route('GET /api/templates', { query: OF_SERVER }, ({ query }) => ({ templates: entries(host.templates(), query.server) })),
@@ -15,10 +18,35 @@ export const offeringRoutes = ({ host }: ConsoleServices): Route[] => [
     'GET /api/search',
     { query: input({ q: { type: 'string' }, 'limit?': { type: 'integer', minimum: 1, maximum: 50 } }) },
     ({ query: { q, limit } }) => ({
-      tools: host.search(q, limit === undefined ? {} : { limit }).map(({ entry, score }) => ({ ...viewOf(entry), score })),
+      found: host.find(q, limit === undefined ? {} : { limit }).map(({ entry, score }) => ({ ...entry, score }) as FoundView),
     }),
   ),
+  route('POST /api/tools/check', { body: input({ tool: NAME, args: { type: 'object' } }) }, async ({ body: { tool, args } }) => {
+    const fault = (await argumentChecker(toolNamed(host, tool)))(args)
+    return fault === undefined ? {} : { fault }
+  }),
 ]
+
+function toolNamed(host: Host, wanted: NameOf): ToolView['definition'] {
+  const found = host
+    .tools()
+    .find(({ exposed, server, definition }) =>
+      typeof wanted === 'string' ? exposed === wanted : server === wanted.server && definition.name === wanted.name,
+    )
+  if (!found) throw notFound(`There is no tool ${JSON.stringify(wanted)} in use`)
+  return found.definition
+}
+
+function toolViews(host: Host, server: string | undefined): ToolView[] {
+  const shown = entries(host.tools(), server)
+  const accepted = new Map(
+    [...new Set(shown.map((entry) => entry.server))].map((id) => [
+      id,
+      new Set(host.readOnlyTools(id).flatMap(({ name, isAccepted }) => (isAccepted ? [name] : []))),
+    ]),
+  )
+  return shown.map((entry) => ({ ...entry, isReadOnlyAccepted: accepted.get(entry.server)?.has(entry.definition.name) === true }))
+}
 
 const viewOf = <T>({ exposed, server, definition }: EntryView<T>): EntryView<T> => ({ exposed, server, definition })
 

@@ -1,80 +1,85 @@
-/** Routes for the policy and the audit log. */
+/** Routes for the policy: rules, presets, drafts, and what they decide. */
 
 import { join } from 'node:path'
 import {
-  ACTION_KINDS,
-  type AuditFilter,
   type AuditRecord,
+  type CompiledPolicy,
   type DecisionRecord,
   type Host,
   lintPolicy,
+  McpError,
+  matchingRules,
+  PRESETS,
   type Replayed,
   readAudit,
   replayDecisions,
   STORAGE_PATHS,
-  verifyAudit,
 } from '../../host/index.ts'
-import type { ReplayView } from '../api.ts'
-import type { PolicyInUse } from '../policy-in-use.ts'
+import type { PolicyFileView, PolicyView, PresetView, ReplayView } from '../api.ts'
+import { conflict } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { ruleViews } from '../words/rule-text.ts'
 import { NAME } from './use.ts'
 
 const DRAFT = input({ 'draft?': { type: 'string' } })
 
-const RECORD_KINDS = ['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered']
-
-/** Records of one page, where the page gives no limit. */
-const RECORDS = 100
-
-export function policyRoutes({ host, policy, limits }: ConsoleServices): Route[] {
+export function policyRoutes({ host, events, limits }: ConsoleServices): Route[] {
   const folder = join(host.folder, STORAGE_PATHS.audit)
+  const changed = async (): Promise<PolicyView> => {
+    events.publish('policy', { preset: host.policy.current().preset })
+    return policyView(host)
+  }
   return [
-    route('GET /api/policy', {}, () => {
-      const { layers, roots, isBypassing = false } = policy.current.policy
-      return { layers, roots, isBypassing }
+    route('GET /api/policy', {}, () => policyView(host)),
+    route('PUT /api/policy', { body: input({ text: { type: 'string' }, 'version?': { type: 'string' } }) }, async ({ body }) => {
+      if (body.version !== undefined && (await host.policy.read()).version !== body.version)
+        throw conflict('The policy file was changed meanwhile: read it again')
+      await host.policy.write(body.text, body.version)
+      return changed()
     }),
-    route('POST /api/policy/lint', { body: DRAFT }, async ({ body }) => ({
-      findings: lintPolicy(await policy.withDraft(body.draft), knownNames(host)),
+    route('POST /api/policy/preset', { body: input({ preset: { enum: PRESETS } }) }, async ({ body: { preset } }) => {
+      await host.policy.usePreset(preset)
+      return changed()
+    }),
+    route('POST /api/policy/lint', { body: DRAFT }, async ({ body: { draft } }) => ({
+      findings: lintPolicy(await withDraft(host, draft), knownNames(host)),
     })),
     route(
       'POST /api/policy/explain',
       { body: input({ tool: NAME, 'args?': { type: 'object' }, 'as?': { enum: ['person', 'model'] } }) },
       ({ body: { tool, args = {}, as = 'model' } }) => host.explain(tool, args, { as }),
     ),
-    route('POST /api/policy/replay', { body: DRAFT }, ({ body, signal }) =>
-      replay(folder, policy, body.draft, { maxRecords: limits.maxRecords, signal }),
+    route('POST /api/policy/replay', { body: DRAFT }, async ({ body: { draft }, signal }) =>
+      replay(folder, await withDraft(host, draft), { maxRecords: limits.maxRecords, signal }),
     ),
-    route(
-      'GET /api/audit',
-      {
-        query: input({
-          'before?': { type: 'integer', minimum: 1 },
-          'limit?': { type: 'integer', minimum: 1, maximum: limits.maxRecords },
-          'server?': { type: 'string' },
-          'action?': { enum: ACTION_KINDS },
-          'effect?': { enum: ['allow', 'ask', 'quarantine', 'deny'] },
-          'kind?': { enum: RECORD_KINDS },
-        }),
-      },
-      async ({ query: { before = Number.POSITIVE_INFINITY, limit = RECORDS, kind, ...filter }, signal }) => {
-        const wanted = { ...filter, ...(kind !== undefined && { kinds: [kind] }) } as AuditFilter
-        const newest: AuditRecord[] = []
-        let hasOlder = false
-        for await (const record of readAudit(folder, wanted)) {
-          signal.throwIfAborted()
-          if (record.seq >= before) break
-          newest.push(record)
-          if (newest.length > limit * 2) newest.splice(0, newest.length - limit)
-          hasOlder ||= newest.length > limit
-        }
-        const records = newest.slice(-limit).reverse()
-        const next = hasOlder ? records.at(-1)?.seq : undefined
-        return { records, ...(next !== undefined && { next }) }
-      },
-    ),
-    route('POST /api/audit/verify', {}, () => verifyAudit(folder)),
+    route('GET /api/policy/hits', {}, async ({ signal }) => ({ hits: await hitsIn(folder, host.policy.current(), signal) })),
   ]
+}
+
+const withDraft = async (host: Host, draft: string | undefined): Promise<CompiledPolicy> =>
+  draft === undefined ? host.policy.current() : host.policy.draft(draft)
+
+const PRESET_VIEWS: readonly PresetView[] = [
+  { id: 'cautious', text: 'Every call of a model is asked about, and so is the first offering of a server.' },
+  { id: 'balanced', text: 'Calls of tools that you accepted as read-only are not asked about, unless private data would leave.' },
+  { id: 'trusting', text: 'Calls of trusted servers are not asked about, unless they are destructive or leave this computer.' },
+]
+
+async function policyView(host: Host): Promise<PolicyView> {
+  const { policy, preset } = host.policy.current()
+  const { layers, roots, isBypassing = false } = policy
+  const file = host.policy.file === undefined ? undefined : await fileView(host, host.policy.file)
+  return { layers, rules: ruleViews(layers), preset, presets: PRESET_VIEWS, ...(file && { file }), roots, isBypassing }
+}
+
+async function fileView(host: Host, path: string): Promise<PolicyFileView> {
+  const { text, version } = await host.policy.read()
+  const problem = await host.policy.draft(text === '' ? 'rules: []' : text).then(
+    () => undefined,
+    (error: unknown) => (error instanceof McpError ? error.message : undefined),
+  )
+  return { path, text, version, ...(problem !== undefined && { problem }) }
 }
 
 /** The servers, and the names of everything that was approved of each. Without servers every name would be unknown. */
@@ -88,11 +93,9 @@ function knownNames(host: Host): Record<string, string[]> | undefined {
 
 async function replay(
   folder: string,
-  policy: PolicyInUse,
-  draft: string | undefined,
+  compiled: CompiledPolicy,
   { maxRecords, signal }: { maxRecords: number; signal: AbortSignal },
 ): Promise<ReplayView> {
-  const compiled = await policy.withDraft(draft)
   const counts: Record<Replayed['kind'], number> = { same: 0, changed: 0, unknown: 0, unreadable: 0 }
   const decisions: Exclude<Replayed, { kind: 'same' }>[] = []
   for await (const record of readAudit(folder, { kinds: ['intent', 'refusal'] })) {
@@ -107,7 +110,8 @@ async function replay(
   return { counts, decisions: decisions.slice(-maxRecords).reverse() }
 }
 
-function pastOf({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal' }>): DecisionRecord {
+/** The decision of a record, to decide it again. */
+export function pastOf({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal' }>): DecisionRecord {
   const { effect, ruled = effect, facts, grant, args } = entry
   return {
     seq,
@@ -116,4 +120,15 @@ function pastOf({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal
     ...(grant !== undefined && { grant }),
     ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),
   }
+}
+
+/** How many past actions each rule in use matches. */
+async function hitsIn(folder: string, policy: CompiledPolicy, signal: AbortSignal): Promise<Record<string, number>> {
+  const hits = new Map<string, number>()
+  for await (const record of readAudit(folder, { kinds: ['intent', 'refusal'] })) {
+    signal.throwIfAborted()
+    if (record.kind !== 'intent' && record.kind !== 'refusal') continue
+    for (const id of matchingRules(pastOf(record), policy)) hits.set(id, (hits.get(id) ?? 0) + 1)
+  }
+  return Object.fromEntries(hits)
 }

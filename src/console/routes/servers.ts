@@ -1,30 +1,16 @@
-/** Routes for servers: list, add, remove, enable, restart, approve, log in, log, roots. */
+/** Routes for servers: list, remove, enable, restart, approve, log in, log, roots. */
 
 import { orAborted } from '../../base/wait.ts'
-import { type Host, McpError, moveSecrets, plainSecrets, type ServerSpec, type ServerTransport, serverFile } from '../../host/index.ts'
-import type { HealthView, NewServer, OperationResults, Started } from '../api.ts'
-import { conflict, invalid, notFound } from '../errors.ts'
+import { type Host, McpError, type ServerSpec, serverFile } from '../../host/index.ts'
+import type { EnabledServer, OperationResults, Started } from '../api.ts'
+import { errorReply, notFound } from '../errors.ts'
 import type { Running } from '../operations.ts'
 import type { ConsoleServices } from '../services.ts'
 import { healthView, serverDetails, serverView, specOf } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { OPERATION_ID } from './use.ts'
 
 const TEXT = { type: 'string' }
-const TEXTS = { type: 'array', items: TEXT }
-const TEXT_MAP = { type: 'object', additionalProperties: TEXT }
-
-const NEW_SERVER = input({
-  id: { type: 'string', minLength: 1 },
-  'title?': TEXT,
-  'tier?': { enum: ['trusted', 'untrusted'] },
-  'labels?': TEXTS,
-  'command?': { type: 'string', minLength: 1 },
-  'args?': TEXTS,
-  'env?': TEXT_MAP,
-  'cwd?': TEXT,
-  'url?': TEXT,
-  'headers?': TEXT_MAP,
-})
 
 /** Log entries of one answer, where the page gives no limit. */
 const LOG_ENTRIES = 200
@@ -36,11 +22,6 @@ export function serverRoutes(services: ConsoleServices): Route[] {
 
   return [
     route('GET /api/servers', {}, () => ({ servers: host.specs().map((spec) => serverView(host, spec, clock)) })),
-    route('POST /api/servers', { body: NEW_SERVER, status: 201 }, async ({ body }) => {
-      const movedSecrets = await addServer(host, body)
-      changed()
-      return { server: view(body.id), movedSecrets }
-    }),
     route('GET /api/servers/:id', {}, async ({ params: { id } }) => {
       specOf(host, id)
       return { server: await serverDetails(host, id, clock) }
@@ -64,6 +45,19 @@ export function serverRoutes(services: ConsoleServices): Route[] {
       // Without a position a page wants the newest, with one the next.
       return { entries: after === 0 ? entries.slice(-limit) : entries.slice(0, limit) }
     }),
+    route('GET /api/servers/:id/read-only', {}, ({ params: { id } }) => {
+      specOf(host, id)
+      return { tools: host.readOnlyTools(id) }
+    }),
+    route(
+      'POST /api/servers/:id/read-only',
+      { body: input({ tools: { type: 'array', items: TEXT, minItems: 1 }, 'isRevoked?': { type: 'boolean' } }) },
+      async ({ params: { id }, body: { tools, isRevoked = false } }) => {
+        specOf(host, id)
+        await host.acceptReadOnly(id, tools, { isRevoked })
+        return { tools: host.readOnlyTools(id) }
+      },
+    ),
     route('GET /api/servers/:id/roots', {}, ({ params: { id } }) => {
       specOf(host, id)
       return { roots: host.rootsOf(id) }
@@ -98,29 +92,43 @@ function startingRoutes({ host, operations, clock }: ConsoleServices, changed: (
     specOf(host, id)
     return { operation: operations.start({ kind, target: id, run: ({ signal }) => run(signal) }) }
   }
-  const tryAgain = async (id: string, signal: AbortSignal): Promise<HealthView> =>
-    healthView(await orAborted(host.retry(id), signal), clock)
+  const switchOn = async (id: string): Promise<void> => {
+    const spec = specOf(host, id)
+    if (!spec.isDisabled) return
+    await replaceSpec(host, spec, { isDisabled: false })
+    changed()
+  }
+  const enabled = async (server: string, signal: AbortSignal): Promise<EnabledServer> => {
+    try {
+      await switchOn(server)
+      await orAborted(host.enable(server, { signal }), signal)
+      return { server, health: healthView(host.health()[server], clock) }
+    } catch (error) {
+      const { code, message } = errorReply(error).body.error
+      return { server, health: healthView(host.health()[server], clock), error: { code, message } }
+    }
+  }
   const status = 202
   return [
-    route('POST /api/servers/:id/enable', { status }, ({ params: { id } }) =>
+    route('POST /api/servers/:id/enable', { body: input({ 'choose?': { type: 'boolean' } }), status }, ({ params: { id }, body }) =>
       start('enable', id, async (signal) => {
-        const spec = specOf(host, id)
-        if (spec.isDisabled) {
-          await replaceSpec(host, spec, { isDisabled: false })
-          changed()
-        }
-        return tryAgain(id, signal)
+        await switchOn(id)
+        await orAborted(host.enable(id, { signal, isChoosing: body.choose === true }), signal)
+        return healthView(host.health()[id], clock)
       }),
     ),
+    route(
+      'POST /api/servers/enable',
+      { body: input({ ids: { type: 'array', items: TEXT, minItems: 1, maxItems: 500 }, 'id?': OPERATION_ID }), status },
+      ({ body }) => {
+        const ids = [...new Set(body.ids)]
+        for (const id of ids) specOf(host, id)
+        const run = ({ signal }: Running): Promise<EnabledServer[]> => Promise.all(ids.map((id) => enabled(id, signal)))
+        return { operation: operations.start({ kind: 'enable-all', target: ids.join(', '), id: body.id, run }) }
+      },
+    ),
     route('POST /api/servers/:id/restart', { status }, ({ params: { id } }) =>
-      start('restart', id, async (signal) => {
-        const spec = specOf(host, id)
-        if (host.health()[id]?.state === 'ready') {
-          await host.configure(host.specs().filter((each) => each.id !== id))
-          await host.configure([...host.specs(), spec])
-        }
-        return tryAgain(id, signal)
-      }),
+      start('restart', id, async (signal) => healthView(await orAborted(host.restart(id), signal), clock)),
     ),
     route('POST /api/servers/:id/approve', { status }, ({ params: { id } }) =>
       start('approve', id, (signal) => host.approve(id, { signal }).then(() => null)),
@@ -132,38 +140,6 @@ function startingRoutes({ host, operations, clock }: ConsoleServices, changed: (
       start('logout', id, (signal) => host.logout(id, { signal }).then(() => null)),
     ),
   ]
-}
-
-/** Stores the server and starts it. Resolves with the places of secrets that were moved to the vault. */
-async function addServer(host: Host, given: NewServer): Promise<string[]> {
-  const { id, title, tier = 'untrusted', labels = [] } = given
-  if (host.specs().some((spec) => spec.id === id)) throw conflict(`There is a server ${JSON.stringify(id)} already`)
-  const file = serverFile(host.folder)
-  const spec: ServerSpec = {
-    id,
-    transport: transportOf(given),
-    tier,
-    provenance: [{ client: 'portico', scope: 'ours', file: file.file }],
-    ...(title !== undefined && { title }),
-    ...(labels.length > 0 && { labels }),
-  }
-  const movable = plainSecrets(spec).filter(({ isMovable }) => isMovable)
-  const stored = movable.length === 0 ? spec : await moveSecrets(spec, await host.secrets())
-  await file.add(stored)
-  try {
-    await host.configure([...host.specs(), stored])
-  } catch (error) {
-    await file.remove(id)
-    throw error
-  }
-  return movable.map(({ where }) => where)
-}
-
-function transportOf({ command, args = [], env = {}, cwd, url, headers = {} }: NewServer): ServerTransport {
-  if ((command === undefined) === (url === undefined)) throw invalid('body: expected either command or url')
-  if (command !== undefined) return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
-  if (!URL.canParse(url as string)) throw invalid(`url: expected a URL, got ${JSON.stringify(url)}`)
-  return { type: 'http', url: url as string, headers }
 }
 
 /** In the list of the host as well, if the server is listed there. Others change until the host is started again. */

@@ -1,11 +1,12 @@
-/** Routes for sessions and settings. */
+/** Routes for sessions, settings and secrets. */
 
 import { VERSION } from '../../base/version.ts'
+import { notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { noCookie, sessionCookie } from '../web/headers.ts'
 import { input, type Route, route } from '../web/router.ts'
 
-export const sessionRoutes = ({ host, codes, sessions, limits, port }: ConsoleServices): Route[] => [
+export const sessionRoutes = ({ host, codes, sessions, limits, models, port }: ConsoleServices): Route[] => [
   route('POST /api/session', { body: input({ code: { type: 'string' } }), status: 201, isOpen: true }, ({ body, headers }) => {
     // Before the code is used up: the person can try again with it.
     sessions.checkRoom()
@@ -24,8 +25,29 @@ export const sessionRoutes = ({ host, codes, sessions, limits, port }: ConsoleSe
     name: 'portico',
     version: VERSION,
     folder: host.folder,
-    models: host.models.map(({ id, label }) => ({ id, label })),
+    project: host.project,
+    preset: host.policy.current().preset,
+    models: models.list(),
     limits: { ...limits },
   })),
-  route('GET /api/secrets', {}, async () => ({ names: await (await host.secrets()).list() })),
+  route('GET /api/secrets', {}, async () => {
+    const names = await (await host.secrets()).list()
+    const texts = host.specs().map(({ id, transport }) => ({ id, text: transport.type === 'memory' ? '' : JSON.stringify(transport) }))
+    return {
+      secrets: names.map((name) => ({
+        name,
+        servers: texts.filter(({ text }) => text.includes(`\${secret:${name}}`)).map(({ id }) => id),
+      })),
+    }
+  }),
+  route('PUT /api/secrets/:name', { body: input({ value: { type: 'string', minLength: 1 } }) }, async ({ params: { name }, body }) => {
+    await (await host.secrets()).set(name, body.value)
+    return null
+  }),
+  route('DELETE /api/secrets/:name', {}, async ({ params: { name } }) => {
+    const vault = await host.secrets()
+    if (!(await vault.list()).includes(name)) throw notFound(`There is no secret ${JSON.stringify(name)}`)
+    await vault.delete(name)
+    return null
+  }),
 ]

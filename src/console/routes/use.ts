@@ -25,8 +25,8 @@ const COMPLETE = input({
 })
 
 export function useRoutes({ host, operations, conversations, subscriptions, events }: ConsoleServices): Route[] {
-  const within = (id: string | undefined): { conversation?: Conversation } =>
-    id === undefined ? {} : { conversation: conversations.get(id) }
+  const within = async (id: string | undefined): Promise<{ conversation?: Conversation }> =>
+    id === undefined ? {} : { conversation: await conversations.get(id) }
 
   return [
     route(
@@ -41,8 +41,8 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
         }),
         status: 202,
       },
-      ({ body: { tool, args = {}, id, conversation, timeoutMs } }) => {
-        const options = { ...BY_PERSON, ...within(conversation), ...(timeoutMs !== undefined && { timeoutMs }) }
+      async ({ body: { tool, args = {}, id, conversation, timeoutMs } }) => {
+        const options = { ...BY_PERSON, ...(await within(conversation)), ...(timeoutMs !== undefined && { timeoutMs }) }
         return {
           operation: operations.start({
             kind: 'call',
@@ -56,8 +56,8 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
     route(
       'POST /api/resources/read',
       { body: input({ uri: TEXT, 'id?': OPERATION_ID, 'conversation?': TEXT }), status: 202 },
-      ({ body: { uri, id, conversation } }) => {
-        const options = { ...BY_PERSON, ...within(conversation) }
+      async ({ body: { uri, id, conversation } }) => {
+        const options = { ...BY_PERSON, ...(await within(conversation)) }
         return {
           operation: operations.start({ kind: 'read', target: uri, id, run: ({ signal }) => host.read(uri, { ...options, signal }) }),
         }
@@ -69,8 +69,8 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
         body: input({ prompt: NAME, 'args?': { type: 'object', additionalProperties: TEXT }, 'id?': OPERATION_ID, 'conversation?': TEXT }),
         status: 202,
       },
-      ({ body: { prompt, args = {}, id, conversation } }) => {
-        const options = { ...BY_PERSON, ...within(conversation) }
+      async ({ body: { prompt, args = {}, id, conversation } }) => {
+        const options = { ...BY_PERSON, ...(await within(conversation)) }
         return {
           operation: operations.start({
             kind: 'prompt',

@@ -23,7 +23,8 @@ export interface FoundTool {
   score: number
 }
 
-interface Document {
+/** The texts of one entry. */
+export interface SearchDocument {
   id: string
   name: string
   title: string
@@ -81,7 +82,7 @@ export class ToolSearch {
     }
   }
 
-  #documentOf({ exposed, definition }: ToolEntry): Document {
+  #documentOf({ exposed, definition }: ToolEntry): SearchDocument {
     const cut = (text: unknown): string => (typeof text === 'string' ? text.slice(0, this.#limits.maxFieldLength) : '')
     const { name, title, annotations, description, inputSchema } = definition
     return {
@@ -94,8 +95,9 @@ export class ToolSearch {
   }
 }
 
-function newIndex(): MiniSearch<Document> {
-  return new MiniSearch<Document>({
+/** An empty index. Names count most. */
+export function newIndex(): MiniSearch<SearchDocument> {
+  return new MiniSearch<SearchDocument>({
     fields: ['name', 'title', 'description', 'parameters'],
     tokenize: wordsIn,
     processTerm: (term) => term.toLowerCase(),

@@ -40,6 +40,22 @@ export function* replayDecisions(records: Iterable<DecisionRecord>, policy: Comp
   for (const record of records) yield replayDecision(record, policy)
 }
 
+/**
+ * The ids of the rules that match a past action for certain.
+ *
+ * @example
+ * for (const id of matchingRules(record, policy)) hits.set(id, (hits.get(id) ?? 0) + 1)
+ */
+export function matchingRules({ facts, args }: Pick<DecisionRecord, 'facts' | 'args'>, policy: CompiledPolicy): string[] {
+  try {
+    const action = actionFrom(facts, args)
+    const { matched } = args === undefined ? matchWithoutArguments(policy, action).certain : matchedRules(policy, action)
+    return matched.map(({ rule }) => rule.id)
+  } catch {
+    return []
+  }
+}
+
 function replayDecision(record: DecisionRecord, policy: CompiledPolicy): Replayed {
   try {
     return decideAgain(record, policy)

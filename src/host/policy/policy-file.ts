@@ -44,7 +44,8 @@ export async function readPolicy(
 /** Parses the rules of one file. @param where the file, for errors */
 export const parseRules = (text: string, where: string, options: PolicyFileOptions = {}): Rule[] => parsePolicy(text, where, options).rules
 
-function parsePolicy(text: string, where: string, { limits }: PolicyFileOptions): { rules: Rule[]; preset?: Preset } {
+/** Parses one file: its rules, and the preset that it names. @param where the file, for errors */
+export function parsePolicy(text: string, where: string, { limits }: PolicyFileOptions = {}): { rules: Rule[]; preset?: Preset } {
   const bounds = withDefaults(DEFAULT_POLICY_LIMITS, limits)
   const value = parseYaml(text, where)
   const checked = compile(policySchema(bounds))(value)

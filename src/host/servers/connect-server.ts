@@ -1,30 +1,61 @@
 /** Connects a client to a server whose placeholders are resolved. */
 
 import type { Client } from '../../client/client.ts'
+import { memoryTarget } from '../../client/memory-link.ts'
 import { type ConnectAnywhereOptions, connect } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Target } from '../../protocol/interfaces/link.ts'
 import type { ServerTransport } from '../model/server-spec.ts'
+import type { TrafficTap } from './traffic.ts'
 
 /** A transport whose placeholders are resolved. It contains secrets: use it once and do not store it. */
 export type PermittedTransport = ServerTransport
 
+export interface ConnectionObserver {
+  onStderr(line: string): void
+  /** The process of the server was started. */
+  onProcess(pid: number): void
+  /** Reports every message. Undefined: no one looks. */
+  traffic?: TrafficTap | undefined
+}
+
 export async function connectServer(
   transport: PermittedTransport,
   options: ConnectAnywhereOptions,
-  onStderr: (line: string) => void,
+  observer: ConnectionObserver,
 ): Promise<Client> {
+  const target = await targetOf(transport, options, observer)
+  return connect(observer.traffic?.tap(target) ?? target, options)
+}
+
+async function targetOf(
+  transport: PermittedTransport,
+  { onWarning, auth }: ConnectAnywhereOptions,
+  { onStderr, onProcess, traffic }: ConnectionObserver,
+): Promise<Target> {
+  const warning = onWarning && { onWarning }
   switch (transport.type) {
     case 'stdio': {
       const { command, args, env, cwd } = transport
+      const { processTarget } = await import('../../stdio/index.ts')
       // The supervisor decides about each restart.
-      return connect({ command, args, env, ...(cwd !== undefined && { cwd }), restarts: false, onStderr }, options)
+      const target = processTarget({ command, args, env, ...(cwd !== undefined && { cwd }), restarts: false, onStderr, ...warning })
+      const open: Target['open'] = async () => {
+        const link = await target.open()
+        if (link.pid !== undefined) onProcess(link.pid)
+        return link
+      }
+      return { ...target, open }
     }
-    case 'http':
+    case 'http': {
       // The error does not quote the URL: it may contain a secret.
       if (!URL.canParse(transport.url))
         throw new McpError('ERR_CONFIG', 'Expected a URL for the server; with all placeholders resolved it is not a valid URL')
-      return connect(new URL(transport.url), { ...options, http: { ...options.http, headers: transport.headers } })
+      const { httpTarget } = await import('../../http/client/target.ts')
+      const watched = traffic && { onExchange: traffic.onExchange }
+      return httpTarget(transport.url, { headers: transport.headers, ...(auth && { authorize: auth }), ...warning, ...watched })
+    }
     case 'memory':
-      return connect(transport.service, options)
+      return memoryTarget(transport.service)
   }
 }

@@ -12,17 +12,22 @@ import type { Health } from '../model/health.ts'
 import type { Offering, PrimitiveKind } from '../model/offering.ts'
 import type { Question } from '../model/question.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
+import type { ServerConnection } from '../model/traffic.ts'
 import { redactError, redactHealth, redactOffering, redactValue } from '../secrets/redact-output.ts'
 import type { PermittedTransport } from './connect-server.ts'
 import { ServerStart, whereOf } from './prepare-transport.ts'
 import type { ServerServices } from './server-services.ts'
-import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
+import { SupervisedServer } from './supervised.ts'
+import type { SupervisedOptions } from './supervised-options.ts'
 
 export interface HostedServerOptions {
   spec: ServerSpec
   services: ServerServices
   auth: Authorizer | undefined
-  supervision: Pick<SupervisedOptions, 'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning'>
+  supervision: Pick<
+    SupervisedOptions,
+    'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning' | 'traffic'
+  >
   /** Called each time the server's offering has been read. */
   onOffering(server: HostedServer, offering: Offering): void
   /** Asks the person for an input of the configuration. Undefined if they give none. */
@@ -51,6 +56,7 @@ export class HostedServer implements ReviewedServer {
   readonly #supervised: SupervisedServer
   /** The current definitions, by kind and name. */
   #definitions: ReadonlyMap<string, Primitive> = new Map()
+  #isChoosing = false
   /** The conversations with calls under way at this server, and how many. */
   readonly #conversations = new Map<Conversation, number>()
 
@@ -93,6 +99,14 @@ export class HostedServer implements ReviewedServer {
 
   get health(): Health {
     return redactHealth(this.#supervised.health, this.#services.redactor)
+  }
+
+  /** How the server is connected, without secrets. Undefined while it is not. */
+  get connection(): ServerConnection | undefined {
+    const { connection } = this.#supervised
+    const { transport } = this.spec
+    const url = transport.type === 'http' && URL.canParse(transport.url) ? new URL(transport.url) : undefined
+    return connection && redactValue({ ...connection, ...(url && { url: `${url.origin}${url.pathname}` }) }, this.#services.redactor)
   }
 
   get offering(): Offering | undefined {
@@ -187,8 +201,14 @@ export class HostedServer implements ReviewedServer {
     await this.use(async () => {}, { signal })
   }
 
+  /** The person agreed to the start, and wants its first offering in use without a further question. */
   get isStartedByPerson(): boolean {
-    return this.#start.isByPerson
+    return this.#start.isByPerson && !this.#isChoosing
+  }
+
+  /** The person wants to choose from the first offering: it is asked about. */
+  letChoose(): void {
+    this.#isChoosing = true
   }
 
   async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
@@ -238,6 +258,12 @@ export class HostedServer implements ReviewedServer {
   /** Tries to start the server now, also after failures or refusals. */
   async retry(): Promise<Health> {
     await this.#supervised.retry()
+    return this.health
+  }
+
+  /** Ends the connection and opens it again. */
+  async restart(): Promise<Health> {
+    await this.#supervised.restart()
     return this.health
   }
 

@@ -3,18 +3,13 @@
 import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { orAborted } from '../../base/wait.ts'
-import type { Answers } from '../../client/answer-server.ts'
 import type { Client } from '../../client/client.ts'
-import type { ClientLimits } from '../../client/limits.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
-import { type ErrorCode, McpError } from '../../protocol/errors.ts'
-import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
-import type { Implementation } from '../../protocol/model/base.ts'
+import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { ServerLog } from '../model/event.ts'
 import { downError, type Health, isUnderway } from '../model/health.ts'
-import type { Offering } from '../model/offering.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
+import type { ServerConnection } from '../model/traffic.ts'
 import { connectServer, type PermittedTransport } from './connect-server.ts'
 import { type AllSupervisionLimits, DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from './limits.ts'
 import { OfferingReader, type ServerListing } from './listing.ts'
@@ -22,55 +17,8 @@ import { Liveness } from './liveness.ts'
 import { LogGate } from './log-rate.ts'
 import { Recovery } from './recovery.ts'
 import { Subscriptions } from './subscriptions.ts'
+import { NEEDS_A_PERSON, SUSPICIOUS, type SupervisedOptions } from './supervised-options.ts'
 import { Waiters } from './waiters.ts'
-
-export interface SupervisedOptions {
-  spec: ServerSpec
-  /** Called before every start. Rejects, for example with ERR_DENIED or ERR_CONSENT, if the server may not be started. */
-  permit(signal: AbortSignal): Promise<PermittedTransport>
-  /** Whether `permit` asks no question. A start in the background that would ask waits for the first use. Default: true. */
-  mayStart?(): Promise<boolean>
-  /** Called after the connection is made: whether what runs is what was permitted. Default: true. */
-  isAsPermitted?(): Promise<boolean>
-  /** Answers to the requests of this server. */
-  answers?: Answers
-  auth?: Authorizer
-  /** The name and version that the host gives to the server. */
-  info?: Implementation
-  limits?: Partial<AllSupervisionLimits>
-  clientLimits?: Partial<ClientLimits>
-  clock?: Clock
-  /** Removes secrets from the offering before it is stored or shown. */
-  clean?(offering: Offering): Offering
-  /** @see ReaderOptions */
-  onItem?(item: object): void
-  onHealth?(health: Health): void
-  onListing?(listing: ServerListing): void
-  onLog?(log: ServerLog): void
-  onWarning?(message: string): void
-}
-
-/** Only a person can fix these errors. An automatic retry would ask them again and again. */
-const NEEDS_A_PERSON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'ERR_DENIED',
-  'ERR_CONSENT',
-  'ERR_ANSWER_INVALID',
-  'ERR_QUARANTINED',
-  'ERR_SECRET',
-  'ERR_CONFIG',
-  'ERR_AUTH',
-  'ERR_INSECURE',
-])
-
-/** After these errors the server may be gone, so it is pinged. */
-const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'ERR_NETWORK',
-  'ERR_HTTP',
-  'ERR_NO_ENDPOINT',
-  'ERR_SESSION_GONE',
-  'ERR_TIMEOUT',
-  'ERR_CLOSED',
-])
 
 /** Enough for a person. Servers control parts of the text. */
 const MAX_WARNING_CHARS = 2_000
@@ -82,6 +30,8 @@ interface Connected {
   pulse: Liveness
   /** Resolves when the lists were read for the first time. */
   listed: Promise<void>
+  /** Milliseconds since 1970. */
+  since: number
 }
 
 export class SupervisedServer {
@@ -102,6 +52,8 @@ export class SupervisedServer {
   #former: Promise<void> = Promise.resolve()
   #retryTimer: Timer | undefined
   #inUse = 0
+  /** The process of the newest connection. */
+  #pid: number | undefined
 
   constructor(options: SupervisedOptions) {
     this.spec = options.spec
@@ -120,6 +72,13 @@ export class SupervisedServer {
 
   get health(): Health {
     return this.#health
+  }
+
+  /** How the server is connected. Undefined while it is not. */
+  get connection(): ServerConnection | undefined {
+    if (!this.#connection) return undefined
+    const { client, since } = this.#connection
+    return { revision: client.revision, ...client.server, connectedAt: since, ...(this.#pid !== undefined && { pid: this.#pid }) }
   }
 
   /** The last known listing. It outlives the connection. Undefined before the first one. */
@@ -149,6 +108,15 @@ export class SupervisedServer {
     }
     await this.settled()
     return this.#health
+  }
+
+  /** Ends the connection and the process, and opens them again. Resolves with the outcome. */
+  restart(): Promise<Health> {
+    if (this.#connection) {
+      this.#drop()
+      this.#set({ state: 'idle' })
+    }
+    return this.retry()
   }
 
   /** Resolves when the server is connected and listed, or has failed. */
@@ -236,10 +204,14 @@ export class SupervisedServer {
     // The connection can close before `connect` returns the client, so `onClose` may come first.
     let client: Client | undefined
     let closedBy: Error | undefined
-    client = await this.#connect(transport, (error) => {
-      closedBy = error
-      if (client) this.#lose(client, error)
-    })
+    client = await this.#connect(
+      transport,
+      () => client?.revision,
+      (error) => {
+        closedBy = error
+        if (client) this.#lose(client, error)
+      },
+    )
     const isExpected = !isAsPermitted || (await isAsPermitted())
     if (client.isClosed || signal.aborted || !isExpected) {
       await client.close().catch(() => {})
@@ -249,7 +221,7 @@ export class SupervisedServer {
     this.#onConnected(client)
   }
 
-  #connect(transport: PermittedTransport, onClose: (error: Error) => void): Promise<Client> {
+  #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
     const { answers, auth, info, clientLimits } = this.#options
     const { timeoutMs } = this.spec
     const { connectTimeoutMs, maxSubscriptions, maxOfferingItems } = this.#limits
@@ -274,7 +246,14 @@ export class SupervisedServer {
       ...(auth && { auth }),
       ...(info && { info }),
     }
-    return connectServer(transport, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
+    this.#pid = undefined
+    return connectServer(transport, options, {
+      onStderr: (line) => this.#logs.pass({ kind: 'stderr', line }),
+      onProcess: (pid) => {
+        this.#pid = pid
+      },
+      traffic: this.#options.traffic?.observe(this.spec.id, revision),
+    })
   }
 
   #onConnected(client: Client): void {
@@ -298,7 +277,7 @@ export class SupervisedServer {
       onMissed: (missedPings) => this.#set({ state: 'ready', missedPings }),
       onDead: (error) => this.#lose(client, error),
     })
-    this.#connection = { client, reader, pulse, listed: reader.start() }
+    this.#connection = { client, reader, pulse, listed: reader.start(), since: Date.now() }
     void this.#subscriptions.resume(client)
     this.#set({ state: 'ready', missedPings: 0 })
   }

@@ -8,14 +8,14 @@ import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate
 import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
 import type { Asker } from '../model/question.ts'
-import { type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
 import type { Redactor } from '../secrets/redactor.ts'
-import type { ConsentServices, PolicyService } from './host-services.ts'
+import type { HostPolicy } from './host-policy.ts'
+import type { ConsentServices } from './host-services.ts'
 import type { HostStorage } from './open-storage.ts'
 
 export interface ConsentOptions {
   storage: HostStorage
-  policy: PolicyService
+  policy: HostPolicy
   redactor: Redactor
   asker: Asker | undefined
   /** Default: interactive if there is an asker. */
@@ -60,15 +60,5 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     project,
     clock,
     wallNow,
-  }
-}
-
-export async function openPolicy(options: LoadPolicyOptions): Promise<PolicyService> {
-  let current = await loadPolicy(options)
-  return {
-    current: () => current,
-    replace: async (policy) => {
-      current = await loadPolicy({ ...options, policy })
-    },
   }
 }

@@ -3,7 +3,19 @@
 import { downError } from '../model/health.ts'
 import type { HostServices } from './host-services.ts'
 
-export async function enableServer({ fleet, reviews, clock }: HostServices, id: string, signal: AbortSignal | undefined): Promise<void> {
+/** Options for `host.enable`. */
+export interface EnableOptions {
+  signal?: AbortSignal
+  /** Ask about the first offering, so that the person can choose. Default: it is in use at once, except for items with warnings. */
+  isChoosing?: boolean
+}
+
+export async function enableServer(
+  { fleet, reviews, clock }: HostServices,
+  id: string,
+  { signal, isChoosing = false }: EnableOptions,
+): Promise<void> {
+  if (isChoosing) fleet.get(id).letChoose()
   const health = await fleet.get(id).retry()
   if (health.state !== 'ready') throw downError(id, health, clock.now(), 0)
   const server = fleet.get(id)

@@ -6,32 +6,25 @@ import type { ReviewQueue } from '../approval/review-queue.ts'
 import type { ReviewServices } from '../approval/reviewed-server.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ToolSearch } from '../catalog/search.ts'
+import type { EntrySearch } from '../catalog/search-all.ts'
 import type { UsageCounter } from '../consent/usage.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Model } from '../language-models/language-model.ts'
-import type { CompiledPolicy } from '../policy/compile-policy.ts'
-import type { GivenPolicy } from '../policy/load-policy.ts'
 import type { RootConsent, RootServices } from '../roots/root-consent.ts'
 import type { Broker } from '../sampling/broker.ts'
 import type { Fleet } from '../servers/fleet.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import type { Logins } from '../servers/login.ts'
 import type { ServerServices } from '../servers/server-services.ts'
+import type { HostPolicy } from './host-policy.ts'
 import type { HostStorage } from './open-storage.ts'
-
-/** The policy in force. */
-export interface PolicyService {
-  current(): CompiledPolicy
-  /** Holds for all later decisions, also about questions that are open. */
-  replace(policy: GivenPolicy): Promise<void>
-}
 
 /** The parts that decisions use: storage, the gate and its counters. */
 export interface ConsentServices extends HostStorage, ActionServices, ReviewServices, ServerServices, RootServices {
   /** Also the scope of actions that the person takes outside of a conversation. */
   ownConversation: Conversation
   usage: UsageCounter
-  policy: PolicyService
+  policy: HostPolicy
   principal: string
   clock: Clock
 }
@@ -40,6 +33,7 @@ export interface HostServices extends ConsentServices {
   fleet: Fleet<HostedServer>
   catalog: Catalog
   search: ToolSearch
+  entrySearch: EntrySearch
   reviews: ReviewQueue
   roots: RootConsent
   models: readonly Model[]

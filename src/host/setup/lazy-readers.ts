@@ -7,6 +7,7 @@ type ReadConfig = typeof import('../config/read-config.ts').readConfig
 type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
 type WritePreset = typeof import('../policy/write-preset.ts').writePreset
 type ClientConfigPlaces = typeof import('../config/find-configs.ts').clientConfigPlaces
+type ReadPasted = typeof import('../config/read-pasted.ts').readPasted
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
 /**
@@ -16,6 +17,14 @@ type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
  * const { servers, problems } = await readConfig('.mcp.json', { project: process.cwd() })
  */
 export const readConfig: ReadConfig = async (...args) => (await loadParser(() => import('../config/read-config.ts'))).readConfig(...args)
+
+/**
+ * Reads servers from pasted text: the configuration of any client or a part of one, an address, or a command line.
+ * @example
+ * const { servers, problems } = await readPasted('npx -y some-server')
+ */
+export const readPasted = async (...args: Parameters<ReadPasted>): Promise<ReturnType<ReadPasted>> =>
+  (await loadParser(() => import('../config/read-pasted.ts'))).readPasted(...args)
 
 /**
  * Reads the server lists of the other MCP clients on this machine. It starts no server and writes no file.

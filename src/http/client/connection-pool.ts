@@ -7,7 +7,7 @@ import { MAX_HEADER_BYTES } from './errors.ts'
 import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
 import { HttpSending } from './http-sending.ts'
 import { Lane } from './lane.ts'
-import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
+import type { ExtraHeaders, HttpClientLimits, HttpExchange, HttpTargetOptions } from './options.ts'
 
 /** The permission of one request, for all its attempts. */
 export interface Permission {
@@ -29,6 +29,7 @@ export class ConnectionPool implements HttpConnection {
   readonly limits: HttpClientLimits
   readonly pool: Pool
   readonly lanes: Readonly<Record<LaneKind, Lane>>
+  readonly onExchange: ((exchange: HttpExchange) => void) | undefined
   /** Responses whose reading is paused. */
   readonly #paused = new Set<HttpSending>()
   readonly #authorize: Authorizer | undefined
@@ -40,6 +41,7 @@ export class ConnectionPool implements HttpConnection {
     this.server = server
     this.limits = limits
     this.#authorize = options.authorize
+    this.onExchange = options.onExchange
     const { headers = {} } = options
     this.#makeHeaders = typeof headers === 'function' ? headers : undefined
     this.#fixedHeaders = typeof headers === 'function' ? [] : listHeaders(headers)

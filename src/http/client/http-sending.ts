@@ -83,6 +83,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isStale(controller) || status < 200) return
+    this.#connections.onExchange?.({ ...this.#request, status, responseHeaders: headers })
     const encoding = headers['content-encoding']
     if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
       const message = `${this.#connections.server} sent a compressed response (${JSON.stringify(encoding)}), which was not requested`

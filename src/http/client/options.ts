@@ -1,5 +1,6 @@
 /** The options of a connection over HTTP, with every limit and its default. */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
 import { ANSWER_BOUNDS } from '../../jsonrpc/read.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
@@ -40,6 +41,18 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
 /** Names and values of headers. */
 export type ExtraHeaders = Readonly<Record<string, string>>
 
+/** A request and the head of its response. */
+export interface HttpExchange {
+  method: string
+  url: URL
+  /** Names and values in turn, without those of `headers` and `authorize`. */
+  headers: readonly string[]
+  /** The message. */
+  body?: string
+  status: number
+  responseHeaders: IncomingHttpHeaders
+}
+
 /** Options of {@link httpTarget}. */
 export interface HttpTargetOptions {
   /** Headers to add to every request, or a function that returns them. It is called for each request. */
@@ -52,6 +65,8 @@ export interface HttpTargetOptions {
   tls?: ConnectionOptions
   /** Default: {@link DEFAULT_HTTP_CLIENT_LIMITS}. */
   limits?: Partial<HttpClientLimits>
+  /** Called with the head of each response, also of attempts that are repeated. */
+  onExchange?(exchange: HttpExchange): void
   /** Receives warnings about unusual events that the client could handle. */
   onWarning?(message: string): void
 }

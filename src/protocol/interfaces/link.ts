@@ -32,6 +32,8 @@ export interface About {
 
 /** One connection to one server. */
 export interface Link {
+  /** The id of the server's process, if the link started one. */
+  readonly pid?: number | undefined
   /** Starts to deliver messages. */
   start(receiver: LinkReceiver): void
   /** Sends a message. Without `about` it is an answer. */

@@ -2,8 +2,8 @@
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { isObject } from '../../base/json.ts'
+import type { TappedMessage } from '../../client/tap-target.ts'
 import { type Id, INVALID_PARAMS, isId, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
-import type { TappedMessage } from './tap.ts'
 
 interface Request {
   method: string

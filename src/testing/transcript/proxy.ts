@@ -3,13 +3,13 @@
 import type { Readable, Writable } from 'node:stream'
 import { isObject } from '../../base/json.ts'
 import { MirroredParams } from '../../client/mirrored-params.ts'
+import { type TappedMessage, tapTarget } from '../../client/tap-target.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
 import { type Id, INTERNAL_ERROR, isId, type Params } from '../../jsonrpc/message.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
 import type { About, Link, Target } from '../../protocol/interfaces/link.ts'
 import { META } from '../../protocol/model/base.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
-import { type TappedMessage, tapTarget } from './tap.ts'
 
 /** Options for `proxyStdio`. */
 export interface ProxyOptions {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 import type { HttpTransport, InProcessTransport, ServerSpec, ServerTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
-import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
+import { SupervisedServer } from '../../../src/host/servers/supervised.ts'
+import type { SupervisedOptions } from '../../../src/host/servers/supervised-options.ts'
 import type { Service } from '../../../src/protocol/interfaces/service.ts'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))

@@ -1,7 +1,7 @@
 /** Reports every message of a connection. */
 
-import type { Incoming, SingleMessage } from '../../jsonrpc/message.ts'
-import type { Link, LinkReceiver, Target } from '../../protocol/interfaces/link.ts'
+import type { Incoming, SingleMessage } from '../jsonrpc/message.ts'
+import type { Link, LinkReceiver, Target } from '../protocol/interfaces/link.ts'
 
 /** A message that passed between client and server. */
 export interface TappedMessage {

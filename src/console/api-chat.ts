@@ -1,0 +1,61 @@
+/** The values of chats. */
+
+import type { ChatPart, ModelMessage, ModelRequest } from '../host/index.ts'
+import type { ApiErrorBody } from './api-errors.ts'
+
+/** A model to chat with. */
+export interface ModelView {
+  id: string
+  label: string
+  /** `scripted`: rules in place of a language model. `person`: you answer, in the page. */
+  kind: 'configured' | 'scripted' | 'person'
+}
+
+/** A conversation in the list. */
+export interface ConversationView {
+  id: string
+  /** The beginning of the first message. */
+  title: string
+  turns: number
+  startedAt: number
+  updatedAt: number
+  /** The operation that answers at the moment. */
+  running?: string
+  /** It is open in this console. A stored one is opened by reading or continuing it. */
+  isOpen: boolean
+}
+
+/** A label of a conversation: what kind of text is in its context. */
+export interface ContextLabel {
+  /** Such as `untrusted` or `private:notes`. */
+  label: string
+  /** Where it came from. */
+  sources: readonly string[]
+}
+
+/** A conversation with its messages. */
+export interface ConversationDetails {
+  conversation: ConversationView
+  messages: readonly ModelMessage[]
+  context: readonly ContextLabel[]
+}
+
+/** A request that waits for the person in place of a model. */
+export interface ModelTurnView {
+  id: string
+  /** The operation of the chat. */
+  operation?: string
+  conversation?: string
+  /** Milliseconds since 1970. */
+  askedAt: number
+  request: ModelRequest
+}
+
+/** The answer of the person in place of a model: text, calls of tools, or both. */
+export interface ModelTurnAnswer {
+  text?: string
+  calls?: readonly { name: string; args?: Readonly<Record<string, unknown>> }[]
+}
+
+/** A part of a chat. Errors are plain objects. */
+export type ChatPartView = Exclude<ChatPart, { type: 'error' }> | { type: 'error'; error: ApiErrorBody['error'] }

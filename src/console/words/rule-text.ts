@@ -1,0 +1,69 @@
+/** Puts rules into one sentence each. */
+
+import { type Policy, patternText, type Rule } from '../../host/index.ts'
+import type { LayerName, RuleView } from '../api.ts'
+
+/** All rules as sentences, in the order of their layers. */
+export const ruleViews = (layers: Policy['layers']): RuleView[] =>
+  (Object.entries(layers) as [LayerName, readonly Rule[]][]).flatMap(([layer, rules]) =>
+    rules.map((rule) => ({
+      id: rule.id,
+      layer,
+      effect: rule.effect,
+      text: ruleText(rule),
+      ...(rule.reason !== undefined && { reason: rule.reason }),
+    })),
+  )
+
+const EFFECTS: Readonly<Record<Rule['effect'], string>> = {
+  allow: 'Allow',
+  ask: 'Ask before',
+  quarantine: 'Hold back',
+  deny: 'Deny',
+}
+
+function ruleText({ effect, match, args, limits }: Rule): string {
+  const { action, server, tool, tier, initiator, mode, labels, claimed, asserted } = match
+  const conditions = [
+    ...(tier === undefined ? [] : [`the server is ${tier}`]),
+    ...(initiator === undefined ? [] : [`${listed(initiator, 'or')} asks for it`]),
+    ...(mode === undefined ? [] : [mode === 'headless' ? 'no person is present' : 'a person is present']),
+    ...(labels ? [`the conversation or the server has the label ${listed(labels, 'and')}`] : []),
+    ...hintTexts('the server says that it', claimed),
+    ...hintTexts('you said that it', asserted),
+    ...(args ? [patternText(args).replaceAll('\n', ' and ')] : []),
+  ]
+  const what = [
+    action === undefined ? 'everything' : listed(action, 'or'),
+    ...(tool === undefined ? [] : [`of ${listed(tool, 'or')}`]),
+    ...(server === undefined ? [] : [`at ${listed(server, 'or')}`]),
+  ].join(' ')
+  const bounds = limits
+    ? `, at most ${Object.entries(limits)
+        .map(([name, value]) => `${LIMITS[name] ?? name} ${value}`)
+        .join(', ')}`
+    : ''
+  return `${EFFECTS[effect]} ${what}${conditions.length === 0 ? '' : ` if ${conditions.join(' and ')}`}${bounds}`
+}
+
+const LIMITS: Readonly<Record<string, string>> = {
+  rate: 'a rate of',
+  concurrent: 'at the same time',
+  resultBytes: 'bytes of a result:',
+  spendTokens: 'tokens:',
+}
+
+const HINTS: Readonly<Record<string, readonly [yes: string, no: string]>> = {
+  readOnlyHint: ['only reads', 'does not only read'],
+  destructiveHint: ['is destructive', 'is not destructive'],
+  idempotentHint: ['can be repeated', 'cannot be repeated'],
+  openWorldHint: ['leaves this computer', 'stays on this computer'],
+}
+
+const hintTexts = (who: string, hints: object | undefined): string[] =>
+  Object.entries(hints ?? {}).flatMap(([name, value]) => {
+    const words = HINTS[name]
+    return words && typeof value === 'boolean' ? [`${who} ${words[value ? 0 : 1]}`] : []
+  })
+
+const listed = (value: string | readonly string[], word: 'and' | 'or'): string => [value].flat().join(` ${word} `)

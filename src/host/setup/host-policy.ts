@@ -1,0 +1,115 @@
+/** The policy in force: read, try out, write and replace it. */
+
+import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
+import { privateFolder, writePrivate } from '../../files/private-file.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Preset } from '../model/rule.ts'
+import { type CompiledPolicy, compilePolicy } from '../policy/compile-policy.ts'
+import { loadParser } from '../policy/load-parser.ts'
+import { type GivenPolicy, type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
+import { writePreset } from './lazy-readers.ts'
+
+/** The text of the user's policy file. */
+export interface PolicyText {
+  /** Empty if the file does not exist. */
+  text: string
+  /** Changes with the text. */
+  version: string
+}
+
+/** The policy of a host. `host.policy` returns it. */
+export interface HostPolicy {
+  /** The file with the rules of the user. Undefined: the host was given their rules, or none. */
+  readonly file: string | undefined
+  /**
+   * The policy in force.
+   * @example
+   * const { preset } = host.policy.current()
+   */
+  current(): CompiledPolicy
+  /** Replaces the policy for all later decisions, also about questions that are open. */
+  replace(policy: GivenPolicy): Promise<void>
+  /**
+   * The policy in force with this text in place of the user's file. Nothing changes.
+   * @throws McpError ERR_CONFIG with every mistake
+   * @example
+   * const findings = lintPolicy(await host.policy.draft(text))
+   */
+  draft(text: string): Promise<CompiledPolicy>
+  /** @throws McpError ERR_CONFIG if there is no file, or it cannot be read */
+  read(): Promise<PolicyText>
+  /**
+   * Checks the text, writes it to the user's file and uses it.
+   * @param version of the text that was changed. If the file has another one, nothing is written.
+   * @throws McpError ERR_CONFIG with every mistake, ERR_STORE if the file was changed meanwhile
+   * @example
+   * const { text, version } = await host.policy.read()
+   * await host.policy.write(`${text}\npreset: cautious\n`, version)
+   */
+  write(text: string, version?: string): Promise<void>
+  /** Writes the preset to the user's file and uses it. Rules and comments stay as they are. */
+  usePreset(preset: Preset): Promise<void>
+}
+
+export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy> {
+  let given = options.policy
+  let current = await loadPolicy(options)
+  const replace = async (policy: GivenPolicy): Promise<void> => {
+    current = await loadPolicy({ ...options, policy })
+    given = policy
+  }
+  const file = (): string => {
+    const found = userFile(given)
+    if (found === undefined) throw new McpError('ERR_CONFIG', 'This host has no policy file of the user')
+    return found
+  }
+  const draft = async (text: string): Promise<CompiledPolicy> => {
+    const { parsePolicy } = await loadParser(() => import('../policy/policy-file.ts'))
+    const { rules, preset } = parsePolicy(text, 'policy')
+    const { layers, presets = {}, ...rest } = current.policy
+    const { user: _, ...others } = presets
+    return compilePolicy({
+      ...rest,
+      layers: { ...layers, user: rules },
+      presets: { ...others, ...(preset !== undefined && { user: preset }) },
+    })
+  }
+  const read = async (): Promise<PolicyText> => {
+    const { readBounded } = await loadParser(() => import('../policy/policy-file.ts'))
+    const { DEFAULT_POLICY_LIMITS } = await import('../policy/policy-schema.ts')
+    const text = (await readBounded(file(), DEFAULT_POLICY_LIMITS.maxFileBytes)) ?? ''
+    return { text, version: versionOf(text) }
+  }
+  const reload = (): Promise<void> => replace(given ?? {})
+  return {
+    get file() {
+      return userFile(given)
+    },
+    current: () => current,
+    replace,
+    draft,
+    read,
+    write: async (text, version) => {
+      const target = file()
+      await draft(text)
+      if (version !== undefined && (await read()).version !== version)
+        throw new McpError('ERR_STORE', `${target} was changed by another program: read it again`)
+      await privateFolder(dirname(target))
+      await writePrivate(target, Buffer.from(text))
+      await reload()
+    },
+    usePreset: async (preset) => {
+      await writePreset(file(), preset)
+      await reload()
+    },
+  }
+}
+
+function userFile(given: GivenPolicy | undefined): string | undefined {
+  if (typeof given === 'string') return given
+  if (given === undefined || 'layers' in given) return undefined
+  return typeof given.user === 'string' ? given.user : undefined
+}
+
+const versionOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
