@@ -9,6 +9,7 @@ import { Field, Select, TextInput } from '../../components/field.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
+import { saveText } from '../../hooks/save-text.ts'
 import { useAction, useRoute } from '../../hooks/use-console.tsx'
 import { ACTION_CHOICES, type AuditRow, auditRows, matchingRows } from '../../state/audit.ts'
 import { foreignName } from '../../state/foreign-text.ts'
@@ -141,9 +142,5 @@ function RecordRow({ row }: { row: AuditRow }): ReactNode {
 /** Saves the shown records, one JSON value in a line. */
 function download(rows: readonly AuditRow[]): void {
   const text = rows.map(({ record, ended }) => JSON.stringify(ended ? { ...record, outcome: ended } : record)).join('\n')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: 'application/x-ndjson' }))
-  link.download = 'audit.jsonl'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveText('audit.jsonl', `${text}\n`)
 }
