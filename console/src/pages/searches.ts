@@ -16,7 +16,9 @@ export const resourcesSearch = (search: RawSearch) =>
 
 export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q') })
 
-export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation') })
+/** `say`: the beginning of a message. */
+export const chatSearch = (search: RawSearch) =>
+  present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
 
 export const timelineSearch = (search: RawSearch) =>
   present({

@@ -10,6 +10,8 @@ export interface Preferences {
   /** The step of the tour, from 1. Undefined: not begun, or finished. */
   tourStep?: number
   isTourDone: boolean
+  /** The model of the last chat. */
+  model?: string
 }
 
 export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', hasSingleKeys: true, isTrayOpen: false, isTourDone: false }
