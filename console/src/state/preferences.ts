@@ -46,6 +46,7 @@ function read(storage: PreferenceStorage): Preferences {
       isTrayOpen: stored.isTrayOpen === true,
       isTourDone: stored.isTourDone === true,
       ...(typeof stored.tourStep === 'number' && { tourStep: stored.tourStep }),
+      ...(typeof stored.model === 'string' && { model: stored.model }),
     }
   } catch {
     return DEFAULT_PREFERENCES
