@@ -5,7 +5,11 @@ import { choiceParam, present, type RawSearch, textParam } from '../state/search
 export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
 
 export const serversSearch = (search: RawSearch) =>
-  present({ server: textParam(search, 'server'), tab: choiceParam(search, 'tab', SERVER_TABS) })
+  present({
+    server: textParam(search, 'server'),
+    tab: choiceParam(search, 'tab', SERVER_TABS),
+    add: choiceParam(search, 'add', ['new', 'import']),
+  })
 
 /** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
 export const toolsSearch = (search: RawSearch) =>
@@ -17,8 +21,7 @@ export const resourcesSearch = (search: RawSearch) =>
 export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q') })
 
 /** `say`: the beginning of a message. */
-export const chatSearch = (search: RawSearch) =>
-  present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
+export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
 
 export const timelineSearch = (search: RawSearch) =>
   present({
