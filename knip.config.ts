@@ -10,10 +10,9 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing}/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
-        'src/console/index.ts!',
         'scripts/*.mjs',
         'examples/**/*.mjs',
       ],

@@ -166,5 +166,6 @@ mkdirSync(`${here}../.cache`, { recursive: true })
 writeFileSync(`${here}../.cache/bench.json`, JSON.stringify(results))
 
 if (only.length === 0 || only.includes('types')) await import('./types.mjs')
+if (only.length === 0 || only.includes('console')) await (await import('./console.mjs')).printConsole()
 if (only.length === 0 || only.includes('install')) await (await import('./install.mjs')).printInstallation()
 if (only.length === 0 || only.includes('streams')) spawnSync(process.execPath, [`${here}streams.mjs`], { stdio: 'inherit' })

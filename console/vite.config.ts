@@ -1,4 +1,4 @@
-/** Builds the page into dist/console. `npm run console:dev` serves it from its sources and passes API requests to a running console. */
+/** Builds the page into dist/console/page. `npm run console:dev` serves it from its sources and passes API requests to a running console. */
 
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
@@ -14,7 +14,7 @@ export default defineConfig({
   // Vite transforms JSX. Its React plugin would only add reloading without loss of state.
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
-    outDir: '../dist/console',
+    outDir: '../dist/console/page',
     emptyOutDir: true,
     target: 'es2023',
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],

@@ -14,6 +14,7 @@ export const SUBPATHS = [
   'http',
   'auth',
   'host',
+  'console',
   'testing',
   'adapters/ai-sdk',
   'adapters/langchain',
@@ -61,7 +62,7 @@ export async function build({ types: withTypes = true } = {}) {
 /** The page of the console, from its own workspace. */
 async function buildPage(folder) {
   const { build: buildWithVite } = await import('vite')
-  await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console` } })
+  await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console/page` } })
 }
 
 function declareTypes(folder) {

@@ -1,10 +1,11 @@
 /** Packs the package, checks it with publint and arethetypeswrong, and checks the size and the content of each subpath. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { MAX_PAGE_KB, pageSizes } from './page-size.mjs'
 import { root } from './setup.mjs'
 
 /** Texts that occur in only one part of the package. They show whether a bundle contains that part. */
@@ -19,6 +20,7 @@ const SUBPATHS = [
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 178, without: ['server'] },
+  { subpath: 'portico/console', maxKb: 200, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 80, without: ['node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
@@ -35,7 +37,7 @@ try {
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
   for (const { path } of packed.files) {
     if (
-      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/page\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
         path,
       )
     ) {
@@ -51,16 +53,9 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The most that a browser loads before the first page of the console is shown, compressed. */
-const MAX_PAGE_KB = 400
-
 /** Prints the size of the console's page: index.html with what it names, and the whole. */
 function weighPage() {
-  const page = `${root}/dist/console`
-  const sizeOf = (name) => gzipSync(readFileSync(`${page}/${name}`)).length / 1000
-  const first = ['index.html', ...readFileSync(`${page}/index.html`, 'utf8').match(/assets\/[\w.-]+/g)]
-  const all = readdirSync(page, { recursive: true }).filter((name) => /\.\w+$/.test(name))
-  const [firstKb, allKb] = [first, all].map((names) => names.reduce((sum, name) => sum + sizeOf(name), 0))
+  const { firstKb, allKb } = pageSizes()
   console.log(
     `${'console, first load'.padEnd(22)} ${firstKb.toFixed(1).padStart(5)} of ${MAX_PAGE_KB} kB, all pages ${allKb.toFixed(1)} kB`,
   )

@@ -68,6 +68,17 @@ export function installDependencies({ isForTests = true } = {}) {
   // Only if the test dependencies are missing: this option would remove them.
   if (!isForTests && !hasTests) args.push('--workspace=console', '--include-workspace-root')
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
+  if (!isForTests && !hasTests) removeUnusedPeers()
+}
+
+/**
+ * Optional peers of the packages of the page that are in the lock file for the tests. npm installs every optional peer that is in the lock
+ * file. The build needs none of these, and they are a quarter of everything. The next installation for tests installs them again.
+ */
+const UNUSED_PEERS = ['@esbuild', '@types', 'csstype', 'esbuild', 'jiti', 'tsx', 'undici-types']
+
+function removeUnusedPeers() {
+  for (const name of UNUSED_PEERS) rmSync(`${root}/node_modules/${name}`, { recursive: true, force: true })
 }
 
 /**
@@ -80,6 +91,8 @@ export function installDependencies({ isForTests = true } = {}) {
 const LINKS = {
   portico: '..',
   ai: 'ai-sdk-v6',
+  '@ai-sdk/anthropic': '../ai-sdk-v3-anthropic',
+  '@ai-sdk/openai-compatible': '../ai-sdk-v3-openai-compatible',
   '@langchain/core': '../langchain-core-v1',
   '@openai/agents': '../openai-agents-v0',
 }

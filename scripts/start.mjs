@@ -1,4 +1,7 @@
-/** npm start: installs, builds, and starts the command: the host in a terminal, or the demo without one. */
+/**
+ * npm start: installs, builds, and starts the command: the host with its console. package.json starts this file with `exec`: npm passes
+ * SIGTERM to its shell, and the shell would end without passing it on.
+ */
 
 import { spawn } from 'node:child_process'
 import { root, setUp } from './setup.mjs'

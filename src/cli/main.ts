@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     program: (line) => programFor(line, new CommandRunner(io, undefined, commands), io),
   }
   const runner = new CommandRunner(io, after, commands)
-  const typed = words.length === 0 && !after ? ['up'] : helpAsOption(argumentsApart(words))
+  const typed = isForDefault(words, after) ? ['up', ...words] : helpAsOption(argumentsApart(words))
   if (typed[0] === 'help' && typed[1] === 'exit-codes') {
     io.stdout.stream.write(exitCodeTable())
     return exitCode('ok')
@@ -29,6 +29,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
   return runner.exit
 }
+
+/** `portico` alone, or with options only: `portico --port 8080`. Help and version are about the whole command. */
+const isForDefault = ([first]: readonly string[], after: readonly string[] | undefined): boolean =>
+  first === undefined ? !after : first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first)
 
 /** Words after the first `--` are the command that starts a server. */
 function splitAtDashes(argv: readonly string[]): { words: string[]; after: string[] | undefined } {

@@ -13,6 +13,7 @@ type Register = (program: Command, runner: CommandRunner) => void
 /** In the order of the help, by group. Loaded on demand: `--version` must not load the host. */
 const COMMANDS = {
   up: { group: 'Try', load: async () => (await import('./commands/up.ts')).registerUp },
+  console: { group: 'Try', load: async () => (await import('./commands/console.ts')).registerConsole },
   demo: { group: 'Try', load: async () => (await import('./commands/demo.ts')).registerDemo },
   run: { group: 'Try', load: async () => (await import('./commands/run.ts')).registerRun },
   servers: { group: 'Servers', load: async () => (await import('./commands/servers.ts')).registerServers },
@@ -42,7 +43,7 @@ const COMMANDS = {
 
 const EXAMPLES = `
 Examples:
-  portico                                            the host, with sample servers
+  portico                                            the host, with sample servers and a page in your browser
   portico run -- npx -y some-server ~/docs           try a server
   portico servers add docs -- npx -y some-server     add it
   portico call docs/search query=door                call a tool of it

@@ -14,9 +14,10 @@ import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
 import { consoleRoutes } from './routes/index.ts'
-import type { ConsoleServices, ImportPlaces } from './services.ts'
+import type { ConsoleServices, ConsoleTour, ImportPlaces } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { healthView } from './views.ts'
+import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
 import { startServer } from './web/server.ts'
 import { staticFiles } from './web/static-files.ts'
@@ -29,10 +30,12 @@ export interface ConsoleOptions {
   feed?: ConsoleFeed
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
-  /** The folder with the built page. Default: a page that says that the page is not built. */
+  /** The sample server for the tour of the page. Default: none; then the tour ends earlier. */
+  tour?: ConsoleTour
+  /** The folder with the page. Default: the page of this package; if it was not built, a page that says how to build it. */
   assets?: string
-  /** The port on 127.0.0.1. Default: a free one. */
-  port?: number
+  /** The port on 127.0.0.1. Of several the first free one is used. 0: any free one. Default: 0. */
+  port?: number | readonly number[]
   /** Limits that differ from the defaults in docs/console-api.md. */
   limits?: Partial<ConsoleLimits>
   /** The clock for expiry and heartbeats. Default: the system clock. */
@@ -82,10 +85,20 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     codes: new Codes(limits, clock),
     limits,
     imports: options.imports ?? {},
+    tour: options.tour,
     clock,
     port: () => server.port,
     onError,
   }
+  const server = await startServer({
+    ports: [options.port ?? 0].flat(),
+    limits,
+    routes: consoleRoutes(services),
+    sessions,
+    streams: new EventStreams({ limits, events, clock }),
+    files: await staticFiles(options.assets ?? builtPage()),
+    onError,
+  })
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
     asker.listen({
@@ -97,15 +110,6 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onEnded: (end) => events.publish('question-end', end),
     }),
   ]
-  const server = await startServer({
-    port: options.port ?? 0,
-    limits,
-    routes: consoleRoutes(services),
-    sessions,
-    streams: new EventStreams({ limits, events, clock }),
-    files: await staticFiles(options.assets),
-    onError,
-  })
   const origin = `http://127.0.0.1:${server.port}`
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()

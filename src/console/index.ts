@@ -5,3 +5,4 @@ export { type ConsoleAsker, type ConsoleAskerOptions, consoleAsker, type Questio
 export { type Console, type ConsoleOptions, createConsole } from './create-console.ts'
 export { type ConsoleFeed, type ConsoleFeedOptions, consoleFeed, type FeedListener } from './feed.ts'
 export { type ConsoleLimits, DEFAULT_CONSOLE_LIMITS } from './limits.ts'
+export type { ConsoleTour, ImportPlaces } from './services.ts'

@@ -29,6 +29,8 @@ export interface ConsoleServices {
   limits: ConsoleLimits
   /** Where to look for the servers of other clients. */
   imports: ImportPlaces
+  /** Undefined: there is no sample server for the tour. */
+  tour: ConsoleTour | undefined
   clock: Clock
   port(): number
   /** Receives unexpected errors, which pages do not see. */
@@ -41,6 +43,18 @@ export interface ImportPlaces {
   home?: string
   /** Default: the files of the user only. */
   project?: string
+}
+
+/** The sample server for the tour of the page: it behaves well until it turns hostile. `portico` has one. */
+export interface ConsoleTour {
+  /** Undefined: it was not added, or it was removed. `received`: how many pieces of data it was given. */
+  rogue(): { server: string; hasTurned: boolean; received: number } | undefined
+  /** Starts it and adds it to the host. It replaces one that was added before. */
+  addRogue(): Promise<void>
+  /** Turns it hostile, as its first forecast does. */
+  turnRogue(): void
+  /** Removes it from the host and ends it. */
+  removeRogue(): Promise<void>
 }
 
 /** The person acts in the page, not a model. */

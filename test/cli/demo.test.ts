@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { TOUR } from '../../src/cli/demo/tour.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -11,8 +10,6 @@ import { CLI, portico } from './support/cli.ts'
 const newFolder = temporaryFolders()
 
 beforeAll(() => installPrograms({ ip: 'iproute2', unshare: 'util-linux' }), INSTALL_MS)
-
-const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 
 /** A home with nothing in it, a folder for temporary files, and a variable by which every process of the run is known. */
 function nowhere() {
@@ -68,16 +65,6 @@ test('the demo with --json prints one document and nothing else', async () => {
   expect(JSON.parse(stdout)).toEqual({ ok: true, steps: TOUR.map(({ title }) => ({ step: title, ok: true })) })
   expect(stderr).toBe('')
 }, 60_000)
-
-test('npm start without a terminal runs the demo, with its exit code', async () => {
-  const { home, temporary, mark, env } = nowhere()
-  const { code, stdout, stderr } = await ended(process.execPath, [START], env)
-  expect(code, stdout + stderr).toBe(0)
-  expect(stdout).toContain('All steps passed.')
-  expect(readdirSync(home)).toEqual([])
-  expect(readdirSync(temporary)).toEqual([])
-  await expect.poll(() => alive(mark), { timeout: 5_000 }).toEqual([])
-}, 180_000)
 
 test('a temporary folder that cannot be written is reported, and is not a success', async () => {
   const { home, temporary } = nowhere()

@@ -52,6 +52,7 @@ function lasting(terminal: Sitting): string {
   return ids
     .reduce((text, id) => text.replaceAll(id, 'abcdefghij'), terminal.visible().join('\n'))
     .replaceAll(terminal.home, 'HOME')
+    .replaceAll(/http:\/\/127\.0\.0\.1:\d+\/#code=\S+/g, 'http://127.0.0.1:4711/#code=ABC')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-31T12:00:00.000Z')
     .trimEnd()
 }
@@ -63,10 +64,10 @@ function expectScreen(name: string, { columns, rows }: (typeof SIZES)[number], s
 }
 
 describe.each(SIZES)('$columns x $rows', (size) => {
-  test('the prompt comes first, below a welcome of three lines; help and a call fit the screen', async () => {
+  test('the prompt comes first, below a welcome of five lines; help and a call fit the screen', async () => {
     const terminal = sit({ ...size, env: { NO_COLOR: '1' } })
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    expect(lasting(terminal).split('\n')).toHaveLength(4)
+    expect(lasting(terminal).split('\n')).toHaveLength(6)
     expectScreen('first', size, lasting(terminal))
     await clear(terminal)
     await type(terminal, 'help')

@@ -126,7 +126,10 @@ describe('a chat', () => {
     expect(turns).toMatchObject([{ id: first.id, request: { messages: [{ role: 'user' }] } }])
     expect(turns[0].request.tools.length).toBeGreaterThan(3)
     expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: {} })).status).toBe(400)
-    await page.get(`POST /api/model-turns/${first.id}/answer`, { text: 'I look.', calls: [{ name: 'notes__search', args: { query: 'x' } }] })
+    await page.get(`POST /api/model-turns/${first.id}/answer`, {
+      text: 'I look.',
+      calls: [{ name: 'notes__search', args: { query: 'x' } }],
+    })
     expect((await page.fails(`POST /api/model-turns/${first.id}/answer`, { body: { text: 'again' } })).status).toBe(404)
     expect(await event(events, 'chat', ({ part }) => part.type === 'tool-call')).toMatchObject({ part: { name: 'notes__search' } })
     const { id } = await event(events, 'question')

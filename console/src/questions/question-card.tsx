@@ -13,12 +13,12 @@ import css from './question-card.module.css'
 export function QuestionCard({ question, isInDialog = false }: { question: WaitingQuestion; isInDialog?: boolean }): ReactNode {
   const now = useNow()
   const { view, end, title, shownAt } = question
-  const expiry = view && expiryText(view.question.expiresAt, now)
+  const expiry = view && !end && expiryText(view.question.expiresAt, now)
   return (
     <article className={classes(css.card, isInDialog && css.inDialog, end && css.ended)} aria-label={title} data-question={question.id}>
       <header className={css.head}>
         <h3 className={css.title}>{title}</h3>
-        <span className={css.when}>{agoText(shownAt, now)}</span>
+        <span className={css.when}>{expiry || agoText(shownAt, now)}</span>
       </header>
       {end ? (
         <p>
@@ -29,7 +29,6 @@ export function QuestionCard({ question, isInDialog = false }: { question: Waiti
       ) : (
         <Skeleton lines={2} />
       )}
-      {!end && expiry !== undefined && <p className={css.expiry}>{expiry}</p>}
     </article>
   )
 }

@@ -88,7 +88,7 @@ export const mustOpen = ({ summary }: QuestionView): boolean => summary.folded >
 /** `expires in 4 min`; nothing while there is plenty of time. */
 export function expiryText(expiresAt: number, now: number): string | undefined {
   const left = expiresAt - now
-  if (left > 10 * 60_000) return undefined
+  if (left > 5 * 60_000) return undefined
   if (left <= 0) return 'The time to answer is over'
   return left < 60_000 ? `${Math.ceil(left / 1_000)} s left` : `${Math.ceil(left / 60_000)} min left`
 }

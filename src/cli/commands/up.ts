@@ -1,60 +1,130 @@
-/** `portico` without a command: the host in a terminal, with sample servers. Without a terminal: the demo. */
+/** `portico` without a command: the host with sample servers, its console in the browser, and a prompt where there is a terminal. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { Conversation, type Host, type ServerSpec } from '../../host/index.ts'
+import { type Console, consoleAsker, consoleFeed } from '../../console/index.ts'
+import { Conversation, type Host } from '../../host/index.ts'
 import { MODEL_HELP, modelNamed } from '../chat/models.ts'
 import { storeConversation } from '../chat/stored.ts'
 import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
-import { configuredServers, withHost } from '../connections/open-host.ts'
-import { deploySample, notesSample, type RogueSample, sampleRules, startRogue } from '../demo/embedded.ts'
-import { runDemo } from '../demo/run-demo.ts'
+import { withHost } from '../connections/open-host.ts'
+import { deploySample, notesSample, sampleRules } from '../demo/embedded.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
-import { safe, untrusted } from '../output/safe-text.ts'
-import type { Screen } from '../output/screen.ts'
+import { safe } from '../output/safe-text.ts'
 import { wrapped } from '../output/wrap.ts'
 import { ShellHistory } from '../shell/history.ts'
 import { readCommands } from '../shell/session-commands.ts'
 import { Shell } from '../shell/shell.ts'
+import { canOpenBrowser } from '../up/can-open-browser.ts'
+import { openConsole, portNumber } from '../up/open-console.ts'
+import { announceConsole, runningConsole } from '../up/running-console.ts'
+import { SampleServers } from '../up/sample-servers.ts'
+import { welcome } from '../up/welcome.ts'
 
 interface UpOptions {
   model: string
   baseUrl?: string
+  port?: string
+  open: boolean
+  console: boolean
 }
 
 export function registerUp(program: Command, runner: CommandRunner): void {
   program
     .command('up')
-    .summary('run the host in this terminal (the default command)')
+    .summary('run the host with its console (the default command)')
     .description(
-      'Starts the host with your servers and two sample servers (notes, deploy), and takes commands. Without a terminal, runs the demo.',
+      'Starts the host with your servers and two sample servers (notes, deploy), and serves its console: a page for your browser, on this\n' +
+        'computer only. In a terminal it takes commands as well. Without a terminal it runs until it is stopped.',
     )
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
     .option('--base-url <url>', 'base URL of the model API')
+    .option('-p, --port <number>', 'port of the console (default: 4711, or the next free one)')
+    .option('--no-open', 'do not open a browser')
+    .option('--no-console', 'serve no console: take commands in the terminal only')
     .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))
 }
 
 async function upAction(invocation: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
   const { io } = invocation
-  if (!isInteractive(io)) return runDemo(invocation)
+  if (!options.console && !isInteractive(io))
+    throw new UsageError('--no-console needs a terminal: without one there would be nothing to use', 'For a check that ends: portico demo')
+  const port = options.port === undefined ? undefined : portNumber(options.port)
   const model = await modelNamed(io, options.model, options.baseUrl)
   const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })
   const extra = { notes: notesSample(notesFolder), deploy: deploySample() }
-  // The prompt comes first: servers start in the background.
-  return withHost(invocation, { extra, rulesForExtra: sampleRules, waits: false, options: { model } }, (host) =>
-    converse(invocation, host, commands),
+  const parts = options.console ? { asker: consoleAsker(), feed: consoleFeed() } : undefined
+  // The page and the prompt come first: servers start in the background.
+  const how = { extra, rulesForExtra: sampleRules, waits: false, ...(parts && { console: parts }), options: { model } }
+  return withHost(invocation, how, async (host) => {
+    const servers = new SampleServers(invocation, host)
+    const console = parts && (await openConsole(invocation, host, { parts, servers, port }))
+    try {
+      await use(invocation, host, { console, servers, commands, mayOpen: options.open })
+    } finally {
+      await console?.close()
+      await servers.close()
+    }
+    // A signal is how a person or a system stops it: not a failure.
+    return 'ok' as const
+  })
+}
+
+interface InUse {
+  console: Console | undefined
+  servers: SampleServers
+  commands: Commands
+  mayOpen: boolean
+}
+
+async function use(invocation: Invocation, host: Host, { console, servers, commands, mayOpen }: InUse): Promise<void> {
+  const { io, signal } = invocation
+  const other = await runningConsole(host.folder, 'who')
+  const withdraw = console && (await announceConsole(host.folder, console))
+  try {
+    const isOpening = console !== undefined && mayOpen && canOpenBrowser(io) && (await isOpened(console.link()))
+    const model = isScripted(host) ? undefined : host.models[0]?.label
+    const { configured, samples } = servers
+    const show = (): void => welcome(invocation, { configured, samples, model, link: console?.link(), isOpening, other })
+    if (isInteractive(io)) await converse(invocation, host, { console, servers, commands, show })
+    else {
+      show()
+      await stopped(signal)
+    }
+  } finally {
+    await withdraw?.()
+  }
+}
+
+/** Whether a browser was started. The link is always printed as well. */
+async function isOpened(link: string): Promise<boolean> {
+  const { openBrowser } = await import('../../auth/index.ts')
+  return openBrowser(link).then(
+    () => true,
+    () => false,
   )
 }
 
-async function converse(invocation: Invocation, host: Host, commands: Commands): Promise<ExitName> {
+const stopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+interface Talk extends Omit<InUse, 'mayOpen'> {
+  /** Prints the welcome. */
+  show(): void
+}
+
+async function converse(invocation: Invocation, host: Host, { console, servers, commands, show }: Talk): Promise<void> {
   const { io, screen } = invocation
   const conversation = new Conversation()
-  const servers = new ShellServers(invocation, host)
   const history = await ShellHistory.open(join(host.folder, 'shell-history.json'), (text) =>
     screen.note(safe`${screen.noteStyle.yellow('!')} ${wrapped(text, { columns: screen.noteColumns, indent: 2 })}`),
   )
@@ -64,71 +134,15 @@ async function converse(invocation: Invocation, host: Host, commands: Commands):
     commands,
     reload: () => servers.reload(),
     addRogue: () => servers.addRogue(),
+    link: () => console?.link(),
     // The script knows nothing worth continuing.
     onTurn: async () => void (isScripted(host) || (await storeConversation(screen, host, conversation))),
   })
-  welcome(screen, servers, isScripted(host) ? undefined : host.models[0]?.label)
+  show()
   try {
-    return await readCommands(invocation, (step, line) => shell.run(step, line), {
-      history,
-      complete: (line) => shell.complete({ io }, line),
-    })
+    await readCommands(invocation, (step, line) => shell.run(step, line), { history, complete: (line) => shell.complete({ io }, line) })
   } finally {
     await history.saved()
     await host.endConversation(conversation)
-    await servers.close()
   }
 }
-
-/** The servers of the shell: samples, the rogue on request, and the configured ones. */
-class ShellServers {
-  readonly #invocation: Invocation
-  readonly #host: Host
-  readonly #samples: readonly ServerSpec[]
-  #rogue: RogueSample | undefined
-
-  constructor(invocation: Invocation, host: Host) {
-    this.#invocation = invocation
-    this.#host = host
-    this.#samples = host.specs().filter(isSample)
-  }
-
-  get samples(): readonly string[] {
-    return this.#samples.map(({ id }) => id)
-  }
-
-  get configured(): readonly string[] {
-    return this.#host.specs().flatMap((spec) => (isSample(spec) ? [] : [spec.id]))
-  }
-
-  /** A configured server replaces a sample of the same name. */
-  async reload(): Promise<void> {
-    const configured = await configuredServers(this.#invocation)
-    const samples = [...this.#samples, ...(this.#rogue ? [this.#rogue.spec] : [])]
-    await this.#host.configure([...samples.filter(({ id }) => !configured.some((each) => each.id === id)), ...configured])
-  }
-
-  async addRogue(): Promise<string> {
-    this.#rogue ??= await startRogue()
-    await this.reload()
-    return this.#rogue.spec.id
-  }
-
-  async close(): Promise<void> {
-    await this.#rogue?.close()
-  }
-}
-
-/** Samples come from no file. */
-const isSample = ({ provenance }: ServerSpec): boolean => provenance.some(({ client, file }) => client === 'Portico' && file === '')
-
-function welcome(screen: Screen, { samples, configured }: Pick<ShellServers, 'samples' | 'configured'>, model: string | undefined): void {
-  const { bold, dim, cyan } = screen.noteStyle
-  const yours = configured.length === 0 ? 'none yet' : configured.length > MAX_NAMED ? `${configured.length}` : configured.join(', ')
-  const about = `Your servers: ${yours}. Samples: ${samples.join(', ')}. Model: ${model ?? 'none'}.`
-  screen.note(bold('Portico: many MCP servers, one policy, your approval first'))
-  screen.note(dim(untrusted(about).cut(screen.noteColumns ?? about.length)))
-  screen.note(safe`Type ${cyan('tour')} for a guided tour (2 minutes), ${cyan('help')} for commands, ${cyan('q')} to quit.`)
-}
-
-const MAX_NAMED = 3

@@ -1,9 +1,11 @@
 /** Opens the user's host for the duration of a command. */
 
+import type { ConsoleAsker, ConsoleFeed } from '../../console/index.ts'
 import {
   type Asker,
   createHost,
   type EnabledOffering,
+  firstOf,
   type Host,
   type HostEvent,
   type HostOptions,
@@ -36,6 +38,8 @@ export interface OpenHostOptions {
   extra?: NonNullable<HostOptions['servers']>
   /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
   rulesForExtra?(ids: readonly string[]): readonly Rule[]
+  /** The console of the host. Its pages are asked as well, and the first answer counts. */
+  console?: { asker: ConsoleAsker; feed: ConsoleFeed }
   options?: Partial<HostOptions>
 }
 
@@ -60,6 +64,7 @@ export async function withHost<T>(
     waits = true,
     extra = {},
     rulesForExtra = () => [],
+    console,
     options = {},
   }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
@@ -73,7 +78,7 @@ export async function withHost<T>(
         all.map((spec) => spec.id),
       )
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
-  const ask = asksNobody ? undefined : await askerFor(invocation, parks)
+  const ask = asksNobody ? undefined : await askerFor(invocation, parks, console?.asker)
   const host = await createHost({
     servers: {
       ...extra,
@@ -85,7 +90,10 @@ export async function withHost<T>(
     info: CLIENT_INFO,
     openUrl: (url, purpose) => openPage(invocation, url, purpose),
     ...(ask && { ask }),
-    onEvent: (event) => showEvent(invocation, event),
+    onEvent: (event) => {
+      showEvent(invocation, event)
+      console?.feed.onEvent(event)
+    },
     ...options,
   })
   try {
@@ -106,8 +114,12 @@ export async function withHost<T>(
   }
 }
 
-async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Asker | undefined> {
-  if (isInteractive(io)) return (await import('../terminal/asker.ts')).terminalAsker(io)
+async function askerFor({ io, screen }: Invocation, parks: boolean, pages: Asker | undefined): Promise<Asker | undefined> {
+  if (isInteractive(io)) {
+    const terminal = (await import('../terminal/asker.ts')).terminalAsker(io)
+    return pages ? firstOf(terminal, pages) : terminal
+  }
+  if (pages) return pages
   if (!parks) return undefined
   const inbox = inboxAsker({ folder: storagePath(io, 'inbox'), onWarning: (text) => screen.note(safe`! ${text}`) })
   return {

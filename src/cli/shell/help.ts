@@ -10,7 +10,7 @@ const GROUPS: readonly (readonly [title: string, lines: readonly HelpLine[]])[] 
   [
     'Start here',
     [
-      ['tour', 'a guided tour that waits for you at each step'],
+      ['tour, console', 'a guided tour; a new link to the page in your browser'],
       ['demo [rogue]', 'run the demo; demo rogue: add a server that turns bad'],
     ],
   ],
@@ -53,6 +53,7 @@ const GROUPS: readonly (readonly [title: string, lines: readonly HelpLine[]])[] 
 /** Words that begin a line of the shell. */
 export const SHELL_VERBS = [
   'tour',
+  'console',
   'demo',
   'servers',
   'enable',

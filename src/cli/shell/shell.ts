@@ -31,6 +31,8 @@ export interface ShellOptions {
   reload(): Promise<void>
   /** Adds the server that turns bad. Resolves with its name. */
   addRogue(): Promise<string>
+  /** A new link to the console. Undefined: there is no console. */
+  link(): string | undefined
   /** Called after each turn with the model. */
   onTurn(): Promise<void>
 }
@@ -67,6 +69,8 @@ export class Shell {
         return (await import('../demo/guided-tour.ts')).guidedTour(invocation)
       case 'demo':
         return this.#demo(invocation, rest)
+      case 'console':
+        return this.#console(invocation)
       case 'clear':
         return screen.printBytes(Buffer.from(CLEAR))
       case 'servers':
@@ -125,6 +129,13 @@ export class Shell {
     screen.note(safe`Call it once, and it changes its tools: call ${name}__forecast city=Paris`)
   }
 
+  #console({ screen }: Invocation): void {
+    const link = this.#options.link()
+    if (link === undefined) throw new UsageError('There is no console', 'Start portico without --no-console')
+    screen.note(safe`Open this page in a browser. The link works once, within 5 minutes:`)
+    screen.note(screen.noteLink(link))
+  }
+
   async #enable({ screen }: Invocation, id: string): Promise<void> {
     const { host } = this.#options
     this.#checkServer(id)
@@ -151,7 +162,8 @@ export class Shell {
 
   /** Prints what the command prints, with its errors. */
   async #portico({ screen, signal }: Invocation, words: readonly string[]): Promise<void> {
-    if (words.length === 0 || words[0] === 'up') throw new UsageError('This is the shell already', 'Type "help" for a list of commands')
+    if (words.length === 0 || words[0] === 'up' || words[0]?.startsWith('-'))
+      throw new UsageError('This is the shell already', 'Type "help" for a list of commands')
     const { host, commands, reload } = this.#options
     const before = new Set(Object.keys(host.health()))
     await commands.run(words)

@@ -69,7 +69,7 @@ async function askOne(
     return answer
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
-    if (signal.aborted) say('The question was withdrawn: it no longer needs an answer.')
+    if (signal.aborted) say(endText(signal))
     signal.throwIfAborted()
     if (ends.aborted) {
       say('The question expired and counts as denied.')
@@ -81,6 +81,10 @@ async function askOne(
     clearTimeout(timer)
   }
 }
+
+/** Why the question needs no answer here: it was answered in the console, took too long, or its call ended. */
+const endText = ({ reason }: AbortSignal): string =>
+  reason instanceof McpError ? `${reason.message}.` : 'The question was withdrawn: it no longer needs an answer.'
 
 /** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1

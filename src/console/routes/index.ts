@@ -10,6 +10,7 @@ import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
 import { sessionRoutes } from './session.ts'
+import { tourRoutes } from './tour.ts'
 import { useRoutes } from './use.ts'
 
 export const consoleRoutes = (services: ConsoleServices): Route[] => [
@@ -22,4 +23,5 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...policyRoutes(services),
   ...auditRoutes(services),
   ...chatRoutes(services),
+  ...tourRoutes(services),
 ]

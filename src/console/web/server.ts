@@ -14,7 +14,8 @@ import { checkInput, findRoute, type Route, readQuery } from './router.ts'
 import type { StaticFiles } from './static-files.ts'
 
 export interface WebServerOptions {
-  port: number
+  /** The first free one is used. */
+  ports: readonly number[]
   limits: ConsoleLimits
   routes: readonly Route[]
   sessions: Sessions
@@ -47,13 +48,13 @@ const MAX_HEADER_BYTES = 16 * 1024
 
 /** Resolves when the server accepts requests. */
 export async function startServer(options: WebServerOptions): Promise<WebServer> {
-  let port = options.port
+  let port = 0
   const server = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     (request, response) => void answer(options, port, request, response),
   )
   server.maxConnections = options.limits.maxConnections
-  await listening(server, port)
+  await listening(server, options.ports)
   port = (server.address() as AddressInfo).port
   return {
     port,
@@ -65,7 +66,17 @@ export async function startServer(options: WebServerOptions): Promise<WebServer>
   }
 }
 
-const listening = (server: Server, port: number): Promise<void> =>
+async function listening(server: Server, ports: readonly number[]): Promise<void> {
+  for (const [i, port] of ports.entries()) {
+    try {
+      return await listenAt(server, port)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || i === ports.length - 1) throw error
+    }
+  }
+}
+
+const listenAt = (server: Server, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', () => {
@@ -116,14 +127,25 @@ async function answerApi(
   sendJson(response, route.status, result ?? null, headers)
 }
 
-async function answerFile({ files }: WebServerOptions, url: URL, { method }: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answerFile(
+  { files }: WebServerOptions,
+  url: URL,
+  { method, headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (method !== 'GET' && method !== 'HEAD')
     throw new ApiError(405, 'ERR_METHOD', `Expected GET or HEAD, got ${method}`, { headers: { allow: 'GET, HEAD' } })
   const file = await files.find(url.pathname)
   if (!file) throw new ApiError(404, 'ERR_NOT_FOUND', `There is no file ${url.pathname}`)
-  response.writeHead(200, { ...PAGE_HEADERS, 'content-type': file.type, 'content-length': file.bytes.length })
-  response.end(method === 'HEAD' ? undefined : file.bytes)
+  const gzip = acceptsGzip(headers['accept-encoding'] as string | undefined) ? file.gzip : undefined
+  const bytes = gzip ?? file.bytes
+  const encoding = { ...(file.gzip && { vary: 'accept-encoding' }), ...(gzip && { 'content-encoding': 'gzip' }) }
+  response.writeHead(200, { ...PAGE_HEADERS, ...encoding, 'content-type': file.type, 'content-length': bytes.length })
+  response.end(method === 'HEAD' ? undefined : bytes)
 }
+
+const acceptsGzip = (accepted = ''): boolean =>
+  accepted.split(',').some((each) => /^\s*gzip\s*(?:;|$)/.test(each) && !/q=0(?:\.0*)?\s*$/.test(each))
 
 function sendJson(response: ServerResponse, status: number, value: unknown, headers: Readonly<Record<string, string>>): void {
   if (response.destroyed) return

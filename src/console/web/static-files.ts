@@ -2,11 +2,15 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { McpError } from '../../host/index.ts'
 
 export interface StaticFile {
   type: string
   bytes: Buffer
+  /** Compressed. Undefined where that saves little. */
+  gzip: Buffer | undefined
 }
 
 export interface StaticFiles {
@@ -27,6 +31,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 }
 
+const COMPRESSIBLE = /^(?:text\/|application\/(?:json|manifest)|image\/svg)/
+const MIN_GZIP_BYTES = 1_024
+const compress = promisify<Buffer, Buffer>(gzip)
+
 const MAX_FILES = 2_000
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
@@ -37,7 +45,8 @@ const PLACEHOLDER = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Portico</title>
 <h1>The console's page is not built</h1>
-<p>The API of the console works: see docs/console-api.md.</p>
+<p>In a clone of the repository: run <code>npm run build</code>, start Portico again and open its new link.</p>
+<p>The API of the console works without the page: see docs/console-api.md.</p>
 </html>
 `
 
@@ -45,7 +54,7 @@ const PLACEHOLDER = `<!doctype html>
 export async function staticFiles(folder: string | undefined): Promise<StaticFiles> {
   const files = folder === undefined ? new Map<string, string>() : await filesIn(folder)
   const cache = new Map<string, Promise<StaticFile>>()
-  const index: StaticFile = { type: TYPES['.html'] as string, bytes: Buffer.from(PLACEHOLDER) }
+  const index: StaticFile = { type: TYPES['.html'] as string, bytes: Buffer.from(PLACEHOLDER), gzip: undefined }
   if (folder !== undefined && !files.has('/index.html')) throw new McpError('ERR_CONFIG', `${folder}: expected a file index.html`)
 
   const read = async (path: string): Promise<StaticFile> => {
@@ -53,7 +62,10 @@ export async function staticFiles(folder: string | undefined): Promise<StaticFil
     if (file === undefined) return index
     const { size } = await stat(file)
     if (size > MAX_FILE_BYTES) throw new McpError('ERR_LIMIT', `${file}: expected at most ${MAX_FILE_BYTES} bytes, got ${size}`)
-    return { type: TYPES[extname(file)] ?? 'application/octet-stream', bytes: await readFile(file) }
+    const type = TYPES[extname(file)] ?? 'application/octet-stream'
+    const bytes = await readFile(file)
+    // Once: the files do not change while the console runs.
+    return { type, bytes, gzip: COMPRESSIBLE.test(type) && bytes.length > MIN_GZIP_BYTES ? await compress(bytes) : undefined }
   }
   const cached = (path: string): Promise<StaticFile> => {
     const known = cache.get(path) ?? read(path)

@@ -158,7 +158,8 @@ function objectField(schema: Schema): Kind {
   const required = new Set(namesIn(schema.required))
   const given = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const properties = given.map(([name, each]): Property => ({ name, schema: each, isRequired: required.has(name) }))
-  for (const name of required) if (!given.some(([each]) => each === name)) properties.push({ name, schema: {}, isRequired: true })
+  const listed = new Set(given.map(([name]) => name))
+  for (const name of required) if (!listed.has(name)) properties.push({ name, schema: {}, isRequired: true })
   const rest = schema.additionalProperties
   // Without any word about further names, a field for them would only confuse.
   const additional = rest === false || (rest === undefined && properties.length > 0) ? undefined : (rest ?? true)

@@ -19,7 +19,8 @@ export function initialValue(root: Schema, schema: unknown = root): unknown {
       const value: Record<string, unknown> = {}
       if (depth >= MAX_DEPTH) return value
       for (const { name, schema: each, isRequired } of field.properties) {
-        const inner = isRequired ? fill(each, depth + 1) : defaultOf(root, each)
+        if (left < 0) break
+        const inner = isRequired ? fill(each, depth + 1) : defaultOf(each)
         if (inner !== undefined) define(value, name, inner)
       }
       return value
@@ -30,10 +31,12 @@ export function initialValue(root: Schema, schema: unknown = root): unknown {
     if (field.kind === 'choice' && field.options.length === 1) return field.options[0]?.value
     return undefined
   }
+  const defaultOf = (given: unknown): unknown => {
+    left--
+    return fieldOf(root, given).default
+  }
   return fill(schema, 0)
 }
-
-const defaultOf = (root: Schema, schema: unknown): unknown => fieldOf(root, schema).default
 
 /** Sets a member, also one with the name `__proto__`. */
 export function define(object: Record<string, unknown>, name: string, value: unknown): void {

@@ -23,7 +23,7 @@ export function resolve(root: Schema, schema: unknown): Resolved {
   let hops = 0
   const visit = (given: unknown): Schema | undefined => {
     if (++hops > MAX_HOPS) return undefined
-    if (given === true || given === undefined) return {}
+    if (given === true) return {}
     if (!isObject(given)) return undefined
     let merged: Schema = given
     if (typeof given.$ref === 'string') {
@@ -42,7 +42,7 @@ export function resolve(root: Schema, schema: unknown): Resolved {
     }
     return all
   }
-  const found = visit(schema)
+  const found = visit(schema ?? true)
   return found ? { schema: found, isUnclear: false } : { schema: isObject(schema) ? schema : {}, isUnclear: true }
 }
 

@@ -1,0 +1,116 @@
+/** How a console is served: its port, its files, and its samples. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, get as httpGet } from 'node:http'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type ConsoleTour, consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { portOf } from '../support/http-requests.ts'
+import { freePort } from '../support/listening-process.ts'
+import { consoles, event, Page } from './pages.ts'
+
+const newFolder = temporaryFolders()
+const opened = consoles()
+
+describe('ports', () => {
+  test('of several ports the first free one is used, and events arrive there', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void taken.close())
+    const free = await freePort()
+    const { console, feed } = await opened({ host: { servers: {} }, console: { port: [portOf(taken), free] } })
+    expect(console.port).toBe(free)
+    const page = await Page.open(console)
+    const events = await page.events()
+    await event(events, 'hello')
+    feed.onEvent({ kind: 'warning', text: 'something' })
+    expect(await event(events, 'warning')).toMatchObject({ text: 'something' })
+  })
+
+  test('a taken port is an error', async () => {
+    const { console, host } = await opened({ host: { servers: {} } })
+    const options = { asker: consoleAsker(), feed: consoleFeed(), port: console.port }
+    await expect(createConsole(host, options)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})
+
+describe('files', () => {
+  test('text is compressed for browsers that accept it', async () => {
+    const folder = newFolder()
+    const text = 'console.info("page")\n'.repeat(1_000)
+    mkdirSync(join(folder, 'assets'))
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><title>page</title>')
+    writeFileSync(join(folder, 'assets', 'app.js'), text)
+    writeFileSync(join(folder, 'assets', 'dot.png'), Buffer.alloc(5_000))
+    const { console } = await opened({ host: { servers: {} }, console: { assets: folder } })
+    const get = (path: string, accepted: string) => fetchRaw(console.origin + path, accepted)
+    const packed = await get('/assets/app.js', 'br;q=1, gzip')
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding', 'x-content-type-options': 'nosniff' })
+    expect(packed.bytes.length).toBeLessThan(1_000)
+    expect(gunzipSync(packed.bytes).toString()).toBe(text)
+    for (const accepted of ['identity', 'gzip;q=0', 'x-gzip']) {
+      const plain = await get('/assets/app.js', accepted)
+      expect(plain.headers['content-encoding']).toBeUndefined()
+      expect(plain.bytes.toString()).toBe(text)
+    }
+    for (const path of ['/', '/assets/dot.png']) expect((await get(path, 'gzip')).headers['content-encoding']).toBeUndefined()
+  })
+
+  test('without a built page, the page says how to build it', async () => {
+    const { console } = await opened({ host: { servers: {} } })
+    const { bytes } = await fetchRaw(console.origin, 'identity')
+    expect(bytes.toString()).toContain('npm run build')
+  })
+})
+
+describe('the sample server of the tour', () => {
+  test('a console without it says so', async () => {
+    const { console } = await opened({ host: { servers: {} } })
+    const page = await Page.open(console)
+    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: false })
+    for (const route of ['POST /api/tour/rogue', 'POST /api/tour/rogue/turn', 'DELETE /api/tour/rogue'])
+      expect(await page.fails(route)).toMatchObject({ status: 409, code: 'ERR_CONFLICT' })
+  })
+
+  test('it is added, turned and removed, and every window learns of it', async () => {
+    let rogue: ReturnType<ConsoleTour['rogue']>
+    const all = await opened({
+      console: {
+        tour: {
+          rogue: () => rogue,
+          addRogue: async () => {
+            rogue = { server: 'rogue', hasTurned: false, received: 0 }
+          },
+          turnRogue: () => {
+            if (rogue) rogue.hasTurned = true
+          },
+          removeRogue: async () => {
+            rogue = undefined
+          },
+        },
+      },
+    })
+    const page = await Page.open(all.console)
+    const events = await page.events()
+    expect(await page.fails('POST /api/tour/rogue/turn')).toMatchObject({ status: 409 })
+    expect(await page.get('POST /api/tour/rogue')).toEqual({ hasRogue: true, rogue: { server: 'rogue', hasTurned: false, received: 0 } })
+    await event(events, 'servers')
+    expect(await page.get('POST /api/tour/rogue/turn')).toMatchObject({ rogue: { hasTurned: true } })
+    expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
+    await event(events, 'servers')
+    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: true })
+  })
+})
+
+/** Without decoding, which fetch would do. */
+async function fetchRaw(url: string, accepted: string): Promise<{ headers: Record<string, string | undefined>; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    httpGet(url, { headers: { 'accept-encoding': accepted } }, async (response) => {
+      const parts: Buffer[] = []
+      for await (const part of response) parts.push(part as Buffer)
+      resolve({ headers: response.headers as Record<string, string | undefined>, bytes: Buffer.concat(parts) })
+    }).once('error', reject)
+  })
+}
