@@ -9,7 +9,7 @@ export const serversSearch = (search: RawSearch) =>
   present({
     server: textParam(search, 'server'),
     tab: choiceParam(search, 'tab', SERVER_TABS),
-    add: choiceParam(search, 'add', ['form', 'paste', 'import']),
+    add: choiceParam(search, 'add', ['new', 'import']),
   })
 
 /** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
@@ -21,9 +21,16 @@ export const resourcesSearch = (search: RawSearch) =>
 
 export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q') })
 
-export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation') })
+/** `say`: the beginning of a message. */
+export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
 
-export const timelineSearch = (search: RawSearch) => present({ server: textParam(search, 'server'), message: textParam(search, 'message') })
+export const timelineSearch = (search: RawSearch) =>
+  present({
+    server: textParam(search, 'server'),
+    message: textParam(search, 'message'),
+    tab: choiceParam(search, 'tab', ['messages', 'recordings']),
+    recording: textParam(search, 'recording'),
+  })
 
 export const policySearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['rules', 'grants', 'edit', 'replay']) })
 

@@ -10,6 +10,8 @@ export interface Preferences {
   /** The step of the tour, from 1. Undefined: not begun, or finished. */
   tourStep?: number | undefined
   isTourDone: boolean
+  /** The model of the last chat. */
+  model?: string
 }
 
 export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', hasSingleKeys: true, isTrayOpen: false, isTourDone: false }
@@ -44,6 +46,7 @@ function read(storage: PreferenceStorage): Preferences {
       isTrayOpen: stored.isTrayOpen === true,
       isTourDone: stored.isTourDone === true,
       ...(typeof stored.tourStep === 'number' && { tourStep: stored.tourStep }),
+      ...(typeof stored.model === 'string' && { model: stored.model }),
     }
   } catch {
     return DEFAULT_PREFERENCES

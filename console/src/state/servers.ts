@@ -46,12 +46,38 @@ export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'he
   }
 }
 
-/** `7 tools, 2 prompts`. */
-export function offeringText({ tools, prompts, resources, templates }: ServerView['counts']): string {
-  const parts = [
-    tools > 0 ? counted(tools, 'tool') : '',
-    prompts > 0 ? counted(prompts, 'prompt') : '',
-    resources + templates > 0 ? counted(resources + templates, 'resource') : '',
-  ].filter(Boolean)
-  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
+/** How a server is started or reached, in one line. Nothing is cut. */
+export function transportText(transport: ServerView['transport']): string {
+  switch (transport.type) {
+    case 'stdio':
+      return [transport.command, ...transport.args].map(shown).join(' ')
+    case 'http':
+      return transport.url
+    default:
+      return 'part of this program'
+  }
+}
+
+/** An argument with blanks or quotes is quoted, so that arguments can be told apart. */
+const shown = (argument: string): string => (/^[\w@%+=:,./~-]+$/.test(argument) ? argument : JSON.stringify(argument))
+
+/** `7 tools, 2 resources`. Empty if it offers nothing. */
+export function countsText({ tools, prompts, resources, templates }: ServerView['counts']): string {
+  const parts: [number, string][] = [
+    [tools, 'tool'],
+    [resources, 'resource'],
+    [templates, 'template'],
+    [prompts, 'prompt'],
+  ]
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => counted(count, noun))
+    .join(', ')
+}
+
+/** Where a server comes from, for people. */
+export function originText(from: ServerView['from']): string {
+  const [first] = from
+  if (!first) return 'added by this program'
+  return first.scope === 'ours' ? 'added by you' : `from ${first.client}`
 }

@@ -1,18 +1,110 @@
-/** A conversation with a model that uses your tools. You decide what it may do. */
+/** Chat: a conversation with a model that can use the tools of your servers. Every call goes through your rules. */
 
-import type { ReactNode } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useRoute } from '../../hooks/use-console.tsx'
+import { useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { usePreferences } from '../../hooks/use-preferences.ts'
+import { type ChatEntry, entriesOf, entriesOfParts } from '../../state/chat.ts'
+import { Composer } from './composer.tsx'
+import { ContextChips } from './context-chips.tsx'
+import { ConversationList } from './conversation-list.tsx'
+import { Entry } from './entry.tsx'
+import { ModelTurn } from './model-turn.tsx'
+import css from './page.module.css'
+
+const NO_PARTS: readonly never[] = []
 
 export function ChatPage(): ReactNode {
-  const list = useRoute('GET /api/conversations')
+  const { conversation: id, say } = useSearch({ from: '/chat' })
+  const navigate = useNavigate({ from: '/chat' })
+  const [preferences, setPreferences] = usePreferences()
+  const settings = useRoute('GET /api/settings')
+  const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
+  const turns = useRoute('GET /api/model-turns')
+  const chat = useOperation()
+  const [said, setSaid] = useState<string>()
+  const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
+  const shown = running ?? chat.operation?.id
+  const parts = useConsoleState((state) => (shown === undefined ? NO_PARTS : (state.chats[shown] ?? NO_PARTS)))
+  const models = settings.data?.models ?? []
+  const model = models.find(({ id: each }) => each === preferences.model)?.id ?? models[0]?.id
+  const isOfThis = chat.operation === undefined || chat.operation.target === id
+  const entries = useMemo<ChatEntry[]>(() => {
+    const before = entriesOf(stored.data?.messages ?? [])
+    if (!isOfThis && running === undefined) return before
+    // While a turn runs, its message is not stored yet.
+    const live =
+      running === undefined ? entriesOfParts(parts).filter(({ kind }) => kind === 'failed' || kind === 'ended') : entriesOfParts(parts)
+    const question: ChatEntry[] =
+      running !== undefined && said !== undefined && !endsWith(before, said) ? [{ kind: 'said', by: 'person', text: said }] : []
+    return [...before, ...question, ...live]
+  }, [stored.data, parts, running, said, isOfThis])
+  const end = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
+  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries])
+
+  const send = async (message: string): Promise<void> => {
+    setSaid(message)
+    const operation = await chat.start('POST /api/chat', {
+      body: { message, ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
+    })
+    if (operation && typeof operation.target === 'string' && operation.target !== id) {
+      void navigate({ search: { conversation: operation.target } })
+    }
+  }
+  const waitingTurns = (turns.data?.turns ?? []).filter(({ conversation }) => conversation === undefined || conversation === id)
+
   return (
-    <>
-      <PageHeader title="Chat" about="A conversation with a model that uses your tools. You decide what it may do." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="No conversation yet">Write the first message.</EmptyState>}
-    </>
+    <div className={css.page}>
+      <PageHeader title="Chat" about="A model that can use your servers. You decide about every call, as everywhere." />
+      <div className={css.columns}>
+        <ConversationList
+          selected={id}
+          onSelect={(chosen) => void navigate({ search: chosen === undefined ? {} : { conversation: chosen } })}
+        />
+        <section className={css.chat} aria-label="Conversation">
+          <ContextChips labels={stored.data?.context ?? []} />
+          <div className={css.entries} role="log" aria-label="Messages" aria-live="polite">
+            {id !== undefined && stored.isPending && <Skeleton lines={4} />}
+            {stored.isError && (
+              <ErrorState title="The conversation could not be opened" error={stored.error} onRetry={() => void stored.refetch()} />
+            )}
+            {entries.length === 0 && !stored.isPending && id !== undefined && <EmptyState title="No message yet" />}
+            {id === undefined && entries.length === 0 && (
+              <EmptyState title="Ask something that your servers can do">
+                For example: “List my notes” or “Add a note: buy milk”. Without a model of your own, a scripted one answers.
+              </EmptyState>
+            )}
+            {entries.map((entry, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
+              <Entry key={index} entry={entry} />
+            ))}
+            {running !== undefined && <p className={css.thinking}>Working …</p>}
+            <div ref={end} />
+          </div>
+          {waitingTurns.map((turn) => (
+            <ModelTurn key={turn.id} turn={turn} />
+          ))}
+          {chat.startError && <ErrorState title="The message was not sent" error={chat.startError} />}
+          <Composer
+            key={say}
+            initial={say ?? ''}
+            models={models}
+            model={model}
+            onModel={(chosen) => setPreferences({ model: chosen })}
+            isRunning={running !== undefined}
+            onSend={(message) => void send(message)}
+            onStop={chat.cancel}
+          />
+        </section>
+      </div>
+    </div>
   )
+}
+
+const endsWith = (entries: readonly ChatEntry[], text: string): boolean => {
+  const last = entries.at(-1)
+  return last?.kind === 'said' && last.by === 'person' && last.text === text
 }

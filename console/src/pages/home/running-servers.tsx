@@ -8,7 +8,7 @@ import { Section } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
-import { offeringText, serverState } from '../../state/servers.ts'
+import { countsText, serverState } from '../../state/servers.ts'
 import css from './home.module.css'
 
 /** The others are on the page of all servers. */
@@ -32,7 +32,7 @@ export function RunningServers(): ReactNode {
                   <strong>{foreignName(server.id)}</strong>
                   <Badge tone={tone}>{word}</Badge>
                 </span>
-                <span className={css.counts}>{offeringText(server.counts)}</span>
+                <span className={css.counts}>{(countsText(server.counts) || 'nothing yet')}</span>
                 <Link to="/servers" search={{ server: server.id }} className={buttonClass({ isSmall: true })}>
                   Open
                 </Link>

@@ -25,7 +25,7 @@ export function YourServers(): ReactNode {
             Review and import
           </Link>
         )}
-        <Link to="/servers" search={{ add: 'form' }} className={buttonClass({})}>
+        <Link to="/servers" search={{ add: 'new' }} className={buttonClass({})}>
           Add a server
         </Link>
       </div>

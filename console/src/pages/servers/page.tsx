@@ -1,18 +1,13 @@
-/** Programs that offer tools, resources and prompts. */
+/** Servers: all of them as cards, or one with everything about it. */
 
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { PageHeader } from '../../components/page-header.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useRoute } from '../../hooks/use-console.tsx'
+import { ServerList } from './server-list.tsx'
+import { ServerPage } from './server-page.tsx'
 
 export function ServersPage(): ReactNode {
-  const list = useRoute('GET /api/servers')
-  return (
-    <>
-      <PageHeader title="Servers" about="Programs that offer tools, resources and prompts." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="No server yet">Add one, or import those of other programs.</EmptyState>}
-    </>
-  )
+  const { server } = useSearch({ from: '/servers' })
+  const navigate = useNavigate({ from: '/servers' })
+  if (server === undefined) return <ServerList />
+  return <ServerPage id={server} key={server} onLeave={() => void navigate({ search: {} })} />
 }

@@ -1,18 +1,149 @@
-/** This console and this host. */
+/** Settings: this browser, models, secrets, limits. */
 
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { PageHeader } from '../../components/page-header.tsx'
+import type { SettingsView } from '../../../../src/console/api.ts'
+import { Button } from '../../components/button.tsx'
+import { Field, Select, Switch } from '../../components/field.tsx'
+import { PageHeader, Section } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useRoute } from '../../hooks/use-console.tsx'
+import { Table } from '../../components/table.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
+import { usePreferences } from '../../hooks/use-preferences.ts'
+import { foreignName } from '../../state/foreign-text.ts'
+import css from './page.module.css'
+import { Secrets } from './secrets.tsx'
 
 export function SettingsPage(): ReactNode {
-  const list = useRoute('GET /api/settings')
+  const { tab = 'general' } = useSearch({ from: '/settings' })
+  const navigate = useNavigate({ from: '/settings' })
+  const settings = useRoute('GET /api/settings')
   return (
     <>
-      <PageHeader title="Settings" about="This console and this host." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="Nothing to set yet">Settings appear here.</EmptyState>}
+      <PageHeader title="Settings" about="How the console looks, which models it uses, and the secrets of your servers." />
+      {settings.isPending && <Skeleton lines={6} />}
+      {settings.isError && (
+        <ErrorState title="The settings could not be fetched" error={settings.error} onRetry={() => void settings.refetch()} />
+      )}
+      {settings.data && (
+        <Tabs
+          label="Settings"
+          selected={tab}
+          onSelect={(id) => void navigate({ search: { tab: id } })}
+          tabs={[
+            { id: 'general', label: 'General', content: <General settings={settings.data} /> },
+            { id: 'secrets', label: 'Secrets', content: <Secrets /> },
+            { id: 'limits', label: 'Limits', content: <Limits limits={settings.data.limits} /> },
+          ]}
+        />
+      )}
     </>
+  )
+}
+
+const THEMES = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const
+
+function General({ settings }: { settings: SettingsView }): ReactNode {
+  const [preferences, change] = usePreferences()
+  const link = useAction('POST /api/session/codes')
+  const end = useAction('DELETE /api/session')
+  const notify = useNotify()
+  const copyLink = (): void =>
+    link.mutate(
+      {},
+      {
+        onSuccess: ({ code }) => {
+          void navigator.clipboard.writeText(`${location.origin}/#code=${code}`)
+          notify({ tone: 'fine', text: 'Copied. The link opens one more window, once, within 5 minutes.' })
+        },
+      },
+    )
+  return (
+    <>
+      <Section title="This browser">
+        <div className={css.form}>
+          <Field label="Colours">
+            {(control) => <Select {...control} value={preferences.theme} choices={THEMES} onValue={(theme) => change({ theme })} />}
+          </Field>
+          <Switch
+            label="Keys without Ctrl (press ? to list them)"
+            isOn={preferences.hasSingleKeys}
+            onToggle={(hasSingleKeys) => change({ hasSingleKeys })}
+          />
+          <div className={css.line}>
+            <Button isBusy={link.isPending} onClick={copyLink}>
+              Copy a link for another window
+            </Button>
+            <Button kind="danger" isBusy={end.isPending} onClick={() => end.mutate({}, { onSuccess: () => location.reload() })}>
+              Sign out
+            </Button>
+          </div>
+          {link.isError && <ErrorState title="No link was made" error={link.error} />}
+        </div>
+      </Section>
+      <Section title="Models">
+        {settings.models.length === 0 ? (
+          <EmptyState title="No model is configured" />
+        ) : (
+          <Table
+            label="Models"
+            rows={settings.models}
+            keyOf={({ id }) => id}
+            columns={[
+              { id: 'label', head: 'Model', cell: ({ label }) => foreignName(label) },
+              { id: 'kind', head: 'Kind', cell: ({ kind }) => KINDS[kind] },
+            ]}
+          />
+        )}
+      </Section>
+      <Section title="This host">
+        <dl className={css.facts}>
+          <dt>Version</dt>
+          <dd>{settings.version}</dd>
+          <dt>Stored in</dt>
+          <dd>{foreignName(settings.folder)}</dd>
+          <dt>Project</dt>
+          <dd>{foreignName(settings.project)}</dd>
+          <dt>Preset</dt>
+          <dd>
+            {settings.preset} (<Link to="/policy">change</Link>)
+          </dd>
+        </dl>
+      </Section>
+    </>
+  )
+}
+
+const KINDS: Readonly<Record<SettingsView['models'][number]['kind'], string>> = {
+  configured: 'a language model',
+  scripted: 'rules in place of a language model',
+  person: 'you answer',
+}
+
+function Limits({ limits }: { limits: SettingsView['limits'] }): ReactNode {
+  const rows = Object.entries(limits).map(([name, value]) => ({ name, value }))
+  return (
+    <Section title="Limits of the console">
+      <p className={css.muted}>Set by the program that opened the console.</p>
+      <Table
+        label="Limits"
+        rows={rows}
+        keyOf={({ name }) => name}
+        columns={[
+          { id: 'name', head: 'Limit', cell: ({ name }) => <code>{name}</code> },
+          {
+            id: 'value',
+            head: 'Value',
+            isNumber: true,
+            cell: ({ value }) => (typeof value === 'number' ? value.toLocaleString('en') : JSON.stringify(value)),
+          },
+        ]}
+      />
+    </Section>
   )
 }

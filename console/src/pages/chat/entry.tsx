@@ -1,0 +1,76 @@
+/** One entry of a conversation. */
+
+import type { ReactNode } from 'react'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { SafeMarkdown } from '../../components/safe-markdown.tsx'
+import type { ChatCall, ChatEntry } from '../../state/chat.ts'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { shortened } from '../../state/format.ts'
+import css from './page.module.css'
+
+export function Entry({ entry }: { entry: ChatEntry }): ReactNode {
+  switch (entry.kind) {
+    case 'said':
+      return (
+        <div className={css.said} data-by={entry.by}>
+          <span className="sr-only">{entry.by === 'person' ? 'You' : 'Model'}: </span>
+          {entry.by === 'person' ? <p className={css.words}>{foreignText(entry.text)}</p> : <SafeMarkdown text={foreignText(entry.text)} />}
+        </div>
+      )
+    case 'attached':
+      return <p className={css.muted}>A file ({foreignName(entry.what)}) was attached.</p>
+    case 'call':
+      return <Call call={entry} />
+    case 'failed':
+      return (
+        <p role="alert">
+          <Badge tone="danger">Failed</Badge> {foreignText(entry.text)}
+        </p>
+      )
+    case 'ended':
+      return <p className={css.muted}>{entry.text}</p>
+  }
+}
+
+const STATES: Readonly<Record<ChatCall['state'], { word: string; tone: Tone }>> = {
+  running: { word: 'running', tone: 'waiting' },
+  done: { word: 'done', tone: 'fine' },
+  failed: { word: 'failed', tone: 'danger' },
+  refused: { word: 'not run', tone: 'danger' },
+}
+
+function Call({ call }: { call: ChatCall }): ReactNode {
+  const { word, tone } = STATES[call.state]
+  return (
+    <div className={css.call}>
+      <Fold
+        label={
+          <span className={css.callLabel}>
+            <code>{foreignName(call.name)}</code>
+            <span className={css.callArgs}>{shortened(foreignName(JSON.stringify(call.args ?? {})), 90)}</span>
+            <Badge tone={tone}>{word}</Badge>
+          </span>
+        }
+      >
+        <JsonTree value={call.args ?? {}} label="Arguments" />
+        {call.reason !== undefined && <p>{foreignText(call.reason)}</p>}
+        {call.structured !== undefined ? (
+          <JsonTree value={call.structured} label="Result" />
+        ) : (
+          call.content?.map((block, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a result do not move
+            <Block key={index} block={block} />
+          ))
+        )}
+      </Fold>
+    </div>
+  )
+}
+
+function Block({ block }: { block: unknown }): ReactNode {
+  const { type, text } = (block ?? {}) as { type?: string; text?: unknown }
+  if (type === 'text' && typeof text === 'string') return <pre className={css.result}>{foreignText(shortened(text, 20_000))}</pre>
+  return <JsonTree value={block} label="Result" />
+}

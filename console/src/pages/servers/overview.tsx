@@ -1,0 +1,67 @@
+/** How a server was started or reached, what it can do, what it says about itself, and its folders. */
+
+import type { ReactNode } from 'react'
+import type { ServerDetails } from '../../../../src/console/api.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { Section } from '../../components/page-header.tsx'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { counted, dateText } from '../../state/format.ts'
+import { countsText, originText, transportText } from '../../state/servers.ts'
+import css from './page.module.css'
+import { Roots } from './roots.tsx'
+
+export function Overview({ server }: { server: ServerDetails }): ReactNode {
+  const { facts, transport, budget } = server
+  return (
+    <>
+      <Section title={transport.type === 'http' ? 'Address' : 'Command'}>
+        <CodeBlock text={foreignName(transportText(transport))} label={transport.type === 'http' ? 'Address' : 'Command'} />
+        <dl className={css.facts}>
+          <Fact name="Comes">{originText(server.from)}</Fact>
+          {server.from.map(({ file }) => (
+            <Fact key={file} name="File">
+              {foreignName(file)}
+            </Fact>
+          ))}
+          {transport.type === 'stdio' && transport.cwd !== undefined && <Fact name="Folder">{foreignName(transport.cwd)}</Fact>}
+          <Fact name="Trust">{server.tier}</Fact>
+          <Fact name="Offers">{countsText(server.counts) || 'nothing yet'}</Fact>
+          {facts && (
+            <>
+              <Fact name="Program">{foreignName([facts.info.title ?? facts.info.name, facts.info.version].join(' '))}</Fact>
+              <Fact name="Revision">{foreignName(facts.revision)}</Fact>
+              <Fact name="Since">
+                {dateText(facts.connectedAt)}
+                {facts.pid !== undefined && `, process ${facts.pid}`}
+              </Fact>
+            </>
+          )}
+          <Fact name="Model budget">
+            {counted(budget.tokensLeft, 'token')} and {counted(budget.requestsLeft, 'request')} left
+          </Fact>
+        </dl>
+      </Section>
+      {facts?.instructions !== undefined && (
+        <Section title="Its instructions for models">
+          <CodeBlock text={foreignText(facts.instructions)} label="Written by the server" isForeign />
+        </Section>
+      )}
+      <Roots id={server.id} roots={server.roots} />
+      {facts && (
+        <Fold label="Capabilities">
+          <JsonTree value={facts.capabilities} label="Capabilities" />
+        </Fold>
+      )}
+      {!facts && <p className={css.muted}>It says more about itself once it is connected.</p>}
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }): ReactNode => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+)

@@ -1,0 +1,64 @@
+/** One server: its name, a switch, its state in a word, what it offers. */
+
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ServerView } from '../../../../src/console/api.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/page-header.tsx'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { countsText, originText, serverState, transportText } from '../../state/servers.ts'
+import css from './page.module.css'
+import { useServerActions } from './use-server-actions.ts'
+
+export function ServerCard({ server }: { server: ServerView }): ReactNode {
+  const actions = useServerActions(server.id)
+  const state = serverState(server)
+  const name = foreignName(server.title ?? server.id)
+  const canEnable = !server.isEnabled || state.word === 'not enabled' || state.word === 'failed' || state.word === 'off'
+  return (
+    <Card label={name}>
+      <div className={css.cardTop}>
+        <h2 className={css.cardName}>
+          <Link to="/servers" search={{ server: server.id }}>
+            {name}
+          </Link>
+        </h2>
+        <Badge tone={state.tone}>{state.word}</Badge>
+      </div>
+      <p className={css.address}>{foreignName(transportText(server.transport))}</p>
+      {state.reason !== undefined && <p className={css.reason}>{foreignText(state.reason)}</p>}
+      {actions.error && <p className={css.fault}>{foreignText(actions.error.message)}</p>}
+      <p className={css.muted}>
+        {[countsText(server.counts), server.revision && `revision ${server.revision}`, originText(server.from), server.tier]
+          .filter(Boolean)
+          .map((part) => foreignName(part ?? ''))
+          .join(' · ')}
+      </p>
+      <div className={css.cardActions}>
+        {canEnable ? (
+          <Button isSmall kind="main" isBusy={actions.isBusy} aria-label={`Enable ${name}`} onClick={actions.enable}>
+            {state.word === 'failed' ? 'Try again' : 'Enable'}
+          </Button>
+        ) : (
+          <Button isSmall isBusy={actions.isBusy} aria-label={`Disable ${name}`} onClick={actions.disable}>
+            Disable
+          </Button>
+        )}
+        {state.word === 'needs login' && (
+          <Button isSmall kind="main" isBusy={actions.isBusy} onClick={actions.login}>
+            Log in
+          </Button>
+        )}
+        {server.waiting > 0 && (
+          <Button isSmall kind="main" isBusy={actions.isBusy} onClick={actions.approve}>
+            Review changes
+          </Button>
+        )}
+        <Link to="/servers" search={{ server: server.id }} className={css.openLink} aria-label={`Open ${name}`}>
+          Open
+        </Link>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,51 @@
+/** The log of a server: what it printed and the messages that it sent. */
+
+import { type ReactNode, useMemo, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Field, Select } from '../../components/field.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { VirtualList } from '../../components/virtual-list.tsx'
+import { useRoute } from '../../hooks/use-console.tsx'
+import { clockText } from '../../state/format.ts'
+import { LOG_LEVELS, type LogLine, logLines } from '../../state/log.ts'
+import css from './page.module.css'
+
+export function ServerLogTab({ id }: { id: string }): ReactNode {
+  const log = useRoute('GET /api/servers/:id/log', { params: { id }, query: { limit: 1000 } })
+  const [level, setLevel] = useState('')
+  const [isFollowing, setFollowing] = useState(true)
+  const lines = useMemo(() => logLines(log.data?.entries ?? [], level || undefined), [log.data, level])
+  if (log.isPending) return <Skeleton lines={6} />
+  if (log.isError) return <ErrorState title="The log could not be fetched" error={log.error} onRetry={() => void log.refetch()} />
+  return (
+    <>
+      <div className={css.inline}>
+        <Field label="Level" isLabelHidden>
+          {(control) => (
+            <Select {...control} value={level} choices={[{ value: '', label: 'All lines' }, ...LOG_LEVELS]} onValue={setLevel} />
+          )}
+        </Field>
+        <Button isSmall aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+          {isFollowing ? 'Following' : 'Follow'}
+        </Button>
+        <CopyButton text={() => lines.map(({ at, level: word, text }) => `${clockText(at)} ${word} ${text}`).join('\n')} label="Copy all" />
+      </div>
+      {lines.length === 0 ? (
+        <EmptyState title="The log is empty">What the server prints and logs appears here.</EmptyState>
+      ) : (
+        <div className={css.log}>
+          <VirtualList<LogLine> label="Log" rows={lines} keyOf={({ seq }) => String(seq)} rowHeight={24} isFollowing={isFollowing}>
+            {({ at, level: word, text, isProblem }) => (
+              <div className={css.logLine} data-problem={isProblem} title={text}>
+                <span className={css.muted}>{clockText(at)}</span>
+                <span className={css.level}>{word}</span>
+                <span className={css.logText}>{text}</span>
+              </div>
+            )}
+          </VirtualList>
+        </div>
+      )}
+    </>
+  )
+}

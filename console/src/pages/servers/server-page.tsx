@@ -1,0 +1,136 @@
+/** One server: overview, offering, log, messages, settings, doctor. */
+
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { Badge } from '../../components/badge.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { ErrorState, Skeleton } from '../../components/states.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { useRoute } from '../../hooks/use-console.tsx'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { serverState } from '../../state/servers.ts'
+import { Doctor } from './doctor.tsx'
+import { OfferingTab } from './offering-tab.tsx'
+import { Overview } from './overview.tsx'
+import { ServerLogTab } from './server-log.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { useServerActions } from './use-server-actions.ts'
+
+export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): ReactNode {
+  const { tab = 'overview' } = useSearch({ from: '/servers' })
+  const navigate = useNavigate({ from: '/servers' })
+  const found = useRoute('GET /api/servers/:id', { params: { id } })
+  const actions = useServerActions(id)
+  const [isRemoving, setRemoving] = useState(false)
+  const server = found.data?.server
+  const state = server && serverState(server)
+  const name = foreignName(server?.title ?? id)
+  return (
+    <>
+      <p>
+        <Link to="/servers">← All servers</Link>
+      </p>
+      <PageHeader
+        title={name}
+        about={
+          state && (
+            <>
+              <Badge tone={state.tone}>{state.word}</Badge> {state.reason !== undefined && foreignText(state.reason)}
+            </>
+          )
+        }
+        actions={
+          server && (
+            <>
+              {server.isEnabled && state?.word !== 'not enabled' ? (
+                <>
+                  <Button isBusy={actions.isBusy} onClick={actions.restart}>
+                    Restart
+                  </Button>
+                  <Button isBusy={actions.isBusy} onClick={actions.disable}>
+                    Disable
+                  </Button>
+                </>
+              ) : (
+                <>
+                  <Button kind="main" isBusy={actions.isBusy} onClick={actions.enable}>
+                    Enable
+                  </Button>
+                  <Button isBusy={actions.isBusy} onClick={actions.enableChosen}>
+                    Start, let me choose
+                  </Button>
+                </>
+              )}
+              {server.waiting > 0 && (
+                <Button kind="main" isBusy={actions.isBusy} onClick={actions.approve}>
+                  Review changes
+                </Button>
+              )}
+              {server.transport.type === 'http' && (
+                <Button isBusy={actions.isBusy} onClick={state?.word === 'needs login' ? actions.login : actions.logout}>
+                  {state?.word === 'needs login' ? 'Log in' : 'Log out'}
+                </Button>
+              )}
+              <Button kind="danger" onClick={() => setRemoving(true)}>
+                Remove
+              </Button>
+            </>
+          )
+        }
+      />
+      {actions.error && <ErrorState title="That did not work" error={actions.error} />}
+      {found.isPending && <Skeleton lines={6} />}
+      {found.isError && <ErrorState title={`${name} could not be fetched`} error={found.error} onRetry={() => void found.refetch()} />}
+      {server && (
+        <Tabs
+          label={name}
+          selected={tab}
+          onSelect={(chosen) => void navigate({ search: { server: id, tab: chosen } })}
+          tabs={[
+            { id: 'overview', label: 'Overview', content: <Overview server={server} /> },
+            { id: 'offering', label: 'Offering', content: <OfferingTab server={server} onReview={actions.approve} /> },
+            { id: 'log', label: 'Log', content: <ServerLogTab id={id} /> },
+            {
+              id: 'messages',
+              label: 'Messages',
+              content: (
+                <p>
+                  <Link to="/timeline" search={{ server: id }} className={buttonClass({ kind: 'main' })}>
+                    Open the timeline of {name}
+                  </Link>
+                </p>
+              ),
+            },
+            { id: 'settings', label: 'Settings', content: <SettingsTab server={server} key={JSON.stringify(server.settings)} /> },
+            { id: 'doctor', label: 'Doctor', content: <Doctor id={id} /> },
+          ]}
+        />
+      )}
+      <Dialog
+        title={`Remove ${name}?`}
+        isOpen={isRemoving}
+        onClose={() => setRemoving(false)}
+        actions={
+          <>
+            <Button onClick={() => setRemoving(false)}>Keep it</Button>
+            <Button
+              kind="danger"
+              isBusy={actions.isBusy}
+              onClick={() => {
+                actions.remove()
+                setRemoving(false)
+                onLeave()
+              }}
+            >
+              Remove
+            </Button>
+          </>
+        }
+      >
+        <p>It is stopped and taken off the list. The program itself stays on this computer.</p>
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+/** What a person can do with a server. Questions that it causes open as a dialog. */
+
+import type { ApiError } from '../../api/error.ts'
+import { useAction, useOperation } from '../../hooks/use-console.tsx'
+
+export interface ServerActions {
+  enable(): void
+  /** Starts it, and lets the person choose what is enabled. */
+  enableChosen(): void
+  disable(): void
+  restart(): void
+  approve(): void
+  login(): void
+  logout(): void
+  remove(): void
+  isBusy: boolean
+  error: ApiError | { code?: string; message: string } | undefined
+}
+
+export function useServerActions(id: string): ServerActions {
+  const operation = useOperation()
+  const disable = useAction('POST /api/servers/:id/disable')
+  const remove = useAction('DELETE /api/servers/:id')
+  const request = { params: { id } }
+  return {
+    enable: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: {} }),
+    enableChosen: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: { choose: true } }),
+    disable: () => disable.mutate(request),
+    restart: () => void operation.start('POST /api/servers/:id/restart', request),
+    approve: () => void operation.start('POST /api/servers/:id/approve', request),
+    login: () => void operation.start('POST /api/servers/:id/login', request),
+    logout: () => void operation.start('POST /api/servers/:id/logout', request),
+    remove: () => remove.mutate(request),
+    isBusy: operation.isRunning || disable.isPending || remove.isPending,
+    error: operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined,
+  }
+}

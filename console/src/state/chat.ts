@@ -1,0 +1,138 @@
+/** A conversation as a list of entries: what was said, and each call with its result. */
+
+import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
+import type { ModelMessage } from '../../../src/host/index.ts'
+
+export type ChatEntry =
+  | { kind: 'said'; by: 'person' | 'model'; text: string }
+  /** A picture, a sound or a file: only named. */
+  | { kind: 'attached'; by: 'person' | 'model'; what: string }
+  | ChatCall
+  | { kind: 'failed'; text: string }
+  | { kind: 'ended'; text: string }
+
+export interface ChatCall {
+  kind: 'call'
+  id: string
+  /** The unique name of the tool. */
+  name: string
+  args: unknown
+  state: 'running' | 'done' | 'failed' | 'refused'
+  /** The contents of the result. */
+  content?: readonly unknown[]
+  structured?: unknown
+  /** Why it was refused, and what the person said to the model. */
+  reason?: string
+}
+
+/** The entries of stored messages. */
+export function entriesOf(messages: readonly ModelMessage[]): ChatEntry[] {
+  const entries: ChatEntry[] = []
+  const calls = new Map<string, ChatCall>()
+  for (const { role, content } of messages) {
+    const by = role === 'user' ? 'person' : 'model'
+    for (const block of Array.isArray(content) ? content : [content]) {
+      switch (block.type) {
+        case 'text':
+          entries.push({ kind: 'said', by, text: block.text })
+          break
+        case 'tool_use': {
+          const call: ChatCall = { kind: 'call', id: block.id, name: block.name, args: block.input, state: 'running' }
+          calls.set(block.id, call)
+          entries.push(call)
+          break
+        }
+        case 'tool_result': {
+          const call = calls.get(block.toolUseId)
+          if (!call) break
+          call.state = block.isError ? 'failed' : 'done'
+          call.content = block.content
+          if (block.structuredContent !== undefined) call.structured = block.structuredContent
+          break
+        }
+        default:
+          entries.push({ kind: 'attached', by, what: block.type })
+      }
+    }
+  }
+  // A stored call without a result was cancelled.
+  for (const call of calls.values()) if (call.state === 'running') call.state = 'refused'
+  return entries
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  cancelled: 'You stopped it.',
+  failed: '',
+  steps: 'It stopped: the limit of steps is reached. Send a message to go on.',
+  tokens: 'It stopped: the limit of tokens is reached. Send a message to go on.',
+  'cut-off': 'The last answer is incomplete.',
+  refused: 'The model refused to answer.',
+}
+
+/** The entries of a turn that runs, or has just ended. */
+export function entriesOfParts(parts: readonly ChatPartView[]): ChatEntry[] {
+  const entries: ChatEntry[] = []
+  const calls = new Map<string, ChatCall>()
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+        entries.push({ kind: 'said', by: 'model', text: part.text })
+        break
+      case 'tool-call': {
+        const call: ChatCall = { kind: 'call', id: part.id, name: part.name, args: part.args, state: 'running' }
+        calls.set(part.id, call)
+        entries.push(call)
+        break
+      }
+      case 'tool-result': {
+        const call = calls.get(part.id)
+        if (!call) break
+        call.state = part.result.isError ? 'failed' : 'done'
+        call.content = part.result.content
+        if (part.result.structuredContent !== undefined) call.structured = part.result.structuredContent
+        break
+      }
+      case 'refused': {
+        const call = calls.get(part.id)
+        if (!call) break
+        call.state = 'refused'
+        call.reason = [part.reason, part.feedback].filter(Boolean).join('. ')
+        break
+      }
+      case 'error':
+        entries.push({ kind: 'failed', text: part.error.message })
+        break
+      case 'end': {
+        const text = ENDS[part.reason]
+        if (text) entries.push({ kind: 'ended', text })
+      }
+    }
+  }
+  return entries
+}
+
+/** What a label of the context means, for people. */
+export function labelWords(label: string): { word: string; help: string } {
+  if (label === 'untrusted') {
+    return {
+      word: 'untrusted text',
+      help: 'Text of a server that you do not trust is in this conversation. It could contain orders for the model.',
+    }
+  }
+  if (label.startsWith('private')) {
+    const from = label.slice('private:'.length)
+    return {
+      word: from === '' ? 'private data' : `private data (${from})`,
+      help: 'Private data is in this conversation. You are asked before it goes to another server.',
+    }
+  }
+  return { word: label, help: 'A label that a server or a rule added.' }
+}
+
+/** The newest text of a turn that waits for the person in place of a model. */
+export function lastText({ request }: ModelTurnView): string {
+  for (const { content } of [...request.messages].reverse()) {
+    for (const block of Array.isArray(content) ? [...content].reverse() : [content]) if (block.type === 'text') return block.text
+  }
+  return ''
+}

@@ -1,0 +1,46 @@
+/** The log of a server as lines. */
+
+import type { LogEntry } from '../../../src/console/api.ts'
+import { foreignName } from './foreign-text.ts'
+
+export interface LogLine {
+  seq: number
+  at: number
+  /** A level of the protocol, or `printed` for what the program wrote to standard error. */
+  level: string
+  text: string
+  isProblem: boolean
+}
+
+const ORDER = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+export const LOG_LEVELS = [
+  { value: 'printed', label: 'Printed by the program' },
+  { value: 'info', label: 'Info and worse' },
+  { value: 'warning', label: 'Warnings and worse' },
+  { value: 'error', label: 'Errors' },
+]
+
+/** Oldest first. `level`: at least this bad, or `printed`. */
+export function logLines(entries: readonly LogEntry[], level?: string): LogLine[] {
+  return entries.map(lineOf).filter((line) => isShown(line, level))
+}
+
+function lineOf({ seq, at, log }: LogEntry): LogLine {
+  if (log.kind === 'stderr') return { seq, at, level: 'printed', text: foreignName(log.line), isProblem: false }
+  const { level, logger, data } = log.message
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  return {
+    seq,
+    at,
+    level,
+    text: foreignName([logger, text].filter(Boolean).join(': ')),
+    isProblem: ORDER.indexOf(level) >= ORDER.indexOf('warning'),
+  }
+}
+
+function isShown({ level }: LogLine, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true
+  if (wanted === 'printed') return level === 'printed'
+  return ORDER.indexOf(level) >= ORDER.indexOf(wanted)
+}
