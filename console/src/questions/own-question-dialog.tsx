@@ -12,7 +12,7 @@ export function OwnQuestionDialog(): ReactNode {
   const isOpen = question !== undefined && question.id !== closed
   return (
     <Dialog title="Before this goes on" isOpen={isOpen} onClose={() => setClosed(question?.id)}>
-      {question && <QuestionCard question={question} />}
+      {question && <QuestionCard question={question} isInDialog />}
     </Dialog>
   )
 }

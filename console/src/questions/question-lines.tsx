@@ -1,0 +1,43 @@
+/** The lines of a question. Text of others is marked at its left edge, so that it cannot pass for a line of the host. */
+
+import type { ReactNode } from 'react'
+import type { QuestionView } from '../../../src/console/api.ts'
+import { classes } from '../components/classes.ts'
+import css from './question-lines.module.css'
+
+type Line = QuestionView['lines'][number]
+
+export const QuestionLines = ({ lines, isCompact = false }: { lines: readonly Line[]; isCompact?: boolean }): ReactNode => (
+  <dl className={classes(css.lines, isCompact && css.compact)}>
+    {lines.map((line, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a question do not change
+      <QuestionLineView key={index} line={line} />
+    ))}
+  </dl>
+)
+
+function QuestionLineView({ line: { label, text, tone, kind, claim } }: { line: Line }): ReactNode {
+  const isDifference = kind === 'difference'
+  return (
+    <div className={classes(css.line, css[tone])}>
+      <dt className={css.label}>
+        {tone === 'warning' && <span aria-hidden="true">▲ </span>}
+        {label}
+      </dt>
+      <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference) && css.code)}>
+        {isDifference ? <Difference text={text} /> : text}
+        {claim !== undefined && <span className={css.claim}>{claim}</span>}
+      </dd>
+    </div>
+  )
+}
+
+/** The host marks removed lines with `-` and added ones with `+`. */
+function Difference({ text }: { text: string }): ReactNode {
+  return text.split('\n').map((each, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a difference do not change
+    <span key={index} className={classes(css.part, each.startsWith('- ') && css.removed, each.startsWith('+ ') && css.added)}>
+      {each}
+    </span>
+  ))
+}

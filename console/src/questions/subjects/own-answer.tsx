@@ -1,0 +1,116 @@
+/** Questions whose answer the person writes: a form, an answer in place of the model, a page to visit. Undefined for the others. */
+
+import { type ReactNode, useState } from 'react'
+import type { QuestionView } from '../../../../src/console/api.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
+import { UrlView } from '../../components/safe-link.tsx'
+import { SchemaForm } from '../../forms/schema-form.tsx'
+import { useSchemaForm } from '../../forms/use-schema-form.ts'
+import { foreignText } from '../../state/foreign-text.ts'
+import css from '../question-card.module.css'
+import { Messages } from './messages.tsx'
+
+type Subject = QuestionView['question']['subject']
+
+export interface OwnAnswerProps<Kind extends Subject['kind'] = Subject['kind']> {
+  subject: Extract<Subject, { kind: Kind }>
+  isBusy: boolean
+  /** Returns whether the answer counts: not in the quiet time. @param edited undefined: a plain yes */
+  onSend(edited?: unknown): boolean
+  onDeny(): void
+}
+
+export function OwnAnswer(props: OwnAnswerProps): ReactNode | undefined {
+  const { subject } = props
+  if (subject.kind === 'form') return <FormAnswer {...props} subject={subject} />
+  if (subject.kind === 'compose') return <ComposedAnswer {...props} subject={subject} />
+  if (subject.kind === 'url') return <PageAnswer {...props} subject={subject} />
+  return undefined
+}
+
+function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>): ReactNode {
+  const form = useSchemaForm(subject.schema as unknown as Readonly<Record<string, unknown>>, subject.defaults)
+  return (
+    <form
+      className={css.part}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (form.check()) onSend(form.value ?? {})
+      }}
+    >
+      <p className={subject.ours ? undefined : css.arguments}>{foreignText(subject.message)}</p>
+      {subject.warnings.map((text) => (
+        <p key={text} className={css.warning}>
+          <span aria-hidden="true">▲ </span>
+          {foreignText(text)}
+        </p>
+      ))}
+      <SchemaForm form={form} isPlain {...(subject.ours && { hidden: subject.ours.hidden })} />
+      {!subject.ours && <p className={css.hint}>The server receives what you enter. Do not enter a password that it does not need.</p>}
+      <div className={css.buttons}>
+        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy}>
+          Send
+        </Button>
+        <Button isBusy={isBusy} onClick={onDeny}>
+          Not now
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function ComposedAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'compose'>): ReactNode {
+  const [text, setText] = useState('')
+  return (
+    <form
+      className={css.part}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSend(text)
+      }}
+    >
+      <Messages params={subject.params} />
+      <Field label="Your answer" help="There is no model: you answer in its place. The server receives this text.">
+        {(control) => <TextArea {...control} rows={3} value={text} onChange={(event) => setText(event.target.value)} />}
+      </Field>
+      <div className={css.buttons}>
+        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy} disabled={text === ''}>
+          Send
+        </Button>
+        <Button isBusy={isBusy} onClick={onDeny}>
+          Not now
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function PageAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'url'>): ReactNode {
+  return (
+    <div className={css.part}>
+      <p className={css.arguments}>{foreignText(subject.message)}</p>
+      <UrlView url={subject.url} />
+      {subject.url.warnings.includes('punycode') && <Badge tone="danger">The name can look like another</Badge>}
+      <div className={css.buttons}>
+        <a
+          className={buttonClass({ kind: 'main' })}
+          href={subject.url.href}
+          target="_blank"
+          rel="noopener noreferrer"
+          aria-disabled={isBusy}
+          onClick={(event) => onSend() || event.preventDefault()}
+        >
+          Open the page
+        </a>
+        <Button isBusy={isBusy} onClick={() => onSend()}>
+          I open it myself
+        </Button>
+        <Button isBusy={isBusy} onClick={onDeny}>
+          Not now
+        </Button>
+      </div>
+    </div>
+  )
+}

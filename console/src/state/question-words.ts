@@ -1,0 +1,100 @@
+/** The words of a question's buttons, and when an "allow" counts. */
+
+import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
+import { SCOPE_WORDS, widthText } from '../../../src/host/consent/ask/choices.ts'
+import { dateText } from './format.ts'
+
+type Question = QuestionView['question']
+type Subject = Question['subject']
+type Allow = Extract<GivenAnswer, { kind: 'allow' }>
+
+/** After a question appears, clicks and keys meant for something else do not answer it. */
+export const QUIET_MS = 500
+
+/** Whether an answer counts already. */
+export const isQuiet = (shownAt: number, now: number): boolean => now - shownAt < QUIET_MS
+
+/** The button that says yes, this time. */
+export function yesText(subject: Subject): string {
+  switch (subject.kind) {
+    case 'launch':
+      return 'Start'
+    case 'connect':
+      return 'Connect'
+    case 'approve':
+      return subject.isFirst ? 'Enable' : 'Approve'
+    case 'import':
+      return 'Import'
+    case 'form':
+    case 'compose':
+      return 'Send'
+    case 'sampled':
+      return 'Send the answer'
+    case 'url':
+      return 'Open the page'
+    case 'roots':
+      return 'Share'
+    default:
+      return 'Allow once'
+  }
+}
+
+/** The button that says no. */
+export const noText = ({ kind }: Subject): string => (PLAIN_NO.has(kind) ? 'Not now' : 'Deny')
+
+const PLAIN_NO: ReadonlySet<Subject['kind']> = new Set(['launch', 'connect', 'approve', 'import', 'form', 'compose', 'url'])
+
+/** The answer of the first button. */
+export const yesAnswer = ({ scopes }: Question, edited?: unknown): Allow => ({
+  kind: 'allow',
+  // Starting a server is asked with a scope that lasts; everything else is asked once.
+  scope: scopes.includes('once') ? 'once' : (scopes[0] ?? 'once'),
+  ...(edited !== undefined && { edited }),
+})
+
+export interface LastingChoice {
+  label: string
+  answer: Allow
+  /** The person can change the pattern first. */
+  hasPattern: boolean
+}
+
+/** Everything longer than once, the proposed one first, in words: `Always, with similar arguments`. */
+export function lastingChoices({ subject, scopes, widths, always }: Question): LastingChoice[] {
+  const choices: LastingChoice[] = []
+  const add = (scope: Allow['scope'], width: NonNullable<Allow['width']> | undefined, until?: number): void => {
+    const isKnown = choices.some(({ answer }) => answer.scope === scope && answer.width === width)
+    if (scope === 'once' || isKnown) return
+    const words = [
+      SCOPE_WORDS[scope],
+      width === undefined ? '' : widthText(subject, width),
+      until === undefined ? '' : `until ${dateText(until)}`,
+    ]
+    const label = words.filter(Boolean).join(', ')
+    choices.push({
+      label: `${label[0]?.toUpperCase() ?? ''}${label.slice(1)}`,
+      answer: { kind: 'allow', scope, ...(width !== undefined && { width }) },
+      hasPattern: width === 'pattern',
+    })
+  }
+  if (always) add(always.scope, always.width, always.expiresAt)
+  for (const scope of [...scopes].reverse()) for (const width of widths.length === 0 ? [undefined] : widths) add(scope, width)
+  return choices
+}
+
+/** Whether the person has to open something before an "allow" counts. Commands and addresses are never folded. */
+export const mustOpen = ({ summary }: QuestionView): boolean => summary.folded > 0
+
+/** `expires in 4 min`; nothing while there is plenty of time. */
+export function expiryText(expiresAt: number, now: number): string | undefined {
+  const left = expiresAt - now
+  if (left > 5 * 60_000) return undefined
+  if (left <= 0) return 'The time to answer is over'
+  return left < 60_000 ? `${Math.ceil(left / 1_000)} s left` : `${Math.ceil(left / 60_000)} min left`
+}
+
+/** How a question ended that this window did not answer. */
+export function endText({ how, answer, reason }: { how: 'answered' | 'ended'; answer?: string; reason?: string }): string {
+  if (how === 'answered') return answer === 'allow' ? 'Allowed' : answer === 'deny' ? 'Denied' : 'Closed'
+  return reason === undefined ? 'Answered elsewhere, or no longer needed' : `Ended: ${reason}`
+}

@@ -1,0 +1,141 @@
+/** Words, differences, marks and searches of the page. */
+
+import { expect, test } from 'vitest'
+import { diffLines } from '../../../console/src/state/diff.ts'
+import { foreignName, foreignText } from '../../../console/src/state/foreign-text.ts'
+import { agoText, bytesText, counted, durationText, shortened } from '../../../console/src/state/format.ts'
+import { markOrigins } from '../../../console/src/state/origins.ts'
+import { matching } from '../../../console/src/state/palette.ts'
+import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
+import { expiryText, isQuiet, lastingChoices, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
+import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
+import { serverState } from '../../../console/src/state/servers.ts'
+import type { QuestionView } from '../../../src/console/api.ts'
+
+type Question = QuestionView['question']
+
+test('numbers, times and sizes are words', () => {
+  expect([counted(1, 'tool'), counted(2_000, 'tool')]).toEqual(['1 tool', '2,000 tools'])
+  expect([durationText(0.2), durationText(850), durationText(1_234), durationText(185_000)]).toEqual([
+    '< 1 ms',
+    '850 ms',
+    '1.2 s',
+    '3 min 5 s',
+  ])
+  expect([bytesText(1), bytesText(4_100), bytesText(1_200_000)]).toEqual(['1 byte', '4.1 kB', '1.2 MB'])
+  expect([agoText(0, 10_000), agoText(0, 120_000), agoText(0, 7_200_000)]).toEqual(['just now', '2 minutes ago', '2 hours ago'])
+  expect(shortened('abcdef', 3)).toBe('abc … (3 more characters)')
+})
+
+test('hidden and reordering characters of servers become visible', () => {
+  expect(foreignName('a\u202eb\nc')).toBe('a<U+202E>b\\nc')
+  expect(foreignText('a\nb\u200bc')).toContain('\n')
+})
+
+test('a difference keeps the lines around a change', () => {
+  const before = Array.from({ length: 20 }, (_, i) => `line ${i}`)
+  const after = before.with(10, 'other')
+  expect(diffLines(before.join('\n'), after.join('\n'))).toEqual([
+    { kind: 'skipped', text: '7 equal lines' },
+    ...[7, 8, 9].map((i) => ({ kind: 'same', text: `line ${i}` })),
+    { kind: 'removed', text: 'line 10' },
+    { kind: 'added', text: 'other' },
+    ...[11, 12, 13].map((i) => ({ kind: 'same', text: `line ${i}` })),
+    { kind: 'skipped', text: '6 equal lines' },
+  ])
+})
+
+test('a difference of huge texts takes no time', () => {
+  const [a, b] = ['a', 'b'].map((mark) => Array.from({ length: 50_000 }, (_, i) => `${mark}${i}`).join('\n')) as [string, string]
+  const start = performance.now()
+  expect(diffLines(a, b)).toHaveLength(100_000)
+  expect(performance.now() - start).toBeLessThan(2_000)
+})
+
+test('bytes from elsewhere are marked in the arguments, also behind escapes', () => {
+  const text = JSON.stringify({ message: 'Hi, "door"\ncode 4711' })
+  const pieces = markOrigins(text, [{ source: 'notes/search', excerpt: '"door"\ncode 4711', bytes: 17 }])
+  expect(pieces.map((piece) => piece.text).join('')).toBe(text)
+  expect(pieces.find(({ source }) => source === 'notes/search')?.text).toBe('\\"door\\"\\ncode 4711')
+  expect(markOrigins('abc', [{ source: 's', excerpt: 'b', bytes: 1 }])).toEqual([{ text: 'abc' }])
+})
+
+test('the palette shows pages first, and names that begin with the text', () => {
+  const entries = [
+    { id: '1', kind: 'page', label: 'Home', about: '' },
+    { id: '2', kind: 'tool', label: 'Search', about: 'notes' },
+    { id: '3', kind: 'tool', label: 'Add a note', about: 'notes' },
+    { id: '4', kind: 'server', label: 'notes', about: '' },
+  ] as const
+  expect(matching(entries, '').map(({ id }) => id)).toEqual(['1'])
+  expect(matching(entries, 'note').map(({ id }) => id)).toEqual(['4', '3', '2'])
+  expect(matching(entries, 'add notes').map(({ id }) => id)).toEqual(['3'])
+})
+
+test('preferences survive broken storage', () => {
+  expect(createPreferences({ getItem: () => '{', setItem: () => {} }).get()).toEqual(DEFAULT_PREFERENCES)
+  expect(createPreferences({ getItem: () => '{"theme":"pink","isTrayOpen":1}', setItem: () => {} }).get()).toEqual(DEFAULT_PREFERENCES)
+  const full = createPreferences({
+    getItem: () => null,
+    setItem: () => {
+      throw new Error('full')
+    },
+  })
+  full.update((state) => ({ ...state, theme: 'dark' }))
+  expect(full.get().theme).toBe('dark')
+})
+
+test('the search of an address can hold anything', () => {
+  expect([textParam({ a: 1 }, 'a'), textParam({ a: ['x'] }, 'a'), choiceParam({ a: 'x' }, 'a', ['x', 'y'])]).toEqual(['1', undefined, 'x'])
+  expect(present({ a: undefined, b: 1 })).toEqual({ b: 1 })
+})
+
+test.each([
+  [{ state: 'ready' }, 0, 'ready', 'fine'],
+  [{ state: 'ready' }, 2, 'changed', 'waiting'],
+  [{ state: 'permitting' }, 0, 'asks you', 'waiting'],
+  [{ state: 'open-circuit', error: { message: 'no program' }, retryInMs: 2_000 }, 0, 'failed', 'danger'],
+  [{ state: 'not-enabled' }, 0, 'not enabled', 'plain'],
+])('the health %j with %i waiting definitions is called %s', (health, waiting, word, tone) => {
+  expect(serverState({ health, waiting, isEnabled: true })).toMatchObject({ word, tone })
+})
+
+test('an answer counts after the quiet time, and after folded text was opened', () => {
+  expect([isQuiet(1_000, 1_499), isQuiet(1_000, 1_500)]).toEqual([true, false])
+  expect(mustOpen({ summary: { folded: 3 } } as QuestionView)).toBe(true)
+  expect([expiryText(3_600_000, 0), expiryText(90_000, 0), expiryText(30_000, 0), expiryText(0, 1)]).toEqual([
+    undefined,
+    '2 min left',
+    '30 s left',
+    'The time to answer is over',
+  ])
+})
+
+test('the buttons say what a yes and a no mean', () => {
+  const subject = (kind: string): Question['subject'] => ({ kind, isFirst: true }) as unknown as Question['subject']
+  expect(['call', 'launch', 'approve', 'form', 'url'].map((kind) => yesText(subject(kind)))).toEqual([
+    'Allow once',
+    'Start',
+    'Enable',
+    'Send',
+    'Open the page',
+  ])
+  expect([noText(subject('call')), noText(subject('launch'))]).toEqual(['Deny', 'Not now'])
+})
+
+test('the proposed lasting answer comes first, and each choice once', () => {
+  const question = {
+    subject: { kind: 'call' },
+    scopes: ['once', 'session', 'always'],
+    widths: ['exact', 'any'],
+    always: { scope: 'always', width: 'exact' },
+  } as unknown as Question
+  expect(lastingChoices(question).map(({ label }) => label)).toEqual([
+    'Always, with exactly these arguments',
+    'Always, with any arguments',
+    'For this conversation, with exactly these arguments',
+    'For this conversation, with any arguments',
+  ])
+  expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
+  expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
+})
