@@ -260,7 +260,7 @@ export class JsonRpcEndpoint {
     try {
       this.#options.onNotification(message, outlet)
     } catch (error) {
-      this.#options.onIgnored?.(`${message.method} could not be used: ${asText(error)}`)
+      this.#options.onIgnored?.(`the notification ${message.method} could not be handled: ${asText(error)}`)
     }
   }
 
@@ -320,7 +320,7 @@ export class JsonRpcEndpoint {
   #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
     const pending = this.#pendingOf(id)
     if (!pending) {
-      const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not an open request`
+      const what = id === undefined ? 'an error without an id' : `an answer with id ${JSON.stringify(id)}, which belongs to no open request`
       return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)
     }
     this.#forget(pending)

@@ -94,7 +94,9 @@ async function useAction(invocation: Invocation, preset: Preset | undefined): Pr
   const { preset: inForce } = await rulesOf(invocation, {})
   screen.note(safe`The preset is ${preset} (in ${user}). ${PRESET_TEXTS[preset]}`)
   if (inForce !== preset)
-    screen.note(safe`${screen.noteStyle.yellow('!')} Here ${inForce} holds: another policy file names a stricter preset`)
+    screen.note(
+      safe`${screen.noteStyle.yellow('!')} In this folder the preset is ${inForce}, because another policy file sets a stricter one`,
+    )
 }
 
 function toInitiator(text: string): 'user' | 'model' | 'app' | 'server' {

@@ -87,7 +87,8 @@ export class ReviewQueue {
     const { parts, othersThan, onApproved, onEnabled } = this.#options
     const { offering, isListedWhole } = server
     if (!offering) return false
-    // Also of an offering with faults: the person is asked about it, and a later one must not pass over their answer.
+    // Also noted for an offering with faults: the person is asked about that one, and a later offering must not be enabled as the
+    // "first" without asking.
     const isFirst = await parts.pins.offered(server.facts, parts.wallNow())
     if (!isFirst || !isListedWhole || !server.isStartedByPerson) return false
     const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal })

@@ -211,12 +211,12 @@ function findMissed(rule: Rule, pointer: string, test: ArgumentTest): { severity
   if (literal !== undefined && test.within === undefined)
     found.push({
       severity: 'warning',
-      text: `${JSON.stringify(literal)} is compared literally and misses other spellings of the same path: expected glob or within`,
+      text: `${JSON.stringify(literal)} is compared literally and misses other spellings of the same path: use glob or within instead`,
     })
   if (re2 !== undefined && PATH_POINTER.test(pointer) && test.within === undefined && glob === undefined)
     found.push({
       severity: 'warning',
-      text: `the expression ${JSON.stringify(re2)} is matched against the path as written and misses other spellings of it: expected glob or within`,
+      text: `the expression ${JSON.stringify(re2)} is matched against the path as written and misses other spellings of it: use glob or within instead`,
     })
   return found
 }

@@ -12,7 +12,7 @@ import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { Issuer, issuerFetch } from '../tokens/issuer.ts'
-import { presentedToken } from '../tokens/presented-token.ts'
+import { presentedToken } from '../tokens/remembered-token.ts'
 
 /** Options for `tokenExchange`. */
 export interface TokenExchangeOptions {

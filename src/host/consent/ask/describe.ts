@@ -18,7 +18,8 @@ export interface DescribeOptions {
 }
 
 /**
- * Describes a question line by line: the title, the server and the reasons, every detail of the subject, the possible answers.
+ * Describes a question line by line: the title, the server, the reasons, the subject (folded parts only with `isWhole`), how long an
+ * approval can last, and when the question expires. `answerChoices` gives the answers.
  *
  * @example
  * for (const { label, text } of describeQuestion(question)) console.log(label, text)

@@ -30,7 +30,7 @@ export interface Present {
   pinOf(server: string, action: ActionKind, primitive: string): string | undefined
 }
 
-/** All given members must be equal. An empty filter selects every grant. */
+/** Selects grants whose members equal all the given ones. An empty filter selects every grant. */
 export interface GrantFilter {
   server?: string
   primitive?: string
@@ -193,7 +193,7 @@ function checkGrant(value: unknown): string | undefined {
   if (!isObject(bind) || !isObject(bind.args)) return 'bind: an object with args'
   if (typeof bind.server !== 'string' || typeof bind.fingerprint !== 'string' || typeof bind.principal !== 'string')
     return 'bind.server, bind.fingerprint and bind.principal: texts'
-  return isPredicate(bind.args) ? undefined : 'bind.args: any, exact with a digest, or pattern with args'
+  return isPredicate(bind.args) ? undefined : 'bind.args: kind "any", "exact" with a digest, or "pattern" with args'
 }
 
 const isPredicate = ({ kind, digest, args }: { kind?: unknown; digest?: unknown; args?: unknown }): boolean =>
