@@ -1,4 +1,4 @@
-/** Describes which of the person's values a server will receive at start. The file of a project may send any variable anywhere. */
+/** Describes which of the person's values a server will receive at start, because the file of a project may send any variable anywhere. */
 
 import { isSecretName } from '../../base/text/redact.ts'
 import type { ServerTransport } from '../model/server-spec.ts'

@@ -50,7 +50,10 @@ export function raises(action: Action, standing: readonly CompiledRule[], isByPr
 export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
   rule.effect === 'allow' && LOOSENS_DEFAULT[layer] && !rule.match.claimed && namesServers(rule)
 
-/** A project chooses the names of its servers, also one that the person knows. A rule that names the tier is meant for it all the same. */
+/**
+ * A project chooses the names of its servers, and may choose one that the person knows. So a rule is meant for such a server only if it
+ * names the tier.
+ */
 const isMeant = ({ rule }: CompiledRule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
 
 const namesServers = ({ match: { server = [] } }: Rule): boolean => {

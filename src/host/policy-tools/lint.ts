@@ -53,7 +53,7 @@ const findingsOf = (policy: CompiledPolicy, rule: CompiledRule, index: number, k
   ...(known ? findUnknownNames(rule, known) : []),
 ]
 
-/** A preset of a layer that cannot loosen what another layer says. */
+/** Finds presets without effect, because another layer names a stricter one. */
 function findLoosePreset({ policy: { presets = {} }, preset }: CompiledPolicy): LintFinding[] {
   return POLICY_LAYERS.flatMap((layer) => {
     const named = presets[layer]

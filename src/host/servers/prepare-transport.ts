@@ -55,7 +55,7 @@ export class ServerStart {
     this.#options = options
   }
 
-  /** The fingerprint of the last start. Undefined before `identify` and before the first start. */
+  /** The fingerprint of the last start. Undefined until `identify` or the first start. */
   get fingerprint(): string | undefined {
     return this.#fingerprint?.fingerprint
   }

@@ -63,7 +63,7 @@ export const visibleLine = (line: QuestionLine): QuestionLine => ({
 })
 
 /**
- * How many characters of the subject the short form of a question does not show.
+ * How many characters of the subject `describeQuestion` shows only with `isWhole`.
  *
  * @example
  * if (foldedOf(question) > 0) offerToShowEverything()

@@ -43,7 +43,7 @@ const isToken = (text: string): boolean => /^(?:(?:Bearer|Basic|DPoP) )?[\w.~+/=
 
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)([^\s/@]{1,256})(?=@\S*$)/i
 
-/** How many characters of the arguments the short form folds. If there are any, the question can be approved once only. */
+/** How many characters of the person's own secrets are folded. If there are any, the question can be approved once only. */
 export function hiddenIn(subject: Subject): number {
   switch (subject.kind) {
     case 'call':

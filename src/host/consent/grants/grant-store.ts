@@ -141,7 +141,7 @@ function isVoid({ action, bind }: Grant, present: Present | undefined): boolean 
   return pin !== undefined && pin !== bind.pin
 }
 
-/** The last use takes the grant with it. */
+/** The last use removes the grant. */
 function withUse(grants: Grants, id: string, now: number): [Grants, boolean] {
   const grant = grants.find((each) => each.id === id)
   if (!grant || !isLive(grant, now)) return [grants, false]

@@ -163,7 +163,10 @@ function tornReason({ bytes, begun, isComplete }: IncompleteLine): string {
   return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`
 }
 
-/** Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log. */
+/**
+ * Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log, which no
+ * crash does.
+ */
 async function checkSetAside(folder: string, record: AuditRecord): Promise<string | undefined> {
   if (record.kind !== 'recovered') return undefined
   const { file, digest, bytes } = record
