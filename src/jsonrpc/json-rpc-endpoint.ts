@@ -91,8 +91,8 @@ export class JsonRpcEndpoint {
   }
 
   /**
-   * True when a transport should stop reading until `onRelief`. Never while we wait for an answer, because the answer
-   * comes after requests that were not read yet.
+   * True when a transport should stop reading until `onRelief`. Never while we wait for an answer, because the answer may come after
+   * requests that were not read yet.
    */
   get isSaturated(): boolean {
     const { waiting, pending } = this.#state

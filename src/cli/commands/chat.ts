@@ -74,7 +74,7 @@ interface Chat {
   invocation: Invocation
   host: Host
   conversation: Conversation
-  /** The conversation is stored. */
+  /** Whether the conversation is stored. */
   saves: boolean
 }
 

@@ -26,7 +26,7 @@ export interface TokenExchangeOptions {
   clientSecret: string
   /** The longest time for one request. Default: 5 s. */
   limits?: { fetchTimeoutMs?: number }
-  /** Makes the requests. Default: the guarded fetch of this package. */
+  /** Makes the requests. Default: `safeFetch`, which checks addresses. */
   fetch?: Fetch
   /** The clock for expiry. Default: the system clock. */
   clock?: Clock
