@@ -69,7 +69,7 @@ export interface HostOptions {
   openUrl?(url: string, purpose: 'login' | 'page'): void | Promise<void>
   /** The name and version that the host gives to servers. */
   info?: Implementation
-  /** Derives the key for secrets and tokens. Default: a key from the keychain. */
+  /** Derives the key for secrets and tokens. Default: a key from the keychain or, without a keychain, from a file. */
   passphrase?: string
   /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false

@@ -153,7 +153,10 @@ export class JsonRpcEndpoint {
     pending.reject(error)
   }
 
-  /** Restarts the timeout of our request `id`, at most once a second and never beyond `maxTotalMs`. */
+  /**
+   * Restarts the timeout of our request `id`, never beyond `maxTotalMs`. False when there is no such request. Calls in quick succession
+   * count once.
+   */
   touch(id: Id): boolean {
     const pending = this.#pendingOf(id)
     if (!pending) return false

@@ -75,7 +75,7 @@ function toPreset(text: string): Preset {
 
 const PRESET_TEXTS: Readonly<Record<Preset, string>> = {
   cautious: 'You are asked about every call of a model, and about what a server offers first.',
-  balanced: 'You are asked about calls of a model, except of tools that you accepted as read-only.',
+  balanced: 'You are asked about calls of a model, except calls of tools that you accepted as read-only.',
   trusting: 'You are not asked about calls of trusted servers, unless the tool is destructive or open-world.',
 }
 

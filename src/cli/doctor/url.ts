@@ -6,6 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { discoverAuthorization } from '../../auth/index.ts'
 import { isLoopback } from '../../base/address/loopback.ts'
 import { type Client, McpError } from '../../client/index.ts'
+import { counted } from '../output/counted.ts'
 import { type Checkup, Failure } from './checkup.ts'
 import { countOffering } from './lists.ts'
 
@@ -74,7 +75,10 @@ function encryptTo(url: URL): Promise<{ detail: string; value: undefined }> {
       const daysLeft = Math.floor((Date.parse(until) - Date.now()) / DAY_MS)
       const soon = daysLeft < EXPIRES_SOON_DAYS ? ' (expires soon)' : ''
       socket.destroy()
-      resolve({ detail: `${socket.getProtocol() ?? 'TLS'}, certificate valid for ${daysLeft} more days${soon}`, value: undefined })
+      resolve({
+        detail: `${socket.getProtocol() ?? 'TLS'}, certificate valid for ${counted(daysLeft, 'more day')}${soon}`,
+        value: undefined,
+      })
     })
   })
 }

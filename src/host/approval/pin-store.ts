@@ -3,6 +3,7 @@
  * for byte; otherwise it is `changed`.
  */
 
+import { counted } from '../../base/text/counted.ts'
 import { visibleText } from '../../base/text/visible-text.ts'
 import type { FileFormat } from '../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
@@ -117,7 +118,10 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const next = make(baselines.find((each) => each.server === id))
       const others = baselines.filter((each) => each.server !== id)
       if (next && others.length >= bounds.maxServers)
-        throw new McpError('ERR_LIMIT', `${others.length} servers are stored already (maxServers); forget some first`)
+        throw new McpError(
+          'ERR_LIMIT',
+          `${counted(others.length, 'server is', 'servers are')} stored already (maxServers); forget some first`,
+        )
       return next ? [...others, next] : others
     })
   }

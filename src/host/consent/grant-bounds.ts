@@ -21,8 +21,8 @@ export interface GrantBounds {
 }
 
 /**
- * The tightest bounds of the matching rules; without any, those of the kind of action, its hints and the tier. Project rules and rules
- * about claims can only tighten them. A forced question is asked each time, so its answer is used once.
+ * The tightest bounds of the matching rules; without any, those of the kind of action, its hints, the tier and the preset. Project rules
+ * and rules about claims can only tighten them. A forced question is asked each time, so its answer is used once.
  */
 export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
   const effective = effectiveRules(matchedRules(policy, action).matched)

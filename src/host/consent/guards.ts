@@ -61,7 +61,7 @@ const namesServers = ({ match: { server = [] } }: Rule): boolean => {
   return names.length > 0 && !names.some(hasWildcard)
 }
 
-/** Whether an action can destroy something or send data out. */
+/** Whether the server or the operator says that an action destroys something or sends data out. */
 export function isConsequential(action: Action): boolean {
   const { hasHints, carriesOut } = DEFAULTS[action.kind]
   if (carriesOut && action.server.labels.includes(EGRESS)) return true
@@ -78,7 +78,9 @@ export function forcedQuestions(action: Action): Reason[] {
     reasons.push(guard('data-flow', 'ask', text))
   }
   if (mayLoop && action.initiator !== 'user' && action.usage.identicalInARow >= LOOP_AT) {
-    reasons.push(guard('loop', 'ask', `The same action with the same arguments, ${action.usage.identicalInARow} times in a row`))
+    reasons.push(
+      guard('loop', 'ask', `The same action was requested ${action.usage.identicalInARow} times in a row, with the same arguments`),
+    )
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons

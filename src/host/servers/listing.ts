@@ -249,8 +249,7 @@ export class OfferingReader {
     const sizes = LIST_NAMES.map((list) => reading[list] ?? this.#sizes[list])
     const items = sizes.reduce((sum, size) => sum + size.items, 0)
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, this.#fixedBytes)
-    if (items > maxOfferingItems)
-      throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} things (maxOfferingItems)`)
+    if (items > maxOfferingItems) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} items (maxOfferingItems)`)
     if (bytes > maxOfferingBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingBytes} bytes (maxOfferingBytes)`)
   }
 

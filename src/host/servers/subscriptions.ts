@@ -24,7 +24,7 @@ export class Subscriptions {
   /** Resolves with the function that ends the subscription. Without a client it begins with the next connection. */
   async add(uri: string, listener: (uri: string) => void, client: Client | undefined): Promise<() => void> {
     if (this.#all.size >= this.#max)
-      throw new McpError('ERR_LIMIT', `At most ${this.#max} resources of a server can be watched (maxSubscriptions)`)
+      throw new McpError('ERR_LIMIT', `The limit of ${this.#max} watched resources of a server is reached (maxSubscriptions)`)
     const subscription: Subscription = { uri, listener, stop: undefined }
     this.#all.add(subscription)
     try {

@@ -4,6 +4,7 @@
  * their size; `isWhole` shows them.
  */
 
+import { counted } from '../../../base/text/counted.ts'
 import { groundedMarks, visibleText } from '../../../base/text/visible-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
 import { SCOPE_WORDS } from './choices.ts'
@@ -35,7 +36,7 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
     ...subjectLines(subject, isWhole),
   ]
   const folded = countFolded(lines)
-  if (folded > 0) lines.push(line('not shown', `${folded} characters`, 'muted', 'hidden'))
+  if (folded > 0) lines.push(line('not shown', counted(folded, 'character'), 'muted', 'hidden'))
   if (scopes.length > 0) lines.push(line('approval can last', scopes.map((scope) => SCOPE_WORDS[scope]).join(', '), 'muted', 'scopes'))
   lines.push(line('expires', `${new Date(expiresAt).toISOString()} (then denied)`, 'muted', 'expiry'))
   return lines.map(visibleLine)

@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../../../base/json.ts'
+import { counted } from '../../../base/text/counted.ts'
 import { isSecretName, isSecretText } from '../../../base/text/redact.ts'
 import type { Subject } from '../../model/question.ts'
 import { isCodeName } from '../../server-command/code-arguments.ts'
@@ -22,7 +23,7 @@ export function foldSecrets(args: Readonly<Record<string, unknown>>): Folded {
   let hidden = 0
   const hide = (text: string): string => {
     hidden += text.length
-    return `[${text.length} characters hidden]`
+    return `[${counted(text.length, 'character')} hidden]`
   }
   const fold = (value: unknown, name: string, depth: number): unknown => {
     if (depth > MAX_DEPTH || isCodeName(name)) return value

@@ -46,7 +46,8 @@ const isStart = (kind: ActionKind): boolean => kind === 'server.launch' || kind 
 
 /**
  * Whether "Always allow" may cover any arguments of a tool: neither the server nor the operator says that it destroys something or sends
- * something out. An untrusted server must also claim that the tool only reads. A claim is enough, because the person decides here.
+ * something out. On an untrusted server, the operator or the server must also say that the tool only reads. A claim of the server is
+ * enough, because the person decides.
  */
 const isHarmless = (action: Action): boolean =>
   action.kind === 'tool.call' &&

@@ -1,6 +1,7 @@
 /** Stores grants: until they expire, are revoked or are used up. */
 
 import { isObject } from '../../../base/json.ts'
+import { counted } from '../../../base/text/counted.ts'
 import type { FileFormat } from '../../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../../files/json-snapshot.ts'
 import { sharedJson } from '../../../files/shared-json.ts'
@@ -155,7 +156,7 @@ function withAdded(grants: Grants, added: Grant, { maxGrants }: GrantLimits): Gr
   if (grants.length < maxGrants) return [...grants, added]
   const live = grants.filter((grant) => isLive(grant, added.at))
   if (live.length < maxGrants) return [...live, added]
-  throw new McpError('ERR_LIMIT', `${live.length} grants exist already (maxGrants); revoke some first`)
+  throw new McpError('ERR_LIMIT', `${counted(live.length, 'grant exists', 'grants exist')} already (maxGrants); revoke some first`)
 }
 
 function checkSize(grant: Grant, { maxGrantBytes }: GrantLimits): void {

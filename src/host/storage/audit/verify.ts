@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../base/text/counted.ts'
 import { readPlainText } from '../../../files/plain-file.ts'
 import { codeOf } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -124,7 +125,7 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       reason: 'the log has a key but no records: its files were removed or emptied',
     }
   if (walk.link.seq >= walk.reaches) return undefined
-  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${walk.reaches} records`
+  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${counted(walk.reaches, 'record')}`
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
 }
 
