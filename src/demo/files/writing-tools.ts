@@ -177,7 +177,7 @@ function addRemove(server: Server, area: Area): void {
 
 async function confirmRemoval({ name }: Place, count: number, ctx: Context): Promise<void> {
   if (!ctx.caller.capabilities.elicitation?.form) return
-  const what = count > 0 ? `${name} and ${counted(count, 'entry', 'entries')} in it` : name
+  const what = count > 0 ? `${name} and the ${counted(count, 'entry', 'entries')} in it` : name
   const sure = { type: 'boolean', title: 'Remove permanently', default: false } as const
   const answer = await ctx.elicit('confirm', `Remove ${what}? This cannot be undone.`, allRequired({ sure }))
   if (!answer.sure) throw new ToolError('The person did not confirm the removal; nothing was removed')
