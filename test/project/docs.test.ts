@@ -132,8 +132,7 @@ test('every limit is documented: options in tables, fixed limits by name at the 
     DEFAULT_BROKER_LIMITS,
     DEFAULT_BUDGET_LIMITS,
     DEFAULT_SUPERVISION_LIMITS,
-    // The lock of the inbox is the same as the one of the token store.
-  ]).filter((name) => name !== 'lockStaleMs')
+  ])
   for (const name of optional) expect(options).toContain(`| \`${name}\` |`)
   const constant = namesOf([
     FIXED_HTTP_LIMITS,
