@@ -114,10 +114,7 @@ async function* partsOf(model: AiSdkModel, { request, words, placeOf, signal, si
       if (!part) continue
       chars += sizeOf(value)
       if (chars > MAX_ANSWER_CHARS)
-        throw new McpError(
-          'ERR_MODEL',
-          `The model ${model.modelId} answered with more than ${MAX_ANSWER_CHARS} characters`,
-        )
+        throw new McpError('ERR_MODEL', `The model ${model.modelId} answered with more than ${MAX_ANSWER_CHARS} characters`)
       if (part.type === 'tool-call' && ++calls > MAX_CALLS)
         throw new McpError('ERR_MODEL', `The model ${model.modelId} made more than ${MAX_CALLS} calls at once (maxCalls)`)
       if (part.type === 'end') end = part
