@@ -116,12 +116,11 @@ async function readSpecs({ options, project, warn }: Settings): Promise<ServerSp
 }
 
 function createServices(settings: Settings, consent: ConsentServices): HostServices {
-  const { options, limits, clock, models, asker, emit, warn } = settings
+  const { options, clock, models, asker, emit, warn } = settings
   // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
     clock,
-    limits: { maxServers: limits.maxServers },
   })
   const catalog = new Catalog({
     isVisible: (id, kind, name) => fleet.find(id)?.stateOf(kind, name) === 'pinned',

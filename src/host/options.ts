@@ -20,7 +20,6 @@ import type { ServerSpec } from './model/server-spec.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
-import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
 
@@ -133,8 +132,6 @@ export interface HostLimits {
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
-  /** Servers in the configuration. */
-  maxServers: number
   /** Bytes of one result. The rest is cut off. */
   maxResultBytes: number
   /** Tokens for the definitions of tools in a request to a model. With more, the model gets a search over the tools. */
@@ -149,7 +146,6 @@ export interface HostSettings {
 }
 
 export const DEFAULT_HOST_LIMITS = {
-  maxServers: DEFAULT_FLEET_LIMITS.maxServers,
   maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
   maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>

@@ -2,19 +2,15 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { ConfigProvenance } from '../../host/index.ts'
 import {
   describeSubject,
   moveSecrets,
   openVault,
-  type PlainSecret,
   plainSecrets,
   plainSecretValue,
   readClientConfigs,
   type ServerSpec,
-  type ServerTransport,
   serverFile,
-  type TrustTier,
   type Vault,
   variableWarnings,
   withoutPlainSecrets,
@@ -134,7 +130,7 @@ export function registerServers(program: Command, runner: CommandRunner): void {
 async function addAction(invocation: Invocation, id: string, url: string | undefined, options: AddOptions): Promise<void> {
   const { io, screen } = invocation
   const { target } = parseTarget(url === undefined ? [] : [url], invocation.after)
-  const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
+  const tier: ServerSpec['tier'] = options.trusted ? 'trusted' : 'untrusted'
   const spec: ServerSpec = {
     id,
     transport: transportFor(target, options, io.cwd),
@@ -152,7 +148,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
 }
 
 /** Stores the folder: relative paths in a command mean the folder in which it was typed. */
-function transportFor(target: TargetName, options: AddOptions, folder: string): ServerTransport {
+function transportFor(target: TargetName, options: AddOptions, folder: string): ServerSpec['transport'] {
   if (target.kind === 'url') return { type: 'http', url: target.url, headers: options.header }
   if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
   const { command, args } = target
@@ -165,7 +161,7 @@ const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
 /** A value that could go to the vault. */
 interface Movable {
   id: string
-  secret: PlainSecret
+  secret: ReturnType<typeof plainSecrets>[number]
   value: string
 }
 
@@ -325,7 +321,8 @@ const warningsOf = ({ transport }: ServerSpec): string[] => (transport.type === 
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 
-const describeProvenance = ({ client, scope }: ConfigProvenance): string => (scope === 'ours' ? 'portico' : `${client}, ${scope}`)
+const describeProvenance = ({ client, scope }: ServerSpec['provenance'][number]): string =>
+  scope === 'ours' ? 'portico' : `${client}, ${scope}`
 
 async function acceptAction(
   invocation: Invocation,

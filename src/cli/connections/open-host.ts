@@ -3,15 +3,14 @@
 import {
   type Asker,
   createHost,
-  type EnabledOffering,
   type Host,
   type HostEvent,
   type HostOptions,
   inboxAsker,
-  type Rule,
   type ServerSpec,
   serverFile,
 } from '../../host/index.ts'
+import type { Rule } from '../../host/policy-tools/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownServer } from '../errors.ts'
 import { isInteractive } from '../io.ts'
@@ -133,7 +132,7 @@ function showEvent({ screen }: Invocation, event: HostEvent): void {
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
 }
 
-function enabledLine({ server, tools, prompts, resources, readOnly, held }: EnabledOffering): string {
+function enabledLine({ server, tools, prompts, resources, readOnly, held }: Extract<HostEvent, { kind: 'enabled' }>): string {
   const parts = [
     counted(tools, 'tool'),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { RequestHead } from '../../../protocol/interfaces/access.ts'
 import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import { sha256 } from '../../oauth-crypto.ts'
-import type { ResourceServerLimits } from '../limits.ts'
+import { MAX_TOKEN_BYTES, type ResourceServerLimits } from '../limits.ts'
 import type { Nonces } from './nonces.ts'
 import { type ReplayStore, ReplaysFull } from './replays.ts'
 
@@ -40,7 +40,7 @@ export interface ProofRules {
 export async function checkProof(head: RequestHead, token: string, jkt: string, rules: ProofRules): Promise<ProofVerdict> {
   const proof = head.header('dpop')
   if (head.count('dpop') !== 1 || proof === undefined || proof.includes(',')) return bad('Expected exactly one DPoP header')
-  if (proof.length > rules.limits.maxTokenBytes) return bad('The DPoP proof is too long')
+  if (proof.length > MAX_TOKEN_BYTES) return bad('The DPoP proof is too long')
   const read = await readProof(proof, rules)
   if (!read) return bad('The DPoP proof is not valid')
   const { jwk, claims } = read

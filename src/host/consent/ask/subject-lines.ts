@@ -2,11 +2,11 @@
 
 import { isLoopback } from '../../../base/address/loopback.ts'
 import type { PersonUrl, UrlWarning } from '../../../base/address/person-url.ts'
+import { commandText } from '../../../base/text/command-text.ts'
 import { inertText } from '../../../base/text/inert-text.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
-import { commandText } from '../../server-command/command-text.ts'
 import { alikeArguments } from './alike-arguments.ts'
 import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'

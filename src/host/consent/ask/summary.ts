@@ -3,8 +3,8 @@
  * it, and says how much it folds. The full text is in `describeQuestion`.
  */
 
+import { commandText } from '../../../base/text/command-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
-import { commandText } from '../../server-command/command-text.ts'
 import { approveSummary } from './approve-summary.ts'
 import { contentLines, contentsOf } from './content-lines.ts'
 import { visibleLine } from './describe.ts'

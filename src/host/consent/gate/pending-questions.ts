@@ -4,12 +4,15 @@ import { counted } from '../../../base/text/counted.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action } from '../../model/action.ts'
 
+/** These limits are not options: a person can answer far fewer questions. Tests make them small. */
 export interface PendingLimits {
   /** Maximum number of pending questions; more are refused. */
   maxQuestions: number
   /** Maximum number of pending questions that one server caused, so that a flood leaves room for the others. */
   maxServerQuestions: number
 }
+
+export const FIXED_PENDING_LIMITS: PendingLimits = { maxQuestions: 256, maxServerQuestions: 16 }
 
 export class PendingQuestions {
   readonly #limits: PendingLimits

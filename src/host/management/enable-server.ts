@@ -1,7 +1,7 @@
 /** Starts a server at the wish of the person, and waits until its offering is in use. */
 
 import { downError } from '../model/health.ts'
-import type { HostServices } from './host-services.ts'
+import type { HostServices } from '../setup/host-services.ts'
 
 export async function enableServer({ fleet, reviews, clock }: HostServices, id: string, signal: AbortSignal | undefined): Promise<void> {
   const health = await fleet.get(id).retry()
