@@ -2,6 +2,7 @@
 
 export { McpError } from '../protocol/errors.ts'
 export { openPins } from './approval/pin-store.ts'
+export { readOnlyTools } from './approval/read-only.ts'
 export { argumentChecker } from './catalog/check-arguments.ts'
 export type { ToolEntry } from './catalog/entry.ts'
 export type { GivenServer } from './config/inline-servers.ts'

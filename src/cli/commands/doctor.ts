@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { Client, McpError } from '../../client/index.ts'
+import { typedText } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
 import { type DirectServer, withDirect } from '../connections/direct.ts'
@@ -68,7 +69,7 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
 /** A checkup never opens a browser. */
 const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr: { ...io.stderr, isTTY: false } })
 
-function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
+function printFinding({ io, screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
   const time = status === 'skipped' ? '' : ` ${ms} ms`
@@ -76,5 +77,5 @@ function printFinding({ screen }: Invocation, { step, status, ms, detail, advice
   // The time follows the last line.
   const shown = wrapped(detail.trimEnd(), { columns: columns === undefined ? undefined : columns - time.length, indent: WIDEST_STEP + 3 })
   screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(advice, { columns, indent: 4 })}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(typedText(io, advice), { columns, indent: 4 })}`)
 }

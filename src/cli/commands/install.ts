@@ -14,6 +14,7 @@ import { entryNames, withEntry } from '../clients/edit-json.ts'
 import { CLIENT_NAMES, type ClientName, type InstalledServer, KNOWN_CLIENTS, type KnownClient } from '../clients/known-clients.ts'
 import { lineDiff } from '../clients/line-diff.ts'
 import { commandFor } from '../clients/server-command.ts'
+import { isSnippetClient, SNIPPET_CLIENTS, type SnippetClient } from '../clients/snippets.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
@@ -38,7 +39,7 @@ interface InstallOptions extends TargetOptions, FileOptions {
 
 const addFileOptions = (command: Command): Command =>
   command
-    .addOption(new Option('-c, --client <name>', `the client: ${CLIENT_NAMES.join(', ')}`).makeOptionMandatory())
+    .addOption(new Option('-c, --client <name>', `the client: ${ALL_CLIENTS.join(', ')}`).makeOptionMandatory())
     .option('--project', 'use the file of the project in this folder, not the one of the user')
     .option('-y, --yes', 'write without asking')
 
@@ -73,6 +74,41 @@ export function registerUninstall(program: Command, runner: CommandRunner): void
   addFileOptions(command).option('--undo', 'restore the file as it was before the last change').action(runner.action(uninstallAction))
 }
 
+const ALL_CLIENTS: readonly string[] = [...CLIENT_NAMES, ...Object.keys(SNIPPET_CLIENTS)]
+
+const scopeOf = ({ project }: FileOptions): 'user' | 'project' => (project ? 'project' : 'user')
+
+/** Where the client keeps its servers. */
+async function fileOf(io: Invocation['io'], title: string, options: FileOptions): Promise<string> {
+  const scope = scopeOf(options)
+  const places = await clientConfigPlaces({
+    home: io.home,
+    project: io.cwd,
+    ...(io.env.APPDATA !== undefined && { appData: io.env.APPDATA }),
+  })
+  const place = places.find((each) => each.client === title && each.scope === scope)
+  if (!place) throw new UsageError(`${title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
+  return place.file
+}
+
+/** Prints what to paste, for a client whose file is not JSON. */
+async function printSnippet(
+  invocation: Invocation,
+  given: string | undefined,
+  options: InstallOptions,
+  client: SnippetClient,
+): Promise<ExitName> {
+  const { io, screen } = invocation
+  const file = await fileOf(io, client.title, options)
+  const server = await serverFor(invocation, given, options, scopeOf(options))
+  const ownName = await checked(invocation, server, options)
+  const name = options.name ?? ownName
+  if (name === undefined) throw new UsageError('Missing --name', 'Give the server a name in the file')
+  screen.note(safe`Portico does not write the file of ${client.title}, because it is not JSON. ${client.where} ${file}:`)
+  for (const line of client.lines(name, server)) screen.print(safe`${line}`)
+  return 'ok'
+}
+
 /** One file of one client. */
 interface ClientFile {
   client: KnownClient
@@ -84,17 +120,10 @@ interface ClientFile {
 }
 
 async function clientFile({ io }: Invocation, options: FileOptions): Promise<ClientFile> {
-  if (!Object.hasOwn(KNOWN_CLIENTS, options.client)) throw unknownName('client', options.client, CLIENT_NAMES)
+  if (!Object.hasOwn(KNOWN_CLIENTS, options.client)) throw unknownName('client', options.client, ALL_CLIENTS)
   const client: KnownClient = KNOWN_CLIENTS[options.client as ClientName]
-  const scope = options.project ? 'project' : 'user'
-  const places = await clientConfigPlaces({
-    home: io.home,
-    project: io.cwd,
-    ...(io.env.APPDATA !== undefined && { appData: io.env.APPDATA }),
-  })
-  const place = places.find((each) => each.client === client.title && each.scope === scope)
-  if (!place) throw new UsageError(`${client.title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
-  const { file } = place
+  const scope = scopeOf(options)
+  const file = await fileOf(io, client.title, options)
   const real = await realFile(file)
   // Other people may have written the project, and its links can point to any file.
   if (scope === 'project' && !real.startsWith(join(await realpath(io.cwd), sep)))
@@ -107,6 +136,7 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
 
 async function installAction(invocation: Invocation, given: string | undefined, options: InstallOptions): Promise<ExitName> {
   const { screen } = invocation
+  if (isSnippetClient(options.client)) return printSnippet(invocation, given, options, SNIPPET_CLIENTS[options.client])
   const place = await clientFile(invocation, options)
   const server = await serverFor(invocation, given, options, place.scope)
   const entry = place.client.entry(server)
@@ -145,6 +175,13 @@ async function uninstallAction(
   options: FileOptions & { undo?: true },
 ): Promise<ExitName> {
   const { io, screen } = invocation
+  if (isSnippetClient(options.client)) {
+    const { title } = SNIPPET_CLIENTS[options.client]
+    throw new UsageError(
+      `Portico does not write the file of ${title}`,
+      `Remove the entry from ${await fileOf(io, title, options)} yourself`,
+    )
+  }
   const place = await clientFile(invocation, options)
   if (options.undo) {
     if (name !== undefined) throw new UsageError('--undo takes no name')

@@ -110,6 +110,8 @@ class ShellServers {
 
   async addRogue(): Promise<string> {
     this.#rogue ??= await startRogue()
+    if (this.#rogue.isElsewhere)
+      this.#invocation.screen.note(safe`The port of rogue is in use, so it has a new address, and you are asked about it again.`)
     await this.reload()
     return this.#rogue.spec.id
   }

@@ -7,7 +7,7 @@ import type { ServerSpec } from '../model/server-spec.ts'
 import type { BudgetLeft } from '../sampling/budget.ts'
 import type { DirectConnection } from '../servers/hosted-server.ts'
 import type { HostServices } from '../setup/host-services.ts'
-import { enableServer } from './enable-server.ts'
+import { type EnableOutcome, enableServer, enableServers } from './enable-server.ts'
 import { replaceServers } from './replace-servers.ts'
 
 export class ManagedServers {
@@ -76,6 +76,17 @@ export class ManagedServers {
    */
   enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     return enableServer(this.#services, server, options.signal)
+  }
+
+  /**
+   * Starts several servers. An asker with `askTogether` gets the questions about them at once; each server has its own answer.
+   * Resolves with one outcome for each server: a server that fails does not affect the others.
+   * @throws McpError ERR_SERVER_UNKNOWN
+   * @example
+   * const failed = (await host.enableAll(['files', 'notes'])).filter(({ error }) => error)
+   */
+  enableAll(servers: readonly string[], options: { signal?: AbortSignal } = {}): Promise<EnableOutcome[]> {
+    return enableServers(this.#services, servers, options.signal)
   }
 
   /**

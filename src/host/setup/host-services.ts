@@ -6,6 +6,7 @@ import type { ReviewQueue } from '../approval/review-queue.ts'
 import type { ReviewServices } from '../approval/reviewed-server.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ToolSearch } from '../catalog/search.ts'
+import type { QuestionGroups } from '../consent/ask/question-groups.ts'
 import type { UsageCounter } from '../consent/usage.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Model } from '../language-models/language-model.ts'
@@ -31,6 +32,8 @@ export interface ConsentServices extends HostStorage, ActionServices, ReviewServ
   /** Also the scope of actions that the person takes outside of a conversation. */
   ownConversation: Conversation
   usage: UsageCounter
+  /** For questions that are asked together. */
+  groups: QuestionGroups
   policy: PolicyService
   principal: string
   clock: Clock
