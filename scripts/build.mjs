@@ -15,6 +15,7 @@ export const SUBPATHS = [
   'auth',
   'host',
   'console',
+  'host/policy-tools',
   'testing',
   'adapters/ai-sdk',
   'adapters/langchain',
