@@ -139,7 +139,7 @@ describe('a server that a page adds', () => {
   })
 
   test('is not stored if the host has no room for it', async () => {
-    const many = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`s${index}`, { type: 'http' as const, url: 'https://a.example' }]))
+    const many = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`s${index}`, 'https://a.example']))
     const { console, host } = await opened({ host: { servers: many } })
     const page = await Page.open(console)
     expect(await page.fails('POST /api/servers', { body: { id: 'x', url: 'https://a.example' } })).toMatchObject({
