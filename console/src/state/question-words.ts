@@ -82,8 +82,26 @@ export function lastingChoices({ subject, scopes, widths, always }: Question): L
   return choices
 }
 
+/** Up to this size a question is shown as a whole. */
+const MAX_SHOWN = 1_500
+
+/** Kinds of lines that say who asks and for how long. The card shows them in its details. */
+const ASIDE: ReadonlySet<string> = new Set(['title', 'server', 'location', 'requester', 'scopes', 'expiry', 'hidden'])
+
+const isChange = (subject: Subject): boolean => subject.kind === 'approve' && !subject.isFirst
+
+/** The lines of a card: the summary. If the summary folds something and the whole is short, the whole. */
+export function cardLines({ question, summary, lines, folded }: QuestionView): QuestionView['lines'] {
+  // The items of a changed offering are drawn with their differences.
+  if (isChange(question.subject)) return summary.lines.filter(({ kind }) => kind === 'reason')
+  const all = lines.filter(({ kind }) => !ASIDE.has(kind))
+  const isShort = folded === 0 && all.reduce((sum, { label, text }) => sum + label.length + text.length, 0) <= MAX_SHOWN
+  return summary.folded > 0 && isShort ? all : summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden')
+}
+
 /** Whether the person has to open something before an "allow" counts. Commands and addresses are never folded. */
-export const mustOpen = ({ summary }: QuestionView): boolean => summary.folded > 0
+export const mustOpen = (view: QuestionView): boolean =>
+  !isChange(view.question.subject) && view.summary.folded > 0 && cardLines(view).some(({ folded = 0 }) => folded > 0)
 
 /** `expires in 4 min`; nothing while there is plenty of time. */
 export function expiryText(expiresAt: number, now: number): string | undefined {

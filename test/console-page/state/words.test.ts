@@ -7,7 +7,16 @@ import { agoText, bytesText, counted, durationText, shortened } from '../../../c
 import { markOrigins } from '../../../console/src/state/origins.ts'
 import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
-import { expiryText, isQuiet, lastingChoices, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
+import {
+  cardLines,
+  expiryText,
+  isQuiet,
+  lastingChoices,
+  mustOpen,
+  noText,
+  yesAnswer,
+  yesText,
+} from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
 import { serverState } from '../../../console/src/state/servers.ts'
 import type { QuestionView } from '../../../src/console/api.ts'
@@ -102,7 +111,16 @@ test.each([
 
 test('an answer counts after the quiet time, and after folded text was opened', () => {
   expect([isQuiet(1_000, 1_499), isQuiet(1_000, 1_500)]).toEqual([true, false])
-  expect(mustOpen({ summary: { folded: 3 } } as QuestionView)).toBe(true)
+  const line = { kind: 'argument', label: 'text', tone: 'theirs' } as const
+  const shown = (text: string): QuestionView =>
+    ({
+      summary: { folded: 3, lines: [{ ...line, text: 'a …', folded: 3 }] },
+      lines: [{ ...line, text }],
+      folded: 0,
+    }) as unknown as QuestionView
+  expect(mustOpen(shown('a'.repeat(5_000)))).toBe(true)
+  // A short question is shown as a whole.
+  expect([mustOpen(shown('abcd')), cardLines(shown('abcd'))[0]?.text]).toEqual([false, 'abcd'])
   expect([expiryText(3_600_000, 0), expiryText(90_000, 0), expiryText(30_000, 0), expiryText(0, 1)]).toEqual([
     undefined,
     '2 min left',
