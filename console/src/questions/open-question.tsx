@@ -55,8 +55,8 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
   }
   return (
     <div className={css.part}>
-      {own === undefined && <QuestionLines lines={cardLines(view)} isCompact />}
       <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
+      {own === undefined && <QuestionLines lines={cardLines(view)} isCompact />}
       {own ?? (
         <div className={css.buttons} data-quiet={when === 'quiet' ? '' : undefined}>
           <Button
