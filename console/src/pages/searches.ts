@@ -7,8 +7,9 @@ export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings
 export const serversSearch = (search: RawSearch) =>
   present({ server: textParam(search, 'server'), tab: choiceParam(search, 'tab', SERVER_TABS) })
 
-/** `tool`: its unique name. */
-export const toolsSearch = (search: RawSearch) => present({ tool: textParam(search, 'tool'), q: textParam(search, 'q') })
+/** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
+export const toolsSearch = (search: RawSearch) =>
+  present({ tool: textParam(search, 'tool'), q: textParam(search, 'q'), args: textParam(search, 'args') })
 
 export const resourcesSearch = (search: RawSearch) =>
   present({ uri: textParam(search, 'uri'), template: textParam(search, 'template'), q: textParam(search, 'q') })
@@ -17,7 +18,13 @@ export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(
 
 export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation') })
 
-export const timelineSearch = (search: RawSearch) => present({ server: textParam(search, 'server'), message: textParam(search, 'message') })
+export const timelineSearch = (search: RawSearch) =>
+  present({
+    server: textParam(search, 'server'),
+    message: textParam(search, 'message'),
+    tab: choiceParam(search, 'tab', ['messages', 'recordings']),
+    recording: textParam(search, 'recording'),
+  })
 
 export const policySearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['rules', 'grants', 'edit', 'replay']) })
 
