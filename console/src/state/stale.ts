@@ -20,7 +20,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'question-end':
       return event.data.answer === 'allow' ? ['GET /api/grants', 'GET /api/audit'] : ['GET /api/audit']
     case 'operation':
-      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? ['GET /api/audit', 'GET /api/operations'])
+      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? ['GET /api/audit', 'GET /api/operations', 'GET /api/calls/recent'])
     default:
       return []
   }
