@@ -13,6 +13,7 @@ import {
   settingsSearch,
   timelineSearch,
   toolsSearch,
+  tourSearch,
 } from './pages/searches.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
@@ -86,6 +87,13 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'SettingsPage'),
 })
 
+const tour = createRoute({
+  getParentRoute: () => root,
+  path: '/tour',
+  validateSearch: tourSearch,
+  component: lazyRouteComponent(() => import('./pages/tour/page.tsx'), 'TourPage'),
+})
+
 /** The tray as a page of its own, for narrow windows. */
 const waiting = createRoute({
   getParentRoute: () => root,
@@ -94,7 +102,7 @@ const waiting = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, servers, tools, resources, prompts, chat, timeline, policy, audit, settings, waiting]),
+  routeTree: root.addChildren([home, servers, tools, resources, prompts, chat, timeline, policy, audit, settings, tour, waiting]),
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageFailed,
   // Each page scrolls inside the frame.

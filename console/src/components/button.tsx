@@ -11,6 +11,10 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   /** It works on something: it cannot be clicked, and says so. */
   isBusy?: boolean
   icon?: ReactNode
+  /** Marks the control that the tour asks for. */
+  'data-highlight'?: string
+  /** `allow` or `deny`: the answer to a question. */
+  'data-answer'?: string
 }
 
 export function Button({

@@ -1,11 +1,16 @@
 /** The search of each page's address. Names of servers, tools and so on are here and not in the path, because they may contain anything. */
 
-import { choiceParam, jsonParam, present, type RawSearch, textParam } from '../state/search-params.ts'
+import { choiceParam, jsonParam, numberParam, present, type RawSearch, textParam } from '../state/search-params.ts'
 
 export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
 
+/** `add`: the dialog that adds servers. */
 export const serversSearch = (search: RawSearch) =>
-  present({ server: textParam(search, 'server'), tab: choiceParam(search, 'tab', SERVER_TABS) })
+  present({
+    server: textParam(search, 'server'),
+    tab: choiceParam(search, 'tab', SERVER_TABS),
+    add: choiceParam(search, 'add', ['form', 'paste', 'import']),
+  })
 
 /** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
 export const toolsSearch = (search: RawSearch) =>
@@ -39,3 +44,5 @@ export const policySearch = (search: RawSearch) => present({ tab: choiceParam(se
 export const auditSearch = (search: RawSearch) => present({ record: textParam(search, 'record'), server: textParam(search, 'server') })
 
 export const settingsSearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['general', 'secrets', 'limits']) })
+
+export const tourSearch = (search: RawSearch) => present({ step: numberParam(search, 'step') })

@@ -52,7 +52,13 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
       <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
       {own ?? (
         <div className={css.buttons} data-quiet={when === 'quiet' ? '' : undefined}>
-          <Button kind="main" isBusy={isBusy} onClick={() => allow(yesAnswer(asked))} aria-disabled={isFolded || undefined}>
+          <Button
+            kind="main"
+            data-answer="allow"
+            isBusy={isBusy}
+            onClick={() => allow(yesAnswer(asked))}
+            aria-disabled={isFolded || undefined}
+          >
             {yesText(asked.subject)}
           </Button>
           {lasting.length > 0 && (
@@ -62,7 +68,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
               actions={lasting.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
             />
           )}
-          <Button isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
+          <Button data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
             {noText(asked.subject)}
           </Button>
         </div>

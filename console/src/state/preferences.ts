@@ -8,7 +8,7 @@ export interface Preferences {
   hasSingleKeys: boolean
   isTrayOpen: boolean
   /** The step of the tour, from 1. Undefined: not begun, or finished. */
-  tourStep?: number
+  tourStep?: number | undefined
   isTourDone: boolean
 }
 

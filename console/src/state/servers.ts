@@ -45,3 +45,13 @@ export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'he
       return { word: 'off', tone: 'plain' }
   }
 }
+
+/** `7 tools, 2 prompts`. */
+export function offeringText({ tools, prompts, resources, templates }: ServerView['counts']): string {
+  const parts = [
+    tools > 0 ? counted(tools, 'tool') : '',
+    prompts > 0 ? counted(prompts, 'prompt') : '',
+    resources + templates > 0 ? counted(resources + templates, 'resource') : '',
+  ].filter(Boolean)
+  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
+}

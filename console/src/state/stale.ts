@@ -9,7 +9,14 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'hello':
       return event.data.isComplete ? [] : 'all'
     case 'servers':
+    case 'enabled':
       return [...SERVERS, ...LISTS]
+    case 'policy':
+      return ['GET /api/policy', 'GET /api/policy/hits', 'GET /api/settings']
+    case 'recordings':
+      return ['GET /api/recordings', 'GET /api/recordings/:id']
+    case 'model-turn':
+      return ['GET /api/model-turns']
     case 'health':
     case 'review':
       return SERVERS
@@ -20,7 +27,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'question-end':
       return event.data.answer === 'allow' ? ['GET /api/grants', 'GET /api/audit'] : ['GET /api/audit']
     case 'operation':
-      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? ['GET /api/audit', 'GET /api/operations', 'GET /api/calls/recent'])
+      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? CALLS)
     default:
       return []
   }
@@ -28,14 +35,17 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
 
 const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id']
 
+const CALLS: readonly RouteName[] = ['GET /api/calls/recent', 'GET /api/audit', 'GET /api/operations', 'GET /api/policy/hits']
+
 const LISTS: readonly RouteName[] = ['GET /api/tools', 'GET /api/prompts', 'GET /api/resources', 'GET /api/templates', 'GET /api/search']
 
 const AFTER: Readonly<Record<string, readonly RouteName[]>> = {
-  chat: ['GET /api/conversations', 'GET /api/conversations/:id', 'GET /api/audit'],
+  chat: ['GET /api/conversations', 'GET /api/conversations/:id', ...CALLS],
   subscribe: ['GET /api/subscriptions'],
   enable: [...SERVERS, ...LISTS, 'GET /api/audit'],
   restart: [...SERVERS, ...LISTS],
   approve: [...SERVERS, ...LISTS, 'GET /api/audit'],
+  'enable-all': [...SERVERS, ...LISTS, 'GET /api/audit'],
   login: SERVERS,
   logout: SERVERS,
   root: ['GET /api/servers/:id/roots', 'GET /api/servers/:id'],

@@ -58,7 +58,7 @@ export function Offering({ subject, onChoose, isBusy }: { subject: Approve; onCh
   )
 }
 
-function ChangedItem({ item }: { item: Item }): ReactNode {
+export function ChangedItem({ item }: { item: Item }): ReactNode {
   const { kind, name, difference } = item
   return (
     <div className={css.item}>

@@ -50,7 +50,7 @@ function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>)
       <SchemaForm form={form} isPlain {...(subject.ours && { hidden: subject.ours.hidden })} />
       {!subject.ours && <p className={css.hint}>The server receives what you enter. Do not enter a password that it does not need.</p>}
       <div className={css.buttons}>
-        <Button type="submit" kind="main" isBusy={isBusy}>
+        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy}>
           Send
         </Button>
         <Button isBusy={isBusy} onClick={onDeny}>
@@ -76,7 +76,7 @@ function ComposedAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'com
         {(control) => <TextArea {...control} rows={3} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className={css.buttons}>
-        <Button type="submit" kind="main" isBusy={isBusy} disabled={text === ''}>
+        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy} disabled={text === ''}>
           Send
         </Button>
         <Button isBusy={isBusy} onClick={onDeny}>

@@ -1,0 +1,50 @@
+/** What waits for the person, and servers that need a look. Nothing if there is nothing. */
+
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Badge } from '../../components/badge.tsx'
+import { buttonClass } from '../../components/button.tsx'
+import { useConsoleState, useRoute } from '../../hooks/use-console.tsx'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { counted } from '../../state/format.ts'
+import { serverState } from '../../state/servers.ts'
+import css from './home.module.css'
+
+export function Attention(): ReactNode {
+  const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
+  const servers = useRoute('GET /api/servers').data?.servers ?? []
+  const odd = servers.map((server) => ({ server, state: serverState(server) })).filter(({ state }) => needsLook(state.word))
+  if (waiting === 0 && odd.length === 0) return null
+  return (
+    <div className={css.attention}>
+      {waiting > 0 && (
+        <div className={css.note}>
+          <Badge tone="waiting">Waiting</Badge>
+          <p>
+            {counted(waiting, 'question')} {waiting === 1 ? 'waits' : 'wait'} for your answer.
+          </p>
+          <Link to="/waiting" className={buttonClass({})}>
+            Answer
+          </Link>
+        </div>
+      )}
+      {odd.map(({ server, state }) => (
+        <div key={server.id} className={css.note}>
+          <Badge tone={state.tone}>{state.word}</Badge>
+          <p>
+            <strong>{foreignName(server.id)}</strong> {state.reason !== undefined && foreignText(state.reason)}
+          </p>
+          <Link
+            to="/servers"
+            search={{ server: server.id, tab: state.word === 'changed' ? 'offering' : 'doctor' }}
+            className={buttonClass({})}
+          >
+            {state.word === 'changed' ? 'Review' : 'Look'}
+          </Link>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+const needsLook = (word: string): boolean => word === 'changed' || word === 'failed' || word === 'needs login'

@@ -1,0 +1,56 @@
+/** The stranger has changed what it offers: the difference, and the refusal. */
+
+import { type ReactNode, useEffect } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { ChangedItem } from '../../../questions/subjects/offering.tsx'
+import { counted } from '../../../state/format.ts'
+import css from '../tour.module.css'
+import { Outcome } from './outcome.tsx'
+import type { StepProps } from './step-props.ts'
+
+export function ChangeStep({ onDone }: StepProps): ReactNode {
+  const tour = useRoute('GET /api/tour')
+  const turn = useAction('POST /api/tour/rogue/turn', { stale: ['GET /api/tour'] })
+  const id = tour.data?.rogue?.server
+  const server = useRoute('GET /api/servers/:id', { params: { id: id ?? '' } }, { isEnabled: id !== undefined })
+  const call = useOperation()
+  const isRefused = call.operation?.state === 'failed'
+  useEffect(() => {
+    if (isRefused) onDone()
+  }, [isRefused, onDone])
+  if (id === undefined) return <p>First add the weather server in step 4.</p>
+  const items = server.data?.server.review?.items ?? []
+  const changed = items.filter(({ difference }) => difference !== undefined)
+  return (
+    <div className={css.part}>
+      {items.length === 0 && (
+        <Button kind="main" isBusy={turn.isPending} onClick={() => turn.mutate({})} data-highlight="">
+          Let the server change now
+        </Button>
+      )}
+      {items.length > 0 && (
+        <>
+          <p>
+            {counted(items.length, 'definition')} {items.length === 1 ? 'is' : 'are'} out of use until you approve:{' '}
+            {counted(changed.length, 'change')}, {counted(items.length - changed.length, 'new one')}.
+          </p>
+          {changed.slice(0, 2).map((item) => (
+            <ChangedItem key={`${item.kind} ${item.name}`} item={item} />
+          ))}
+          <Button
+            kind="main"
+            isBusy={call.isRunning}
+            onClick={() =>
+              void call.start('POST /api/tools/call', { body: { tool: { server: id, name: 'forecast' }, args: { city: 'Paris' } } })
+            }
+            {...(!call.operation && { 'data-highlight': '' })}
+          >
+            Use the tool anyway
+          </Button>
+        </>
+      )}
+      <Outcome run={call} />
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+/** A tool asks the person with a form while it runs. */
+
+import { type ReactNode, useEffect } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { CodeBlock } from '../../../components/code-block.tsx'
+import { useOperation } from '../../../hooks/use-console.tsx'
+import { foreignText } from '../../../state/foreign-text.ts'
+import { resultText } from '../../../state/tour.ts'
+import css from '../tour.module.css'
+import { Outcome } from './outcome.tsx'
+import type { StepProps } from './step-props.ts'
+import { useHighlight } from './use-highlight.ts'
+
+export function FormStep({ onDone }: StepProps): ReactNode {
+  const run = useOperation()
+  const isEnded = run.operation !== undefined && !run.isRunning
+  useHighlight(run.isRunning ? '[data-answer="allow"]' : undefined)
+  useEffect(() => {
+    if (isEnded) onDone()
+  }, [isEnded, onDone])
+  const start = (): void =>
+    void run.start('POST /api/tools/call', {
+      body: { tool: { server: 'deploy', name: 'deploy' }, args: { service: 'api', version: '1.4.0', environment: 'staging' } },
+    })
+  const result = run.operation?.result as Parameters<typeof resultText>[0]
+  return (
+    <div className={css.part}>
+      <Button kind="main" isBusy={run.isRunning} onClick={start} {...(!run.operation && { 'data-highlight': '' })}>
+        Deploy version 1.4.0 to staging
+      </Button>
+      <Outcome run={run} done={<CodeBlock text={foreignText(resultText(result))} label="Result of deploy" isForeign />} />
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+/** A stranger is added and used once. */
+
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { CodeBlock } from '../../../components/code-block.tsx'
+import { ErrorState } from '../../../components/states.tsx'
+import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { foreignText } from '../../../state/foreign-text.ts'
+import { resultText } from '../../../state/tour.ts'
+import css from '../tour.module.css'
+import { Outcome } from './outcome.tsx'
+import type { StepProps } from './step-props.ts'
+import { useHighlight } from './use-highlight.ts'
+
+export function ServerStep({ onDone }: StepProps): ReactNode {
+  const tour = useRoute('GET /api/tour')
+  const add = useAction('POST /api/tour/rogue', { stale: ['GET /api/tour'] })
+  const enable = useOperation()
+  const call = useOperation()
+  const [id, setId] = useState('rogue')
+  useHighlight(enable.isRunning || call.isRunning ? '[data-answer="allow"]' : undefined)
+  const isCalled = call.operation?.state === 'done'
+  useEffect(() => {
+    if (isCalled) onDone()
+  }, [isCalled, onDone])
+  const start = async (): Promise<void> => {
+    const added = await add.mutateAsync({}).catch(() => undefined)
+    const server = added?.rogue?.server
+    if (server === undefined) return
+    setId(server)
+    await enable.start('POST /api/servers/:id/enable', { params: { id: server }, body: {} })
+  }
+  const isReady = enable.operation?.state === 'done' || tour.data?.rogue !== undefined
+  if (tour.data && !tour.data.hasRogue) {
+    return <p>This console was opened without the sample server for this step. Skip it: npm start has it.</p>
+  }
+  return (
+    <div className={css.part}>
+      <div className={css.buttons}>
+        <Button
+          kind={isReady ? 'plain' : 'main'}
+          isBusy={add.isPending || enable.isRunning}
+          onClick={() => void start()}
+          {...(!isReady && !enable.isRunning && { 'data-highlight': '' })}
+        >
+          Add the weather server
+        </Button>
+        <Button
+          kind={isReady ? 'main' : 'plain'}
+          disabled={!isReady}
+          isBusy={call.isRunning}
+          onClick={() =>
+            void call.start('POST /api/tools/call', { body: { tool: { server: id, name: 'forecast' }, args: { city: 'Paris' } } })
+          }
+          {...(isReady && !call.operation && { 'data-highlight': '' })}
+        >
+          Ask for the weather of Paris
+        </Button>
+      </div>
+      {add.error && <ErrorState title="The weather server could not be added" error={add.error} />}
+      <Outcome run={enable} />
+      <Outcome
+        run={call}
+        done={
+          <CodeBlock
+            text={foreignText(resultText(call.operation?.result as Parameters<typeof resultText>[0]))}
+            label="Result of forecast"
+            isForeign
+          />
+        }
+      />
+    </div>
+  )
+}
