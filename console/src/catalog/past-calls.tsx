@@ -102,7 +102,9 @@ function SavedCalls({
         }}
       >
         <Field label="Name" help={argumentsLine(args)} fault={error?.message}>
-          {(control) => <TextInput {...control} autoFocus maxLength={100} value={title} onChange={(event) => setTitle(event.target.value)} />}
+          {(control) => (
+            <TextInput {...control} autoFocus maxLength={100} value={title} onChange={(event) => setTitle(event.target.value)} />
+          )}
         </Field>
       </form>
       {calls.length > 0 && (

@@ -21,7 +21,12 @@ export function useSuggest(server: string, ref: CompleteParams['ref'], values: u
       const name = path[0]
       if (path.length !== 1 || typeof name !== 'string' || without.current.has(name)) return []
       const { [name]: _, ...others } = textArguments(latest.current)
-      const body = { server, ref: JSON.parse(key) as CompleteParams['ref'], argument: { name, value: text }, context: { arguments: others } }
+      const body = {
+        server,
+        ref: JSON.parse(key) as CompleteParams['ref'],
+        argument: { name, value: text },
+        context: { arguments: others },
+      }
       try {
         const { completion } = await api.call('POST /api/complete', { body, signal })
         return completion.values

@@ -29,6 +29,7 @@ export const resourcesSearch = (search: RawSearch) =>
 export const promptsSearch = (search: RawSearch) =>
   present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q'), args: jsonParam(search, 'args') })
 
+/** `say`: the beginning of a message. */
 export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
 
 export const timelineSearch = (search: RawSearch) =>

@@ -9,9 +9,11 @@ import { saveText } from '../hooks/save-text.ts'
 import { fileName, isRepeated, textOf } from '../state/results.ts'
 import { BigText } from './big-text.tsx'
 import { ContentView } from './content-view.tsx'
-import { DataView } from './data-view.tsx'
 import css from './results.module.css'
 import { SchemaCheck } from './schema-check.tsx'
+import { ValueView } from './value-view.tsx'
+
+type ResultTab = 'drawn' | 'structured' | 'raw'
 
 export interface CallResultProps {
   result: CallToolResult
@@ -23,7 +25,7 @@ export interface CallResultProps {
 }
 
 export function CallResult({ result, outputSchema, name, actions }: CallResultProps): ReactNode {
-  const [tab, setTab] = useState<'drawn' | 'structured' | 'raw'>('drawn')
+  const [tab, setTab] = useState<ResultTab>('drawn')
   const { structuredContent, isError = false } = result
   const content = Array.isArray(result.content) ? result.content : []
   const isOnlyRepeated = useMemo(() => isRepeated(content, structuredContent), [content, structuredContent])
@@ -36,7 +38,7 @@ export function CallResult({ result, outputSchema, name, actions }: CallResultPr
           <span aria-hidden="true">▲ </span>The tool reports an error. Its explanation is below.
         </p>
       )}
-      <Tabs
+      <Tabs<ResultTab>
         label="Result"
         selected={tab}
         onSelect={setTab}
@@ -46,7 +48,7 @@ export function CallResult({ result, outputSchema, name, actions }: CallResultPr
             label: 'Result',
             content: (
               <div className={css.stack}>
-                {isData ? <DataView value={structuredContent} label="Result" /> : <ContentView content={content} name={name} />}
+                {isData ? <ValueView value={structuredContent} label="Result" /> : <ContentView content={content} name={name} />}
                 {hasStructured && <SchemaCheck schema={outputSchema} value={structuredContent} />}
               </div>
             ),
@@ -60,7 +62,7 @@ export function CallResult({ result, outputSchema, name, actions }: CallResultPr
                   content: (
                     <div className={css.stack}>
                       <SchemaCheck schema={outputSchema} value={structuredContent} />
-                      <DataView value={structuredContent} label="Structured content" />
+                      <ValueView value={structuredContent} label="Structured content" />
                     </div>
                   ),
                 },

@@ -1,14 +1,14 @@
 /** The messages of a prompt, in their order. */
 
 import type { ReactNode } from 'react'
-import type { PromptMessage } from '../../../src/client/index.ts'
+import type { GetPromptResult } from '../../../src/client/index.ts'
 import { foreignName } from '../state/foreign-text.ts'
 import { ContentView } from './content-view.tsx'
 import css from './results.module.css'
 
 const ROLES: Readonly<Record<string, string>> = { user: 'You say', assistant: 'The model answers' }
 
-export function MessagesView({ messages, name }: { messages: readonly PromptMessage[]; name: string }): ReactNode {
+export function MessagesView({ messages, name }: { messages: GetPromptResult['messages']; name: string }): ReactNode {
   if (messages.length === 0) return <p className={css.muted}>The prompt has no messages.</p>
   return (
     <ol className={css.messages}>

@@ -17,13 +17,7 @@ export function Modes<Id extends string>({
   return (
     <div className={css.modes} role="group" aria-label={label}>
       {modes.map((mode) => (
-        <button
-          key={mode.id}
-          type="button"
-          className={css.mode}
-          aria-pressed={mode.id === selected}
-          onClick={() => onSelect(mode.id)}
-        >
+        <button key={mode.id} type="button" className={css.mode} aria-pressed={mode.id === selected} onClick={() => onSelect(mode.id)}>
           {mode.label}
         </button>
       ))}

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { ResourceContents, ResourceLink } from '../../../src/client/index.ts'
+import type { Resource, ResourceContents } from '../../../src/client/index.ts'
 import { buttonClass } from '../components/button.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
 import { SafeLink } from '../components/safe-link.tsx'
@@ -41,7 +41,7 @@ export function ResourceContentsView({ contents, isBare = false }: { contents: R
 }
 
 /** A resource that a server points to. */
-export function ResourceLinkView({ link }: { link: ResourceLink }): ReactNode {
+export function ResourceLinkView({ link }: { link: Resource }): ReactNode {
   const { uri, name, title, description, mimeType, size } = link
   const facts = [mimeType && foreignName(mimeType), typeof size === 'number' && bytesText(size)].filter(Boolean).join(', ')
   return (

@@ -5,9 +5,9 @@ import { SafeMarkdown } from '../components/safe-markdown.tsx'
 import { foreignText } from '../state/foreign-text.ts'
 import { textKind } from '../state/results.ts'
 import { BigText } from './big-text.tsx'
-import { DataView } from './data-view.tsx'
 import { Modes } from './modes.tsx'
 import css from './results.module.css'
+import { ValueView } from './value-view.tsx'
 
 /** @param text as it was received */
 export function TextView({ text, mimeType, label }: { text: string; mimeType?: string | undefined; label: string }): ReactNode {
@@ -28,7 +28,7 @@ export function TextView({ text, mimeType, label }: { text: string; mimeType?: s
       {isPlain ? (
         <BigText text={text} label={label} isCode />
       ) : found.kind === 'json' ? (
-        <DataView value={found.value} label={label} />
+        <ValueView value={found.value} label={label} />
       ) : (
         <Markdown text={text} />
       )}

@@ -101,13 +101,11 @@ export function pastCalls(
     ...saved
       .filter(isMeant)
       .map((call) => ({ key: call.id, title: call.title, about: argumentsLine(call.args), args: call.args ?? {}, saved: call })),
-    ...different
-      .slice(0, MAX_RECENT)
-      .map(({ seq, at, args = {}, by }) => ({
-        key: `recent ${seq}`,
-        title: argumentsLine(args),
-        about: `${ago(at)}, by ${by === 'person' ? 'you' : 'a model'}`,
-        args,
-      })),
+    ...different.slice(0, MAX_RECENT).map(({ seq, at, args = {}, by }) => ({
+      key: `recent ${seq}`,
+      title: argumentsLine(args),
+      about: `${ago(at)}, by ${by === 'person' ? 'you' : 'a model'}`,
+      args,
+    })),
   ]
 }

@@ -25,9 +25,7 @@ export interface CatalogItem {
   text: string
 }
 
-export type CatalogRow =
-  | { kind: 'group'; key: string; server: string; count: number }
-  | { kind: 'item'; key: string; item: CatalogItem }
+export type CatalogRow = { kind: 'group'; key: string; server: string; count: number } | { kind: 'item'; key: string; item: CatalogItem }
 
 const MAX_ABOUT = 200
 
@@ -126,7 +124,10 @@ function best(items: readonly CatalogItem[], words: readonly string[]): readonly
     if (label.startsWith(first) || own.startsWith(first)) return 0
     return words.every((word) => label.includes(word) || own.includes(word)) ? 1 : 2
   }
-  return items.map((item) => ({ item, rank: rank(item) })).sort((a, b) => a.rank - b.rank).map(({ item }) => item)
+  return items
+    .map((item) => ({ item, rank: rank(item) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item)
 }
 
 /** The tool or prompt of an address: its unique name, or `server/name`. */

@@ -132,8 +132,16 @@ export function piecesOf(text: string, size: number): string[] {
 
 /** A name for a file of the person, from the name of a tool or a URI. */
 export function fileName(name: string, ending: string): string {
-  const last = name.replace(/[?#].*$/, '').replace(/\/+$/, '').split('/').at(-1) ?? ''
-  const safe = last.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 80)
+  const last =
+    name
+      .replace(/[?#].*$/, '')
+      .replace(/\/+$/, '')
+      .split('/')
+      .at(-1) ?? ''
+  const safe = last
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 80)
   const base = safe === '' ? 'result' : safe
   return ending === '' || base.toLowerCase().endsWith(`.${ending}`) ? base : `${base}.${ending}`
 }

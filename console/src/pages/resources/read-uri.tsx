@@ -57,9 +57,7 @@ export function ReadUri({ uri, onCheck }: { uri: string | undefined; onCheck?: (
                 read at {clockText(shown.at).slice(0, 8)}
               </span>
               {follow.isOn && shown.uri === uri && (
-                <Badge tone="fine">
-                  {follow.changes === 0 ? 'up to date' : `up to date after ${counted(follow.changes, 'change')}`}
-                </Badge>
+                <Badge tone="fine">{follow.changes === 0 ? 'up to date' : `up to date after ${counted(follow.changes, 'change')}`}</Badge>
               )}
             </div>
             <Contents result={shown.result} uri={shown.uri} />

@@ -10,14 +10,14 @@ import { cellText, type DataTable, tableIn } from '../state/results.ts'
 import { Modes } from './modes.tsx'
 import css from './results.module.css'
 
-export function DataView({ value, label }: { value: unknown; label: string }): ReactNode {
+export function ValueView({ value, label }: { value: unknown; label: string }): ReactNode {
   const table = useMemo(() => tableIn(value), [value])
   const [mode, setMode] = useState<'table' | 'tree'>('table')
   if (!table) return <JsonTree value={value} label={label} />
   return (
     <div className={css.stack}>
       <div className={css.line}>
-        <Modes
+        <Modes<'table' | 'tree'>
           label="Show as"
           selected={mode}
           modes={[
@@ -43,7 +43,7 @@ const MAX_CELL = 400
 
 interface KeyedRow {
   key: string
-  row: DataTable["rows"][number]
+  row: DataTable['rows'][number]
 }
 
 function RowsView({ table, label }: { table: DataTable; label: string }): ReactNode {
