@@ -27,7 +27,9 @@ export function RunBar({
       <Button kind="main" isBusy={run.isRunning} disabled={disabled} onClick={onRun} title="Ctrl Enter">
         {label}
       </Button>
-      <KeyHint keys="Ctrl Enter" />
+      <span className={css.keys}>
+        <KeyHint keys="Ctrl Enter" />
+      </span>
       <span className={css.grow} />
       {children}
     </div>

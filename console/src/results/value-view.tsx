@@ -47,6 +47,7 @@ export function ValueView({ value, label, text }: { value: unknown; label: strin
 
 const STEP = 100
 const MAX_CELL = 400
+const MAX_LINE = 26
 
 interface KeyedRow {
   key: string
@@ -62,7 +63,7 @@ function RowsView({ table, label }: { table: DataTable; label: string }): ReactN
         (name): Column<KeyedRow> => ({
           id: name,
           head: foreignName(name),
-          cell: ({ row }) => foreignText(shortened(cellText(row[name]), MAX_CELL)),
+          cell: ({ row }) => <Cell text={cellText(row[name])} />,
           isNumber: rows.slice(0, STEP).every((row) => row[name] === undefined || typeof row[name] === 'number'),
         }),
       ),
@@ -85,3 +86,8 @@ function RowsView({ table, label }: { table: DataTable; label: string }): ReactN
     </div>
   )
 }
+
+/** Short texts, such as names and dates, stay in one line. */
+const Cell = ({ text }: { text: string }): ReactNode => (
+  <span className={text.length <= MAX_LINE ? css.short : css.long}>{foreignText(shortened(text, MAX_CELL))}</span>
+)
