@@ -1,11 +1,24 @@
-/** How the person can type the command again: `portico`, or `npx portico` if it was started through npm. */
+/** How the person can type the command again: `portico`, or as npm started it. */
 
+import { RemoteError } from '../client/index.ts'
 import type { Io } from './io.ts'
-import { type SafeText, untrusted } from './output/safe-text.ts'
+import { type SafeText, untrustedLines } from './output/safe-text.ts'
 
-/** npm sets `npm_command` for the programs that it starts. The name alone works only where the package is installed globally. */
-export const commandName = ({ env }: Pick<Io, 'env'>): string => (env.npm_command === undefined ? 'portico' : 'npx portico')
+/** npm tells the programs that it starts how. The name alone works only where the package is installed globally. */
+export function commandName({ env }: Pick<Io, 'env'>): string {
+  if (env.npm_command === undefined) return 'portico'
+  return env.npm_lifecycle_event === 'start' && env.npm_package_name === 'portico' ? 'npm start --' : 'npx portico'
+}
 
-/** A hint with its commands as the person can type them. */
-export const asTyped = (io: Pick<Io, 'env'>, hint: SafeText): SafeText =>
-  untrusted(hint.text.replaceAll(/(?<=^|["(]|: )portico(?= [a-z])/g, commandName(io)))
+/** A text of ours with its commands as the person can type them. */
+export const typedText = (io: Pick<Io, 'env'>, text: string): string => text.replaceAll(TYPED, commandName(io))
+
+/** The same for a hint or a message. */
+export const asTyped = (io: Pick<Io, 'env'>, hint: SafeText): SafeText => untrustedLines(typedText(io, hint.text))
+
+/** The message of an error. What a server wrote stays as it is. */
+export const ownWords = (io: Pick<Io, 'env'>, error: unknown, message: SafeText): SafeText =>
+  error instanceof RemoteError ? message : asTyped(io, message)
+
+/** The name where a command begins: at the start of a line, in quotes or brackets, after a colon. Elsewhere it is the name of the project. */
+const TYPED = /(?<=^ *|["(]|: )portico(?= (?:-|[a-z[<]))/gm

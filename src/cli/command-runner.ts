@@ -1,7 +1,7 @@
 /** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
-import { asTyped } from './command-name.ts'
+import { asTyped, ownWords } from './command-name.ts'
 import { type AskingFacts, explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
@@ -105,7 +105,9 @@ export class CommandRunner {
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
     const columns = screen.noteColumns
-    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrapped(message.text, { columns, indent: 2 })}`)
+    screen.note(
+      safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrapped(ownWords(this.#io, error, message).text, { columns, indent: 2 })}`,
+    )
     if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrapped(asTyped(this.#io, hint).text, { columns, indent: 2 }))}`)
   }
 }

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { visibleText } from '../base/text/visible-text.ts'
+import { typedText } from './command-name.ts'
 import type { CommandRunner } from './command-runner.ts'
 import type { Io } from './io.ts'
 import { columnsOf } from './output/screen.ts'
@@ -43,7 +44,7 @@ const COMMANDS = {
 
 const EXAMPLES = `
 Examples:
-  portico                                            the host, with sample servers and a page in your browser
+  portico up                                         the host, with samples and a page in your browser (also without "up")
   portico run -- npx -y some-server ~/docs           try a server
   portico servers add docs -- npx -y some-server     add it
   portico call docs/search query=door                call a tool of it
@@ -70,9 +71,10 @@ export async function programFor(words: readonly string[], runner: CommandRunner
     .version(VERSION)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.stream.write(text),
+      // The help has examples.
+      writeOut: (text) => void io.stdout.stream.write(typedText(io, text)),
       // Error messages quote what was typed, which may contain control characters.
-      writeErr: (text) => void io.stderr.stream.write(visibleText(text, { multiline: true })),
+      writeErr: (text) => void io.stderr.stream.write(visibleText(typedText(io, text), { multiline: true })),
       getOutHelpWidth: () => columnsOf(io.stdout) ?? 100,
       getErrHelpWidth: () => columnsOf(io.stderr) ?? 100,
       getOutHasColors: () => wantsColour(io, io.stdout),

@@ -109,6 +109,8 @@ export interface SubscriptionView {
 /** A question that waits for the person. */
 export interface QuestionView {
   question: Question
+  /** Questions with the same group were asked together: show them on one screen. Each has its own answer. */
+  group?: string
   /** The question in a few lines, as in the terminal. The first is the title. */
   summary: QuestionSummary
   /** The answers to offer, as in the terminal. Those without an `answer` need more input first. */

@@ -1,5 +1,6 @@
 /** An asker that parks questions until a page of the console answers. */
 
+import { randomUUID } from 'node:crypto'
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { Answer, Asker, Question } from '../host/index.ts'
 import { McpError } from '../host/index.ts'
@@ -16,6 +17,8 @@ export interface QuestionListener {
 export interface ConsoleAsker extends Asker {
   /** Oldest first. */
   waiting(): readonly Question[]
+  /** The group of questions that were asked together. Undefined: it was asked alone, or has ended. */
+  groupOf(id: string): string | undefined
   /** The question with this id. @throws ApiError 404, or 409 with how it ended */
   get(id: string): Question
   /** The first answer counts. @throws ApiError 404, 409 with how it ended, or 400 for a scope that was not offered */
@@ -34,6 +37,7 @@ export interface ConsoleAskerOptions {
 
 interface Parked {
   question: Question
+  group: string | undefined
   settle(answer: Answer): void
 }
 
@@ -66,27 +70,35 @@ export function consoleAsker({ maxWaiting = 256, now = Date.now }: ConsoleAskerO
     throw notFound(`No question has the id ${JSON.stringify(id)}`)
   }
 
-  return {
-    ask: async (question, signal) => {
-      signal.throwIfAborted()
-      if (parked.size >= maxWaiting) throw new McpError('ERR_LIMIT', `${maxWaiting} questions wait in the console already (maxWaiting)`)
-      return new Promise<Answer>((resolve, reject) => {
-        const onAbort = (): void => {
-          end({ id: question.id, how: 'ended', reason: reasonOf(signal) })
-          reject(signal.reason)
-        }
-        signal.addEventListener('abort', onAbort, { once: true })
-        parked.set(question.id, {
-          question,
-          settle: (answer) => {
-            signal.removeEventListener('abort', onAbort)
-            end({ id: question.id, how: 'answered', answer: answer.kind })
-            resolve(answer)
-          },
-        })
-        for (const listener of [...listeners]) listener.onAsked(question)
+  const park = async (question: Question, signal: AbortSignal, group?: string): Promise<Answer> => {
+    signal.throwIfAborted()
+    if (parked.size >= maxWaiting) throw new McpError('ERR_LIMIT', `${maxWaiting} questions wait in the console already (maxWaiting)`)
+    return new Promise<Answer>((resolve, reject) => {
+      const onAbort = (): void => {
+        end({ id: question.id, how: 'ended', reason: reasonOf(signal) })
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      parked.set(question.id, {
+        question,
+        group,
+        settle: (answer) => {
+          signal.removeEventListener('abort', onAbort)
+          end({ id: question.id, how: 'answered', answer: answer.kind })
+          resolve(answer)
+        },
       })
+      for (const listener of [...listeners]) listener.onAsked(question)
+    })
+  }
+
+  return {
+    ask: (question, signal) => park(question, signal),
+    askTogether: (questions, signal) => {
+      const group = randomUUID()
+      return Promise.all(questions.map((question) => park(question, signal, group)))
     },
+    groupOf: (id) => parked.get(id)?.group,
     waiting: () => [...parked.values()].map(({ question }) => question),
     get: (id) => get(id).question,
     answer: (id, answer) => {

@@ -1,5 +1,6 @@
 /** Creates a console: the HTTP server, its routes, and the events of the host. */
 
+import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { describeQuestion, type Host, type HostEvent } from '../host/index.ts'
 import { Codes } from './access/codes.ts'
@@ -14,8 +15,11 @@ import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
 import { consoleRoutes } from './routes/index.ts'
-import type { ConsoleServices, ConsoleTour, ImportPlaces } from './services.ts'
+import { savedCalls } from './saved-calls.ts'
+import type { ConsoleServices, ImportPlaces, TourOptions } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
+import { MessageAnnouncer } from './timeline/announcer.ts'
+import { Recordings } from './timeline/recordings.ts'
 import { healthView } from './views.ts'
 import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
@@ -30,8 +34,8 @@ export interface ConsoleOptions {
   feed?: ConsoleFeed
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
-  /** The sample server for the tour of the page. Default: none; then the tour ends earlier. */
-  tour?: ConsoleTour
+  /** The parts of the tour that a console cannot make itself. Default: the tour has no server that turns hostile. */
+  tour?: TourOptions
   /** The folder with the page. Default: the page of this package; if it was not built, a page that says how to build it. */
   assets?: string
   /** The port on 127.0.0.1. Of several the first free one is used. 0: any free one. Default: 0. */
@@ -61,7 +65,7 @@ export interface Console {
  *
  * @example
  * const [asker, feed] = [consoleAsker(), consoleFeed()]
- * const host = await createHost({ config: 'servers.json', ask: asker, onEvent: feed.onEvent })
+ * const host = await createHost({ config: 'servers.json', ask: asker, onEvent: feed.onEvent, onTraffic: feed.onTraffic })
  * const { link } = await createConsole(host, { asker, feed })
  * console.log(`Open ${link()}`)
  */
@@ -71,6 +75,8 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const events = new EventLog(limits)
   const sessions = new Sessions(limits, clock)
   const modelTurns = new ModelTurns(events, limits)
+  const ending: (() => Promise<void>)[] = []
+  const announcer = new MessageAnnouncer(events, clock)
   const services: ConsoleServices = {
     host,
     asker,
@@ -81,11 +87,18 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     models: new ChatModels(host, modelTurns),
     modelTurns,
     subscriptions: new Subscriptions(limits),
+    recordings: new Recordings({
+      folder: join(host.folder, 'recordings'),
+      limits,
+      onChange: (ids) => events.publish('recordings', { ids }),
+      onError,
+    }),
+    savedCalls: savedCalls(host.folder, limits),
+    tour: { ...options.tour, onClose: (each) => ending.push(each) },
     sessions,
     codes: new Codes(limits, clock),
     limits,
     imports: options.imports ?? {},
-    tour: options.tour,
     clock,
     port: () => server.port,
     onError,
@@ -101,6 +114,10 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   })
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
+    feed.listenToTraffic((traffic, row) => {
+      if (row) announcer.add(row)
+      services.recordings.take(traffic)
+    }),
     asker.listen({
       onAsked: (question) => {
         const { id, action, server: about } = question
@@ -118,6 +135,9 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     // An operation may still open a subscription.
     await services.operations.close()
     services.subscriptions.close()
+    announcer.close()
+    await services.recordings.close()
+    await Promise.all(ending.map((each) => each()))
   }
   return {
     origin,

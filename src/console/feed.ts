@@ -1,24 +1,36 @@
 /** Passes the events of a host on to its console, and keeps the logs of servers. */
 
 import { BoundedMap } from '../base/bounded-map.ts'
-import type { HostEvent, ServerLog } from '../host/index.ts'
-import type { LogEntry } from './api.ts'
+import type { HostEvent, HostTraffic, ServerLog } from '../host/index.ts'
+import type { LogEntry, MessageView } from './api.ts'
+import { Timeline, type TimelineLimits } from './timeline/timeline.ts'
 
 /** An event, with the log entry that was made of it. */
 export type FeedListener = (event: HostEvent, entry: LogEntry | undefined) => void
+
+/** A message, with its row in the timeline. Undefined for the HTTP exchange of an earlier message. */
+export type TrafficListener = (traffic: HostTraffic, row: MessageView | undefined) => void
 
 /** The events of a host. `consoleFeed` creates it, before the host. */
 export interface ConsoleFeed {
   /** Give it to `createHost` as `onEvent`. */
   onEvent(event: HostEvent): void
+  /** Give it to `createHost` as `onTraffic`, for the timeline and for recordings. */
+  onTraffic(traffic: HostTraffic): void
+  /** The messages of all connections. */
+  readonly timeline: Timeline
   /** The kept log of a server, oldest first. */
   logOf(server: string): readonly LogEntry[]
   /** Returns the function that ends it. */
   listen(listener: FeedListener): () => void
+  /** Returns the function that ends it. */
+  listenToTraffic(listener: TrafficListener): () => void
 }
 
 /** Options for `consoleFeed`. */
 export interface ConsoleFeedOptions {
+  /** Limits of the timeline that differ from the defaults in docs/console-api.md. */
+  timeline?: Partial<TimelineLimits>
   /** Log entries that are kept of each server. Default: 1000. */
   maxLogEntries?: number
   /** Milliseconds since 1970. Default: the system time. */
@@ -40,12 +52,14 @@ interface ServerEntries {
  *
  * @example
  * const feed = consoleFeed()
- * const host = await createHost({ onEvent: feed.onEvent })
+ * const host = await createHost({ onEvent: feed.onEvent, onTraffic: feed.onTraffic })
  * const console = await createConsole(host, { feed })
  */
-export function consoleFeed({ maxLogEntries = 1000, now = Date.now }: ConsoleFeedOptions = {}): ConsoleFeed {
+export function consoleFeed({ maxLogEntries = 1000, now = Date.now, timeline: limits }: ConsoleFeedOptions = {}): ConsoleFeed {
   const logs = new BoundedMap<string, ServerEntries>(MAX_SERVERS)
   const listeners = new Set<FeedListener>()
+  const watchers = new Set<TrafficListener>()
+  const timeline = new Timeline(limits)
 
   const keep = (server: string, log: ServerLog): LogEntry => {
     const known = logs.get(server) ?? { entries: [], last: 0 }
@@ -62,10 +76,19 @@ export function consoleFeed({ maxLogEntries = 1000, now = Date.now }: ConsoleFee
       const entry = event.kind === 'log' ? keep(event.server, event.log) : undefined
       for (const listener of [...listeners]) listener(event, entry)
     },
+    onTraffic: (traffic) => {
+      const row = timeline.add(traffic)
+      for (const watcher of [...watchers]) watcher(traffic, row)
+    },
+    timeline,
     logOf: (server) => logs.get(server)?.entries.slice(-maxLogEntries) ?? [],
     listen: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    listenToTraffic: (watcher) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
     },
   }
 }

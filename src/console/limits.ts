@@ -44,6 +44,12 @@ export interface ConsoleLimits {
   maxConversations: number
   /** Requests that wait for the person in place of a model. A further one fails. */
   maxModelTurns: number
+  /** Recordings in the folder of the host (429). */
+  maxRecordings: number
+  /** Bytes of one recording. It stops there. */
+  maxRecordingBytes: number
+  /** Saved calls (429). */
+  maxSavedCalls: number
   /** Records in one page of the audit log, and decisions in one answer of a replay. */
   maxRecords: number
 }
@@ -70,6 +76,9 @@ export const DEFAULT_CONSOLE_LIMITS: ConsoleLimits = {
   maxSubscriptions: 100,
   maxConversations: 50,
   maxModelTurns: 32,
+  maxRecordings: 50,
+  maxRecordingBytes: 32 * 1024 * 1024,
+  maxSavedCalls: 500,
   maxRecords: 1_000,
 }
 

@@ -21,6 +21,7 @@ import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
 import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
+import type { CheckupOptions, CheckupReport } from './doctor/check-server.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { Grant } from './model/grant.ts'
 import type { Health } from './model/health.ts'
@@ -33,7 +34,7 @@ import { type Explanation, explain } from './policy-tools/explain.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import type { DirectConnection } from './servers/hosted-server.ts'
 import { chatLimits } from './setup/derived-limits.ts'
-import { type EnableOptions, enableServer } from './setup/enable-server.ts'
+import { type EnableOptions, type EnableOutcome, enableServer, enableServers } from './setup/enable-server.ts'
 import type { HostPolicy } from './setup/host-policy.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
@@ -194,6 +195,17 @@ export class Host {
    */
   enable(server: string, options: EnableOptions = {}): Promise<void> {
     return enableServer(this.#services, server, options)
+  }
+
+  /**
+   * Starts several servers. An asker with `askTogether` gets the questions about them at once; each server has its own answer.
+   * Resolves with one outcome for each server: a server that fails does not affect the others.
+   * @throws McpError ERR_SERVER_UNKNOWN
+   * @example
+   * const failed = (await host.enableAll(['files', 'notes'])).filter(({ error }) => error)
+   */
+  enableAll(servers: readonly string[], options: { signal?: AbortSignal } = {}): Promise<EnableOutcome[]> {
+    return enableServers(this.#services, servers, options.signal)
   }
 
   /**
@@ -471,6 +483,17 @@ export class Host {
    */
   async permitDirect(server: string, options: { signal?: AbortSignal } = {}): Promise<DirectConnection> {
     return this.#services.fleet.get(server).permitDirect(options.signal ?? new AbortController().signal)
+  }
+
+  /**
+   * Examines a server step by step over a connection of its own, and finds the step that fails. Asks before it starts the server.
+   * @throws McpError ERR_DENIED, ERR_CONSENT, ERR_QUARANTINED, ERR_SECRET, ERR_CONFIG
+   * @example
+   * const { isHealthy, findings } = await host.checkup('notes')
+   */
+  async checkup(server: string, options: CheckupOptions = {}): Promise<CheckupReport> {
+    const { checkDirect } = await import('./doctor/check-server.ts')
+    return checkDirect(await this.permitDirect(server, options), options)
   }
 
   /**

@@ -298,10 +298,18 @@ describe('a request to the model', () => {
     await terminal.until('The answer')
     terminal.type('\u007f'.repeat(8))
     terminal.type(`A joke${KEY.tab}${KEY.enter}`)
+    await terminal.until(/new answer: │ A joke\s+Send this answer to the server\?/)
+    // A no goes back to the question, with the answer of the model as it was.
+    await press(terminal, 'n', 'e')
+    await terminal.until(/The answer[\s\S]*The answer/)
+    terminal.type('\u007f'.repeat(8))
+    terminal.type(`A riddle${KEY.tab}${KEY.enter}`)
+    await terminal.until(/new answer: │ A riddle/)
+    await press(terminal, 'y')
     expect((await answer()).answer).toEqual({
       kind: 'allow',
       scope: 'once',
-      edited: { ...result, content: { type: 'text', text: 'A joke' } },
+      edited: { ...result, content: { type: 'text', text: 'A riddle' } },
     })
   })
 

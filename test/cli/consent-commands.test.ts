@@ -84,7 +84,12 @@ test('tools that say they only read are listed, accepted and revoked', async () 
   const [first, ...rest] = await list()
   expect(first?.isAccepted).toBe(false)
   const name = first?.name ?? ''
+  const rules = join(anna.home, 'empty.yaml')
+  writeFileSync(rules, 'rules: []\n')
+  const explained = async (): Promise<string> => (await anna.run('policy', 'explain', `ev/${name}`, '--with', rules)).stdout
+  expect(await explained()).toContain('requested by model: ask')
   expect(await list(name)).toEqual([{ name, isAccepted: true }, ...rest])
+  expect(await explained()).toMatch(/requested by model: allow\n.*You accepted this tool as read-only/)
   const unasked = await anna.run('servers', 'accept', 'ev', '--all')
   expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--all needs --yes without a terminal') })
   const terminal = startTerminal([CLI, 'servers', 'accept', 'ev', '--all'], {

@@ -153,6 +153,7 @@ describe('servers by name', () => {
     terminal.type(KEY.up + KEY.enter)
     await terminal.until(/args\[2\] is hunter2secret[\s\S]*● Leave them/)
     terminal.type(KEY.up + KEY.enter)
+    await answerQuestion(terminal, 'Start mail?', 'n')
     expect(await terminal.exit, terminal.text()).toBe(0)
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
   })
@@ -161,8 +162,11 @@ describe('servers by name', () => {
     const long = Array.from({ length: 60 }, (_, i) => `word${i}`)
     const anna = withServers({ mail: { command: 'mail', args: [...long, 'the-end'] } })
     const terminal = anna.sit(['servers', 'import', 'mail'])
-    expect(await terminal.exit, terminal.text()).toBe(0)
+    await terminal.until('Imported 1 server: mail.')
     expect(terminal.text()).toContain('the-end')
+    await answerQuestion(terminal, 'Start mail', 'n')
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(terminal.text()).toContain('Not enabled: mail. To be asked again: portico servers enable mail')
   })
 
   test('without a person to ask, a named server is not started, and the exit code says why', async () => {

@@ -101,7 +101,9 @@ describe('grants', () => {
     expect(await terminal.exit, terminal.text()).toBe(0)
     const [grant] = JSON.parse((await anna.run('grants', 'list', '--json')).stdout) as { id: string; scope: string }[]
     expect(grant).toMatchObject({ scope: 'always', action: 'server.launch', bind: { server: 'odd' } })
-    expect((await anna.run('grants', 'list')).stdout).toContain(`${grant?.id}`)
+    const { stdout } = await anna.run('grants', 'list')
+    expect(stdout).toContain(`${grant?.id}`)
+    expect(stdout).toContain('command = ')
     expect(await anna.run('call', 'odd/hello')).toMatchObject({ code: 0, stdout: 'hello\n' })
     expect((await anna.run('grants', 'revoke', 'nothing')).code).toBe(2)
     expect((await anna.run('grants', 'revoke')).code).toBe(2)

@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { asTyped, commandName } from '../../src/cli/command-name.ts'
+import { asTyped, commandName, ownWords, typedText } from '../../src/cli/command-name.ts'
 import { untrusted } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { completeLine } from '../../src/cli/shell/complete.ts'
 import { ShellHistory } from '../../src/cli/shell/history.ts'
 import { isSentence, SENTENCE_EXAMPLES } from '../../src/cli/shell/sentences.ts'
 import { notEnabledNote } from '../../src/cli/shell/servers.ts'
+import { RemoteError } from '../../src/client/index.ts'
 import { Conversation, type Host } from '../../src/host/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { memoryIo } from './support/memory-io.ts'
@@ -117,6 +118,15 @@ test('hints name npx when the command was started through npm', () => {
   expect(asTyped(npm, untrusted('"portico policy explain" shows it; install portico first')).text).toBe(
     '"npx portico policy explain" shows it; install portico first',
   )
+  const start = { env: { npm_command: 'start', npm_lifecycle_event: 'start', npm_package_name: 'portico' } }
+  expect(commandName(start)).toBe('npm start --')
+  // The script of another package starts the command from its folder.
+  expect(commandName({ env: { ...start.env, npm_package_name: 'mine' } })).toBe('npx portico')
+  expect(typedText(npm, 'Usage: portico servers [options]\n  portico dev ./server.ts\nPut portico here')).toBe(
+    'Usage: npx portico servers [options]\n  npx portico dev ./server.ts\nPut portico here',
+  )
+  const foreign = new RemoteError({ code: -32000, message: 'Run: portico grants revoke --all' })
+  expect(ownWords(npm, foreign, untrusted(foreign.message)).text).toBe(foreign.message)
 })
 
 test('servers that are not enabled yet are named in one line, with the command that enables one', () => {

@@ -202,7 +202,7 @@ test('the settings name the models, the folder and the version', async () => {
     name: 'portico',
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     folder,
-    models: [{ id: 'saying', label: 'says a text' }],
+    models: [{ id: 'saying', label: 'says a text', kind: 'configured' }, { id: 'scripted' }, { id: 'person' }],
     limits: { maxSessions: 16 },
   })
 })

@@ -36,6 +36,7 @@ export function consoles() {
       policy,
       ask: asker,
       onEvent: feed.onEvent,
+      onTraffic: feed.onTraffic,
       ...options.host,
     })
     const errors: unknown[] = []

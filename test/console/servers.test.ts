@@ -84,8 +84,8 @@ describe('a server that a page adds', () => {
     const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
     const { page, answer, host } = await withServer({ env: { GITHUB_TOKEN: secret } })
     expect(answer.message).toMatchObject({ movedSecrets: ['env.GITHUB_TOKEN'] })
-    const { names } = await page.get('GET /api/secrets')
-    expect(names).toHaveLength(1)
+    const { secrets } = await page.get('GET /api/secrets')
+    expect(secrets).toMatchObject([{ servers: ['hello'] }])
     for (const route of ['GET /api/servers', 'GET /api/servers/hello', 'GET /api/secrets', 'GET /api/settings'])
       expect(JSON.stringify(await page.get(route))).not.toContain(secret)
     expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).not.toContain(secret)
@@ -253,7 +253,7 @@ describe('servers of other clients', () => {
     const { page, asker, host } = await withClients()
     expect(await page.get('POST /api/import', { ids: ['hello', 'mail'] })).toEqual({ added: ['hello', 'mail'], updated: [] })
     expect((await page.get('GET /api/servers')).servers.map(({ id }: { id: string }) => id)).toEqual(['hello', 'mail'])
-    expect((await page.get('GET /api/secrets')).names.length).toBeGreaterThan(1)
+    expect((await page.get('GET /api/secrets')).secrets.length).toBeGreaterThan(1)
     expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).not.toContain(SECRET)
     await page.get('POST /api/servers/hello/enable')
     await until(() => asker.waiting().some(({ action }) => action === 'server.launch'))
@@ -263,7 +263,7 @@ describe('servers of other clients', () => {
   test('can be imported with their secrets in place, which no page sees', async () => {
     const { page, host } = await withClients()
     await page.get('POST /api/import', { ids: ['hello'], moveSecrets: false })
-    expect((await page.get('GET /api/secrets')).names).toEqual([])
+    expect((await page.get('GET /api/secrets')).secrets).toEqual([])
     expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).toContain(SECRET)
     for (const route of ['GET /api/servers', 'GET /api/servers/hello']) expect(JSON.stringify(await page.get(route))).not.toContain(SECRET)
   })

@@ -1,4 +1,4 @@
-/** Ten ordinary stories with their limits. Each uses real servers: processes, HTTP, and a published server. */
+/** Ordinary stories with their limits. Each uses real servers: processes, HTTP, and a published server. */
 
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
@@ -63,6 +63,32 @@ export const EVERYDAY: readonly Story[] = [
       const file = script(folder, NOTES)
       const host = await start({ servers: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`server${n}`, started(file, {}, [`${n}`])])) })
       expect(Object.keys(host.health())).toHaveLength(6)
+    },
+  },
+  {
+    title: 'Enable four servers after a first import, and start them again the next day',
+    maxQuestions: 1,
+    maxLines: 20,
+    run: async ({ start, stop, folder }) => {
+      const ids = ['files', 'git', 'mail', 'notes']
+      const servers = Object.fromEntries(
+        ids.map((id) => [
+          id,
+          started(
+            script(
+              folder,
+              `${NOTES.replaceAll("'list'", `'${id}_list'`).replaceAll(/'(?:add|remove)'/g, (name) => `'${id}_${name.slice(1)}`)}`,
+              `${id}.mjs`,
+            ),
+          ),
+        ]),
+      )
+      const host = await start({ servers })
+      expect(await host.enableAll(ids)).toEqual(ids.map((server) => ({ server })))
+      expect(host.tools().map(({ server }) => server)).toEqual(expect.arrayContaining(ids))
+      await stop()
+      const later = await start({ servers })
+      expect(Object.values(later.health()).map(({ state }) => state)).toEqual(ids.map(() => 'ready'))
     },
   },
   {

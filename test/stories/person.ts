@@ -5,6 +5,8 @@ import { answerChoices, questionText, summaryOf } from '../../src/host/index.ts'
 
 export interface StoryPerson extends Asker {
   readonly questions: Question[]
+  /** How often the person was asked. Questions on one screen count once. */
+  readonly times: number
   /** Lines of all questions together, on a terminal of 80 columns. */
   readonly lines: number
   /** The kinds of the questions, in order: `launch, call`. */
@@ -21,8 +23,16 @@ export function storyPerson(): StoryPerson {
   const denied = new Map<string, string | undefined>()
   const isDenied = ({ server, subject }: Question): boolean =>
     denied.has(server.id) && (denied.get(server.id) ?? subject.kind) === subject.kind
+  const answered = (question: Question): Answer => {
+    questions.push(question)
+    return person.answer(question) ?? (isDenied(question) ? { kind: 'deny' } : answerTo(question))
+  }
+  let times = 0
   const person: StoryPerson = {
     questions,
+    get times() {
+      return times
+    },
     answer: () => undefined,
     get lines() {
       return questions.reduce((sum, question) => sum + linesOf(question), 0)
@@ -31,8 +41,12 @@ export function storyPerson(): StoryPerson {
       return questions.map(({ subject }) => subject.kind).join(', ') || '-'
     },
     ask: async (question) => {
-      questions.push(question)
-      return person.answer(question) ?? (isDenied(question) ? { kind: 'deny' } : answerTo(question))
+      times++
+      return answered(question)
+    },
+    askTogether: async (all) => {
+      times++
+      return all.map(answered)
     },
     deny: (server, kind) => void denied.set(server, kind),
   }

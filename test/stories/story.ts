@@ -55,4 +55,4 @@ export async function tell(
   return costOf(person)
 }
 
-const costOf = ({ questions, lines, kinds }: StoryPerson): StoryOutcome => ({ questions: questions.length, lines, kinds })
+const costOf = ({ times, lines, kinds }: StoryPerson): StoryOutcome => ({ questions: times, lines, kinds })

@@ -2,12 +2,13 @@
 
 import type { Command } from 'commander'
 import { Client, McpError } from '../../client/index.ts'
+import { Checkup, CheckupFailure, type CheckupFinding, checkCommand, checkUrl } from '../../host/index.ts'
+import { typedText } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
 import { type DirectServer, withDirect } from '../connections/direct.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { parseTarget } from '../connections/target.ts'
-import { Checkup, Failure, type Finding } from '../doctor/checkup.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
 import { wrapped } from '../output/wrap.ts'
@@ -42,12 +43,10 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
   const examine = async (direct: DirectServer): Promise<void> => {
     const { header, env, cwd } = direct.options
     if (direct.target.kind === 'command') {
-      const { checkCommand } = await import('../doctor/command.ts')
       const { command, args } = direct.target
       const process = { command, args, env, ...(cwd !== undefined && { cwd }) }
       return checkCommand(checkup, { process, connect, path: io.env.PATH ?? '', cwd: io.cwd })
     }
-    const { checkUrl } = await import('../doctor/url.ts')
     await checkUrl(checkup, direct.target.url, {
       headers: header,
       isInsecureAllowed: options.insecure === true,
@@ -58,7 +57,7 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
   }
   await withDirect(invocation, target, options, examine, { opensPages: false }).catch((error: unknown) => {
     if (!(error instanceof McpError) || error.code !== 'ERR_SPAWN' || checkup.findings.length > 0) throw error
-    return checkup.step('found', () => Promise.reject(new Failure(error.message, 'Is it installed, and is the path right?')))
+    return checkup.step('found', () => Promise.reject(new CheckupFailure(error.message, 'Is it installed, and is the path right?')))
   })
   if (screen.isJson) screen.printJson({ isHealthy: checkup.isHealthy, findings: checkup.findings })
   if (checkup.isHealthy) return 'ok'
@@ -68,7 +67,7 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
 /** A checkup never opens a browser. */
 const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr: { ...io.stderr, isTTY: false } })
 
-function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
+function printFinding({ io, screen }: Invocation, { step, status, ms, detail, advice }: CheckupFinding): void {
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
   const time = status === 'skipped' ? '' : ` ${ms} ms`
@@ -76,5 +75,5 @@ function printFinding({ screen }: Invocation, { step, status, ms, detail, advice
   // The time follows the last line.
   const shown = wrapped(detail.trimEnd(), { columns: columns === undefined ? undefined : columns - time.length, indent: WIDEST_STEP + 3 })
   screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(advice, { columns, indent: 4 })}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(typedText(io, advice), { columns, indent: 4 })}`)
 }

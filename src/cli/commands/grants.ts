@@ -1,12 +1,11 @@
 /** `portico grants`: lists and revokes remembered approvals. */
 
 import type { Command } from 'commander'
-import { type Grant, type GrantStore, openGrants } from '../../host/index.ts'
+import { type Grant, type GrantStore, openGrants, patternText } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/counted.ts'
-import { jsonText } from '../output/json.ts'
 import { minuteText } from '../output/minute-text.ts'
 import { safe } from '../output/safe-text.ts'
 import { printTable } from '../output/table.ts'
@@ -59,10 +58,11 @@ async function listAction(invocation: Invocation): Promise<void> {
 const SHOWN_DIGITS = 8
 const LEAST_DIGITS = 4
 
-/** Exact arguments are not stored, only their digest. */
+/** Grants from before exact arguments were stored in words have only their digest. */
 function argumentsText(args: Grant['bind']['args']): string {
-  if (args.kind === 'pattern') return jsonText(args.args)
-  return args.kind === 'exact' ? `exact (digest ${args.digest.replace(/^.*:/, '').slice(0, SHOWN_DIGITS)})` : args.kind
+  if (args.kind === 'pattern') return patternText(args.args).replaceAll('\n', ', ')
+  if (args.kind === 'any') return 'any'
+  return args.shown ?? `exactly one set (digest ${args.digest.replace(/^.*:/, '').slice(0, SHOWN_DIGITS)})`
 }
 
 /** The whole id of the one grant that begins so. */

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Tool } from '../../client/index.ts'
 import {
   ACTION_KINDS,
   type ActionKind,
@@ -17,6 +18,7 @@ import {
   type Preset,
   type Replayed,
   readAudit,
+  readOnlyTools,
   replayDecisions,
   testPolicy,
   writePreset,
@@ -147,6 +149,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
   if (slash < 0 && options.action === 'tool.call') throw new UsageError('Expected SERVER/TOOL')
   const args = await assign(pairs, { schema: {}, cwd: io.cwd })
   const grants = await (await openGrants({ file: storagePath(io, 'grants') })).live(Date.now())
+  const tool = slash < 0 ? undefined : what.slice(slash + 1)
   const described: CaseAction = {
     kind: options.action,
     server,
@@ -155,7 +158,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
     isKnown: spec !== undefined,
     serverLabels: spec?.labels ?? [],
     args,
-    ...(slash >= 0 && { tool: what.slice(slash + 1) }),
+    ...(tool !== undefined && { tool, ...(await approvedFacts(invocation, server, tool)) }),
   }
   const explanation = await explainCase(await rulesOf(invocation, options), described, grants)
   if (screen.isJson) return screen.printJson(explanation)
@@ -170,6 +173,21 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
         ).message
       }: explained as a server that is not configured`,
     )
+}
+
+/** What is stored about an approved tool: its claims, and whether the person accepted it as read-only. */
+async function approvedFacts(
+  { io }: Invocation,
+  server: string,
+  tool: string,
+): Promise<Pick<CaseAction, 'claimed' | 'isAcceptedReadOnly'>> {
+  const pins = await openPins({ file: storagePath(io, 'pins') })
+  const definition = pins
+    .list()
+    .find((each) => each.server === server)
+    ?.items.find(({ kind, name }) => kind === 'tool' && name === tool)?.definition as Partial<Tool> | undefined
+  const isAcceptedReadOnly = readOnlyTools(pins, server).some(({ name, isAccepted }) => name === tool && isAccepted)
+  return { ...(definition?.annotations && { claimed: definition.annotations }), ...(isAcceptedReadOnly && { isAcceptedReadOnly }) }
 }
 
 async function testAction(invocation: Invocation, folder: string, options: PolicyOptions): Promise<ExitName> {

@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { proxyStdio } from '../../testing/index.ts'
+import { headingLine, messageLine, proxyStdio } from '../../testing/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { targetFor, warningPrinter } from '../connections/connect.ts'
 import { type DirectServer, withDirect } from '../connections/direct.ts'
@@ -12,7 +12,6 @@ import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
-import { headingLine, messageLine } from '../transcript/transcript.ts'
 
 const DEFAULT_MAX_MEGABYTES = 256
 

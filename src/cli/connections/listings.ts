@@ -68,4 +68,9 @@ export function printPrompts(screen: Screen, prompts: readonly Prompt[]): void {
   printTable(screen, [{ title: 'PROMPT', style: 'bold' }, { title: 'ARGUMENTS' }, { title: 'DESCRIPTION' }], rows)
 }
 
-export const firstLine = (text: unknown): string => (typeof text === 'string' ? (text.trim().split('\n', 1)[0] ?? '') : '')
+/** The first line, with a sign if there are more. */
+export function firstLine(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  const [first = '', ...rest] = text.trim().split('\n')
+  return rest.length > 0 ? `${first.trimEnd()} …` : first
+}

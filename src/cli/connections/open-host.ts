@@ -14,12 +14,14 @@ import {
   type ServerSpec,
   serverFile,
 } from '../../host/index.ts'
+import { commandName } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownServer } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
+import { enableServers, notEnabled } from './enable-servers.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 import { openPage } from './open-page.ts'
 
@@ -94,6 +96,7 @@ export async function withHost<T>(
       showEvent(invocation, event)
       console?.feed.onEvent(event)
     },
+    ...(console && { onTraffic: (traffic) => console.feed.onTraffic(traffic) }),
     ...options,
   })
   try {
@@ -101,8 +104,12 @@ export async function withHost<T>(
       const settled = async (): Promise<void> => {
         await host.settled(SETTLE_MS)
         // A command about a server is a use of it. The state of the server tells why it did not start.
-        for (const id of only ?? [])
-          if (host.health()[id]?.state === 'not-enabled') await host.enable(id, { signal: invocation.signal }).catch(() => {})
+        const waiting = notEnabled(host)
+        await enableServers(
+          invocation,
+          host,
+          (only ?? []).filter((id) => waiting.includes(id)),
+        )
       }
       await Promise.race([settled(), aborted(invocation.signal)])
       for (const { id } of chosen) notePending(invocation, host, id)
@@ -124,28 +131,28 @@ async function askerFor({ io, screen }: Invocation, parks: boolean, pages: Asker
   const inbox = inboxAsker({ folder: storagePath(io, 'inbox'), onWarning: (text) => screen.note(safe`! ${text}`) })
   return {
     ask: (question, signal) => {
-      screen.note(safe`A question waits for your answer: portico inbox answer ${question.id}`)
+      screen.note(safe`A question waits for your answer: ${commandName(io)} inbox answer ${question.id}`)
       return inbox.ask(question, signal)
     },
   }
 }
 
-function notePending({ screen }: Invocation, host: Host, id: string): void {
+function notePending({ io, screen }: Invocation, host: Host, id: string): void {
   const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
   if (pending > 0)
     screen.note(
-      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: portico pins diff ${id}`,
+      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: ${commandName(io)} pins diff ${id}`,
     )
 }
 
-function showEvent({ screen }: Invocation, event: HostEvent): void {
+function showEvent({ io, screen }: Invocation, event: HostEvent): void {
   const { noteStyle: style } = screen
-  if (event.kind === 'enabled') screen.note(safe`${enabledLine(event)}`)
+  if (event.kind === 'enabled') screen.note(safe`${enabledLine(event, commandName(io))}`)
   if (event.kind === 'warning')
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
 }
 
-function enabledLine({ server, tools, prompts, resources, readOnly, held }: EnabledOffering): string {
+function enabledLine({ server, tools, prompts, resources, readOnly, held }: EnabledOffering, command: string): string {
   const parts = [
     counted(tools, 'tool'),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),
@@ -154,7 +161,9 @@ function enabledLine({ server, tools, prompts, resources, readOnly, held }: Enab
   return [
     `${server} enabled: ${parts.join(', ')}.`,
     ...(readOnly > 0
-      ? [`${counted(readOnly, 'tool')} ${readOnly === 1 ? 'says it only reads' : 'say they only read'}: portico servers accept ${server}`]
+      ? [
+          `${counted(readOnly, 'tool')} ${readOnly === 1 ? 'says it only reads' : 'say they only read'}: ${command} servers accept ${server}`,
+        ]
       : []),
     ...(held > 0 ? [`Not in use: ${counted(held, 'item')} with warnings.`] : []),
   ].join(' ')

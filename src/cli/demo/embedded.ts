@@ -54,18 +54,25 @@ export interface RogueSample {
   spec: ServerSpec
   /** For checking what it received. */
   rogue: RogueServer
+  /** Another program has its port, so its address is a new one. */
+  isElsewhere: boolean
   close(): Promise<void>
 }
 
-/** Starts the server that changes its tools after the first forecast. */
+/** The same port each time, so that an approval of the address holds the next time. */
+const ROGUE_PORT = 41_327
+
+/** Starts the server that changes its tools after the first forecast. Another port is used if its own one is taken. */
 export async function startRogue(): Promise<RogueSample> {
   // Session revisions only, so that the demo uses both dialects.
   const revisions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
   const rogue = rogueServer({ after: { calls: 1 }, server: { revisions } })
-  const listening = await listen(rogue, { port: 0, handleSignals: false })
+  const own = await listen(rogue, { port: ROGUE_PORT, handleSignals: false }).catch(() => undefined)
+  const listening = own ?? (await listen(rogue, { port: 0, handleSignals: false }))
   return {
     spec: { id: 'rogue', ...at(listening.url), tier: 'untrusted', labels: ['egress'] },
     rogue,
+    isElsewhere: !own,
     close: async () => {
       await listening.close()
       await rogue.close()

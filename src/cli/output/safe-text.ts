@@ -47,6 +47,11 @@ export class SafeText {
     return this.width <= columns ? this : new SafeText(`${cutTo(this.#text, Math.max(0, columns - 1))}…`)
   }
 
+  /** The lines one by one. For text without styles. */
+  split(): SafeText[] {
+    return this.#text.split('\n').map((line) => new SafeText(line))
+  }
+
   padEnd(columns: number): SafeText {
     return new SafeText(this.#text + ' '.repeat(Math.max(0, columns - this.width)))
   }

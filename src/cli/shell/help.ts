@@ -18,7 +18,7 @@ const GROUPS: readonly (readonly [title: string, lines: readonly HelpLine[]])[] 
     'Servers',
     [
       ['servers', 'list servers; also: servers add, servers import'],
-      ['enable NAME', 'start a server, after your approval'],
+      ['enable [NAME ...]', 'start servers, after your approval'],
       ['approve NAME', 'review and approve what is new or changed'],
     ],
   ],

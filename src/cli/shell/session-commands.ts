@@ -2,7 +2,7 @@
 
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
-import { asTyped } from '../command-name.ts'
+import { asTyped, ownWords } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { printPrompts, printResources, printTool, printTools } from '../connections/listings.ts'
 import { getPrompt } from '../connections/prompt.ts'
@@ -89,7 +89,7 @@ export async function readCommands(
       .interruptibleStep((step) => run(step, line))
       .catch((error: unknown) => {
         const { exit, message, hint } = explainError(error)
-        screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+        screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${ownWords(io, error, message)}`)
         if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(io, hint))}`)
       })
     if (signal.aborted) return 'interrupted'

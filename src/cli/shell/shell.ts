@@ -7,6 +7,7 @@ import { commandName } from '../command-name.ts'
 import type { Commands, Invocation } from '../command-runner.ts'
 import { candidates } from '../completion/candidates.ts'
 import { knownNames } from '../completion/known-names.ts'
+import { enableServers, notEnabled, tellEnabled } from '../connections/enable-servers.ts'
 import { firstLine } from '../connections/listings.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { nearest } from '../nearest.ts'
@@ -74,9 +75,12 @@ export class Shell {
       case 'clear':
         return screen.printBytes(Buffer.from(CLEAR))
       case 'servers':
-        return rest === '' ? printServers(screen, host) : this.#portico(invocation, splitWords(line))
+        if (rest === '') return printServers(screen, host)
+        // The host of the shell starts them.
+        if (splitWords(rest)[0] === 'enable') return this.#enable(invocation, splitWords(rest).slice(1))
+        return this.#portico(invocation, splitWords(line))
       case 'enable':
-        return this.#enable(invocation, rest)
+        return this.#enable(invocation, splitWords(rest))
       case 'approve':
         this.#checkServer(rest)
         if (!host.review(rest)) return screen.note(safe`Nothing of ${rest} awaits approval.`)
@@ -125,7 +129,7 @@ export class Shell {
     if (what !== 'rogue') throw new UsageError(`Unknown demo ${JSON.stringify(what)}`, 'Type "demo" or "demo rogue"')
     const name = await this.#options.addRogue()
     const { screen } = invocation
-    await this.#enable(invocation, name)
+    await this.#enable(invocation, [name])
     screen.note(safe`Call it once, and it changes its tools: call ${name}__forecast city=Paris`)
   }
 
@@ -136,15 +140,21 @@ export class Shell {
     screen.note(screen.noteLink(link))
   }
 
-  async #enable({ screen }: Invocation, id: string): Promise<void> {
+  /** Several servers are asked about on one screen. Without a name: all that are not enabled. */
+  async #enable(invocation: Invocation, names: readonly string[]): Promise<void> {
     const { host } = this.#options
-    this.#checkServer(id)
-    if (host.health()[id]?.state === 'ready' && !host.review(id)) return screen.note(safe`${id} is enabled already.`)
-    const health = await host.retry(id)
-    if (health.state === 'refused') throw health.error
-    if (health.state === 'waiting' || health.state === 'open-circuit') throw health.lastError
-    if (health.state !== 'ready') return screen.note(safe`${id} is ${health.state}.`)
-    screen.note(safe`${screen.noteStyle.green('✓')} ${id} is ready. Type "tools" for a list.`)
+    const { screen } = invocation
+    for (const id of names) this.#checkServer(id)
+    // Whether a start needs a question is known when the others have started.
+    if (names.length === 0) await settled(host, invocation.signal)
+    const asked = (names.length > 0 ? [...new Set(names)] : notEnabled(host)).filter((id) => {
+      const isEnabled = host.health()[id]?.state === 'ready' && !host.review(id)
+      if (isEnabled) screen.note(safe`${id} is enabled already.`)
+      return !isEnabled
+    })
+    if (asked.length === 0) return names.length > 0 ? undefined : screen.note(safe`All servers are enabled.`)
+    await enableServers(invocation, host, asked)
+    if (tellEnabled(invocation, host, asked) === 'ok') screen.note(screen.noteStyle.dim('Type "tools" for a list of tools.'))
   }
 
   #checkServer(id: string): void {

@@ -7,7 +7,8 @@ import { commandName } from '../command-name.ts'
 import type { Io } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { type AnswerOptions, answerTo } from './answer-question.ts'
+import { type AnswerOptions, answerTo, type Desk } from './answer-question.ts'
+import { answersTo } from './answer-together.ts'
 
 export interface TerminalAskerOptions extends AnswerOptions {
   /** Milliseconds of the wall clock. */
@@ -20,7 +21,10 @@ export function terminalAsker(io: Io, options: TerminalAskerOptions = {}): Asker
   const one = queued({
     ask: (question, signal) => io.terminal.ask((terminal) => askOne({ ...io, terminal }, question, signal, options, line.next())),
   })
-  return { ask: (question, signal) => line.during(() => one.ask(question, signal)) }
+  return {
+    ask: (question, signal) => line.during(() => one.ask(question, signal)),
+    askTogether: (questions, signal) => io.terminal.ask((terminal) => askAll({ ...io, terminal }, questions, signal, options)),
+  }
 }
 
 /** Counts the questions that wait, so that the person sees how many there are. */
@@ -54,8 +58,37 @@ async function askOne(
   options: TerminalAskerOptions,
   position: string | undefined,
 ): Promise<Answer> {
-  const { now = Date.now } = options
-  const leftMs = question.expiresAt - now()
+  return untilItEnds(io, [question], signal, options, async (desk, leftMs) => {
+    const answer = await answerTo(desk, question, { ...options, position, leftMs })
+    const { screen } = desk
+    screen.note(safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer, commandName(io)))}`)
+    return answer
+  }).catch(closedAs<Answer>({ kind: 'cancel' }))
+}
+
+/** One screen for all of them. */
+async function askAll(io: Io, questions: readonly Question[], signal: AbortSignal, options: TerminalAskerOptions): Promise<Answer[]> {
+  return untilItEnds(io, questions, signal, options, (desk) => answersTo(desk, questions)).catch(
+    closedAs(questions.map((): Answer => ({ kind: 'cancel' }))),
+  )
+}
+
+const closedAs =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (error instanceof Cancelled) return value
+    throw error
+  }
+
+/** @throws Cancelled when the person closes the question, McpError ERR_CONSENT when it expires, and the reason of the signal */
+async function untilItEnds<T>(
+  io: Io,
+  questions: readonly Question[],
+  signal: AbortSignal,
+  { now = Date.now }: TerminalAskerOptions,
+  answer: (desk: Desk, leftMs: number) => Promise<T>,
+): Promise<T> {
+  const leftMs = Math.min(...questions.map(({ expiresAt }) => expiresAt)) - now()
   if (leftMs <= 0) throw late()
   // Not AbortSignal.timeout: inside AbortSignal.any nothing else references it, and Node may collect it before it fires.
   const over = new AbortController()
@@ -64,9 +97,7 @@ async function askOne(
   const screen = new Screen(io)
   const say = (text: string): void => screen.note(safe`${screen.noteStyle.yellow(text)}`)
   try {
-    const answer = await answerTo({ io, screen, ends }, question, { ...options, position, leftMs })
-    screen.note(safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer, commandName(io)))}`)
-    return answer
+    return await answer({ io, screen, ends }, leftMs)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     if (signal.aborted) say(endText(signal))
@@ -76,7 +107,7 @@ async function askOne(
       throw late()
     }
     say('Closed without an answer, which counts as denied.')
-    return { kind: 'cancel' }
+    throw error
   } finally {
     clearTimeout(timer)
   }

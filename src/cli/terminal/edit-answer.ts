@@ -31,7 +31,10 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: GrantSco
     case 'sampled': {
       const before = textOf(subject.result)
       const text = await prompts.lines('The answer', { initial: before })
-      if (text !== before) return allow(withText(subject.result, text))
+      if (text !== before) {
+        const edited = withText(subject.result, text)
+        return allow(await confirmed(desk, 'new answer', edited, 'Send this answer to the server?', { shown: text }))
+      }
       screen.note(safe`Nothing was changed.`)
       return undefined
     }
@@ -50,11 +53,21 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: GrantSco
   }
 }
 
-/** Shows the edited value and asks about it. Returns undefined if the value is unchanged or the person said no. */
-async function confirmed<Value>({ io, screen, ends }: Desk, label: string, edited: Value, question: string): Promise<Value | undefined> {
+/**
+ * Shows the edited value and asks about it. Returns undefined if the value is unchanged or the person said no.
+ * @param options.shown the text to show. Default: the value as JSON
+ */
+async function confirmed<Value>(
+  { io, screen, ends }: Desk,
+  label: string,
+  edited: Value,
+  question: string,
+  { shown }: { shown?: string } = {},
+): Promise<Value | undefined> {
   if (edited === undefined) return undefined
   screen.note(safe``)
-  showLine(screen, { kind: 'detail', label, text: jsonText(edited, 2), tone: 'theirs', isJson: true })
+  const json = shown === undefined ? { isJson: true as const } : {}
+  showLine(screen, { kind: 'detail', label, text: shown ?? jsonText(edited, 2), tone: 'theirs', ...json })
   screen.note(safe`${screen.noteStyle.bold(question)}`)
   const key = await chooseByKey(
     io,

@@ -11,7 +11,7 @@ import {
 import { compactJson } from '../output/compact-json.ts'
 import { LINE_BREAK, NOTHING, SafeText, safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import type { Styles } from '../output/style.ts'
+import { type Styles, stylesFor } from '../output/style.ts'
 import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
 
 /** Free columns, for characters that a terminal draws wider than computed. */
@@ -75,6 +75,18 @@ export const showLine = (screen: Screen, line: QuestionLine): void => screen.not
 export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
   const place: Place = { style: screen.style, columns: screen.columns, link: untrusted }
   for (const line of lines) screen.print(shownLine(place, line))
+}
+
+/**
+ * The lines as rows of a list that is redrawn: each fits the width, also an address, and has its own style, because any of them may
+ * be the first on the screen.
+ */
+export function listRows(screen: Screen, lines: readonly QuestionLine[], columns: number): SafeText[] {
+  const place: Place = { style: stylesFor(false), columns, link: untrusted }
+  return lines.flatMap((line) => {
+    const shown = shownLine(place, line.kind === 'address' ? { ...line, kind: 'detail' } : line).split()
+    return line.tone === 'warning' ? shown.map((row) => screen.noteStyle.yellow(row)) : shown
+  })
 }
 
 const titleText = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action

@@ -194,7 +194,7 @@ async function recentCalls(folder: string, limit: number, server: string | undef
       kind: CALLS[entry.action as keyof typeof CALLS],
       server: entry.server,
       name: entry.primitive ?? '',
-      ...(entry.args?.isWhole && { args: entry.args.preview as Record<string, unknown> }),
+      ...(isComplete(entry.args) && { args: entry.args.preview as Record<string, unknown> }),
       by: entry.initiator === 'user' ? 'person' : 'model',
       outcome: record.kind === 'refusal' ? 'refused' : (outcome?.kind ?? 'running'),
       ...(outcome && { durationMs: outcome.durationMs }),
@@ -202,3 +202,7 @@ async function recentCalls(folder: string, limit: number, server: string | undef
   }
   return calls
 }
+
+/** A preview with other text than the arguments had: a secret was removed. */
+const isComplete = (args: Decided['entry']['args']): args is NonNullable<typeof args> =>
+  args?.isWhole === true && Buffer.byteLength(JSON.stringify(args.preview)) === args.bytes

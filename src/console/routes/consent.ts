@@ -28,8 +28,8 @@ const ANSWER = input({
 })
 
 export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[] => [
-  route('GET /api/questions', {}, () => ({ questions: asker.waiting().map((question) => viewOf(question)) })),
-  route('GET /api/questions/:id', {}, ({ params: { id } }) => viewOf(asker.get(id), true)),
+  route('GET /api/questions', {}, () => ({ questions: asker.waiting().map((question) => viewOf(question, asker.groupOf(question.id))) })),
+  route('GET /api/questions/:id', {}, ({ params: { id } }) => viewOf(asker.get(id), asker.groupOf(id), true)),
   route('POST /api/questions/:id/answer', { body: ANSWER }, async ({ params: { id }, body }) => {
     const answer = readAnswer(body)
     await checkEdited(asker.get(id), answer)
@@ -61,8 +61,9 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
   }),
 ]
 
-const viewOf = (question: Question, isWhole = false): QuestionView => ({
+const viewOf = (question: Question, group: string | undefined, isWhole = false): QuestionView => ({
   question,
+  ...(group !== undefined && { group }),
   summary: summaryOf(question),
   choices: answerChoices(question),
   lines: describeQuestion(question, { isWhole }),

@@ -4,12 +4,14 @@ import type { ConsoleServices } from '../services.ts'
 import type { Route } from '../web/router.ts'
 import { addServerRoutes } from './add-server.ts'
 import { auditRoutes } from './audit.ts'
+import { callRoutes } from './calls.ts'
 import { chatRoutes } from './chat.ts'
 import { consentRoutes } from './consent.ts'
 import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
 import { sessionRoutes } from './session.ts'
+import { recordingRoutes, timelineRoutes } from './timeline.ts'
 import { tourRoutes } from './tour.ts'
 import { useRoutes } from './use.ts'
 
@@ -22,6 +24,9 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...consentRoutes(services),
   ...policyRoutes(services),
   ...auditRoutes(services),
+  ...callRoutes(services),
   ...chatRoutes(services),
+  ...timelineRoutes(services),
+  ...recordingRoutes(services),
   ...tourRoutes(services),
 ]

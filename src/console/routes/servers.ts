@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { type Host, McpError, type ServerSpec, serverFile } from '../../host/index.ts'
-import type { EnabledServer, OperationResults, Started } from '../api.ts'
+import type { DoctorReport, EnabledServer, OperationResults, Started } from '../api.ts'
 import { errorReply, notFound } from '../errors.ts'
 import type { Running } from '../operations.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -83,7 +83,7 @@ const LOG_QUERY = input({ 'after?': { type: 'integer', minimum: 0 }, 'limit?': {
 type ServerOperation = 'enable' | 'restart' | 'approve' | 'login' | 'logout'
 
 /** Routes that may ask the person, so that each is an operation. */
-function startingRoutes({ host, operations, clock }: ConsoleServices, changed: () => void): Route[] {
+function startingRoutes({ host, operations, events, clock }: ConsoleServices, changed: () => void): Route[] {
   const start = <Kind extends ServerOperation>(
     kind: Kind,
     id: string,
@@ -98,15 +98,14 @@ function startingRoutes({ host, operations, clock }: ConsoleServices, changed: (
     await replaceSpec(host, spec, { isDisabled: false })
     changed()
   }
-  const enabled = async (server: string, signal: AbortSignal): Promise<EnabledServer> => {
-    try {
-      await switchOn(server)
-      await orAborted(host.enable(server, { signal }), signal)
-      return { server, health: healthView(host.health()[server], clock) }
-    } catch (error) {
+  const enableAll = async (ids: readonly string[], signal: AbortSignal): Promise<EnabledServer[]> => {
+    for (const id of ids) await switchOn(id)
+    return (await orAborted(host.enableAll(ids, { signal }), signal)).map(({ server, error }) => {
+      const health = healthView(host.health()[server], clock)
+      if (!error) return { server, health }
       const { code, message } = errorReply(error).body.error
-      return { server, health: healthView(host.health()[server], clock), error: { code, message } }
-    }
+      return { server, health, error: { code, message } }
+    })
   }
   const status = 202
   return [
@@ -123,13 +122,19 @@ function startingRoutes({ host, operations, clock }: ConsoleServices, changed: (
       ({ body }) => {
         const ids = [...new Set(body.ids)]
         for (const id of ids) specOf(host, id)
-        const run = ({ signal }: Running): Promise<EnabledServer[]> => Promise.all(ids.map((id) => enabled(id, signal)))
+        const run = ({ signal }: Running): Promise<EnabledServer[]> => enableAll(ids, signal)
         return { operation: operations.start({ kind: 'enable-all', target: ids.join(', '), id: body.id, run }) }
       },
     ),
     route('POST /api/servers/:id/restart', { status }, ({ params: { id } }) =>
       start('restart', id, async (signal) => healthView(await orAborted(host.restart(id), signal), clock)),
     ),
+    route('POST /api/servers/:id/doctor', { status }, ({ params: { id } }) => {
+      specOf(host, id)
+      const run = ({ id: operation, signal }: Running): Promise<DoctorReport> =>
+        host.checkup(id, { signal, onFinding: (finding) => events.publish('doctor', { operation, server: id, finding }) })
+      return { operation: operations.start({ kind: 'doctor', target: id, run }) }
+    }),
     route('POST /api/servers/:id/approve', { status }, ({ params: { id } }) =>
       start('approve', id, (signal) => host.approve(id, { signal }).then(() => null)),
     ),

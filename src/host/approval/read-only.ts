@@ -19,7 +19,11 @@ export const claimsReadOnly = (definition: unknown): boolean => {
   return readOnlyHint === true && destructiveHint !== true
 }
 
-/** The approved tools of a server that claim to only read. */
+/**
+ * The approved tools of a server that claim to only read.
+ * @example
+ * const accepted = readOnlyTools(await openPins({ file }), 'files').filter(({ isAccepted }) => isAccepted)
+ */
 export function readOnlyTools(pins: PinStore, server: string): ReadOnlyTool[] {
   const baseline = pins.list().find((each) => each.server === server)
   return (baseline?.items ?? [])

@@ -20,6 +20,7 @@
 
 import type { Action, Decision, Effect, Reason } from '../model/action.ts'
 import type { Grant } from '../model/grant.ts'
+import { ruleName } from '../model/rule.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { describeExceeded, tightest } from '../policy/limits.ts'
 import { isForbidding, matchRule } from '../policy/match-rule.ts'
@@ -168,7 +169,7 @@ const unsureReason = ({ rule, layer }: CompiledRule, why: string, { mode }: Acti
   id: rule.id,
   layer,
   effect: mode === 'interactive' ? 'ask' : 'deny',
-  text: `Rule ${rule.id} cannot be evaluated: ${why}`,
+  text: `Rule ${ruleName(rule.id)} of the ${layer} layer cannot be evaluated: ${why}`,
 })
 
 const grantReason = ({ id, by, scope }: Grant): Reason => ({

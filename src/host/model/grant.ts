@@ -9,7 +9,9 @@ export const GRANT_SCOPES = ['once', 'turn', 'session', 'project', 'always'] as 
 export type GrantScope = (typeof GRANT_SCOPES)[number]
 
 /** The arguments that the grant covers: exact ones, those that match a pattern, or any. */
-export type ArgumentPredicate = { kind: 'exact'; digest: string } | { kind: 'pattern'; args: ArgumentRules } | { kind: 'any' }
+export type ArgumentPredicate =
+  /** `shown` has the arguments in words, without secrets, and shortened. It decides nothing. */
+  { kind: 'exact'; digest: string; shown?: string } | { kind: 'pattern'; args: ArgumentRules } | { kind: 'any' }
 
 /** A remembered "allow". */
 export interface Grant {

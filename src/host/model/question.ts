@@ -171,4 +171,9 @@ export type Answer =
 /** Asks a person one question. Rejects when the signal is aborted because the answer is no longer needed. */
 export interface Asker {
   ask(question: Question, signal: AbortSignal): Promise<Answer>
+  /**
+   * Asks several questions of the same kind on one screen: the starts of servers that are enabled together, or the parts of their
+   * offerings with warnings. Resolves with one answer for each question, in the same order. Default: each is asked with `ask`.
+   */
+  askTogether?(questions: readonly Question[], signal: AbortSignal): Promise<readonly Answer[]>
 }

@@ -101,3 +101,6 @@ export interface Policy {
 
 /** Begins a reason that quotes a rule of a project. A question marks it as text of others. */
 export const PROJECT_SAYS = 'A rule of this project says: '
+
+/** The id of a rule in a sentence of the host. Others may have written it, so anything but one plain word is quoted. */
+export const ruleName = (id: string): string => (/^[\w.:/-]+$/.test(id) ? id : JSON.stringify(id))

@@ -4,7 +4,7 @@ import { isEqual } from '../../protocol/schema/equality.ts'
 import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
 import { allowsByName } from '../consent/guards.ts'
-import { type ArgumentTest, POLICY_LAYERS, type PolicyLayer, PRESETS, type Rule } from '../model/rule.ts'
+import { type ArgumentTest, POLICY_LAYERS, type PolicyLayer, PRESETS, type Rule, ruleName } from '../model/rule.ts'
 import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
 import { hasWildcard } from '../policy/glob.ts'
 import { covers } from '../policy/rule-covers.ts'
@@ -84,7 +84,7 @@ function findShadowed(compiled: CompiledRule, index: number, rules: readonly Com
   if (rule.limits || rule.grant) return []
   for (const [at, other] of rules.entries()) {
     if (other === compiled || !hides(other, compiled, rules)) continue
-    const where = `rule ${other.rule.id} of the ${other.layer} layer`
+    const where = `rule ${ruleName(other.rule.id)} of the ${other.layer} layer`
     if (other.rule.effect !== rule.effect) {
       return [
         finding(

@@ -55,6 +55,8 @@ const CASES = {
               tier: { enum: ['trusted', 'untrusted'] },
               isKnown: { type: 'boolean' },
               serverLabels: TEXTS,
+              isAcceptedReadOnly: { type: 'boolean' },
+              roots: TEXTS,
               state: { enum: ['pinned', 'new', 'changed', 'unseen'] },
               initiator: { enum: ['user', 'model', 'app', 'server'] },
               mode: { enum: ['interactive', 'headless'] },

@@ -19,12 +19,17 @@ export interface CaseAction extends Partial<Pick<Action, 'initiator' | 'mode' | 
   isKnown?: boolean
   serverLabels?: readonly string[]
   state?: NonNullable<Action['primitive']>['state']
+  /** The person accepted the tool as read-only. Default: false. */
+  isAcceptedReadOnly?: boolean
+  /** Real paths of the folders that the server was granted as roots. Default: none. */
+  roots?: readonly string[]
   usage?: Partial<Usage>
 }
 
 /** Completes an action from a case or from the command line. */
 export function completeAction(given: CaseAction): Action {
-  const { kind, server, tool, tier = 'trusted', isKnown = true, serverLabels = [], state = 'pinned', usage, ...rest } = given
+  const { kind, server, tool, tier = 'trusted', isKnown = true, serverLabels = [], state = 'pinned', usage, ...more } = given
+  const { isAcceptedReadOnly = false, roots = [], asserted = {}, ...rest } = more
   const action: Action = {
     kind,
     principal: 'somebody',
@@ -33,9 +38,10 @@ export function completeAction(given: CaseAction): Action {
     mode: 'interactive',
     project: '',
     initiator: 'model',
-    server: { id: server, fingerprint: '', tier, isKnown, labels: serverLabels },
+    server: { id: server, fingerprint: '', tier, isKnown, labels: serverLabels, ...(roots.length > 0 && { roots }) },
     claimed: {},
-    asserted: {},
+    // As for a tool of a host: what your configuration says comes before what you accepted.
+    asserted: { ...(isAcceptedReadOnly && { readOnlyHint: true }), ...asserted },
     args: {},
     realPaths: {},
     labels: [],
@@ -43,7 +49,9 @@ export function completeAction(given: CaseAction): Action {
     at: 0,
     ...rest,
   }
-  return tool === undefined ? action : { ...action, primitive: { kind: primitiveKind(kind), name: tool, pin: '', state } }
+  if (tool === undefined) return action
+  const accepted = isAcceptedReadOnly ? { isAcceptedReadOnly: true as const } : {}
+  return { ...action, primitive: { kind: primitiveKind(kind), name: tool, pin: '', state, ...accepted } }
 }
 
 const primitiveKind = (kind: Action['kind']): NonNullable<Action['primitive']>['kind'] =>

@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from '../model/action.ts'
 import { PRIVATE } from '../model/label.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, PROJECT_SAYS, type Preset, type Rule } from '../model/rule.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, PRESETS, PROJECT_SAYS, type Preset, type Rule, ruleName } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { parseLimits } from './limits.ts'
@@ -101,7 +101,7 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
 
 /** Others may have written the rules of a project. Their words are quoted, so that they do not speak as the host. */
 function reasonText({ id, effect, reason }: Rule, layer: PolicyLayer): string {
-  if (reason === undefined) return `Rule ${/^[\w.:/-]+$/.test(id) ? id : JSON.stringify(id)} of the ${layer} layer says ${effect}`
+  if (reason === undefined) return `Rule ${ruleName(id)} of the ${layer} layer says ${effect}`
   return layer === 'project' ? `${PROJECT_SAYS}${JSON.stringify(reason)}` : reason
 }
 

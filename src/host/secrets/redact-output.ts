@@ -3,7 +3,7 @@
 import type { HostEvent, ServerLog } from '../model/event.ts'
 import type { Health } from '../model/health.ts'
 import type { Offering } from '../model/offering.ts'
-import type { Asker } from '../model/question.ts'
+import type { Asker, Question } from '../model/question.ts'
 import type { Redactor } from './redactor.ts'
 
 /** Changes the error itself, because callers look at its class and its code. Its causes and its stack are redacted too. */
@@ -74,14 +74,20 @@ const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 /** Replaces secrets in questions by their handles, so that the person sees which of their secrets a server repeats. */
-export const redactingAsker = (asker: Asker, secrets: Redactor): Asker => ({
-  ask: (question, signal) => {
+export function redactingAsker(asker: Asker, secrets: Redactor): Asker {
+  const redacted = (question: Question): Question => {
     const { server, chain, reasons, subject } = question
     const texts = redactValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets, secrets.withHandles)
     const { title, where, ...rest } = texts
-    return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
-  },
-})
+    return { ...question, ...rest, server: { ...server, title, where } }
+  }
+  return {
+    ask: (question, signal) => asker.ask(redacted(question), signal),
+    ...(asker.askTogether && {
+      askTogether: (questions, signal) => (asker as Required<Asker>).askTogether(questions.map(redacted), signal),
+    }),
+  }
+}
 
 export function redactHealth(health: Health, secrets: Redactor): Health {
   if (health.state === 'refused') redactError(health.error, secrets)

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { LastArguments } from '../actions/last-arguments.ts'
 import { denyAll } from '../consent/ask/askers.ts'
+import { QuestionGroups } from '../consent/ask/question-groups.ts'
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate.ts'
 import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
@@ -33,6 +34,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
   const { storage, policy, redactor, asker, principal, project, clock, limits } = options
   const wallNow = (): number => Date.now()
   const usage = new UsageCounter({ now: wallNow })
+  const groups = new QuestionGroups(asker ?? denyAll())
   const gate = new Gate({
     principal,
     project,
@@ -40,15 +42,17 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     policy: () => policy.current(),
     grants: storage.grants,
     usage,
-    asker: asker ?? denyAll(),
+    asker: groups,
     audit: storage.audit,
     clock,
     wallNow,
     limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+    scrub: (text) => redactor.scrub(text),
   })
   return {
     ...storage,
     gate,
+    groups,
     usage,
     policy,
     redactor,

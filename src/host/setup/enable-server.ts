@@ -1,5 +1,6 @@
-/** Starts a server at the wish of the person, and waits until its offering is in use. */
+/** Starts servers at the wish of the person, and waits until their offerings are in use. */
 
+import type { McpError } from '../../protocol/errors.ts'
 import { downError } from '../model/health.ts'
 import type { HostServices } from './host-services.ts'
 
@@ -23,5 +24,27 @@ export async function enableServer(
   await reviews.ask(server, signal).catch((error: unknown) => {
     // A part that stays out of use does not make the rest unusable.
     if (server.stateOf('capabilities', 'capabilities') !== 'pinned') throw error
+  })
+}
+
+/** How the enabling of one server ended. */
+export interface EnableOutcome {
+  server: string
+  /** Why it is not enabled. Undefined: it is. */
+  error?: McpError
+}
+
+/** @throws McpError ERR_SERVER_UNKNOWN before anything is asked */
+export async function enableServers(
+  services: HostServices,
+  ids: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<EnableOutcome[]> {
+  const servers = [...new Set(ids)]
+  for (const id of servers) services.fleet.get(id)
+  const ended = await services.groups.together(servers, (id) => enableServer(services, id, signal ? { signal } : {}))
+  return servers.map((server, i) => {
+    const outcome = ended[i]
+    return { server, ...(outcome?.status === 'rejected' && { error: outcome.reason as McpError }) }
   })
 }

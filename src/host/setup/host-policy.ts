@@ -66,7 +66,7 @@ export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy
   }
   const draft = async (text: string): Promise<CompiledPolicy> => {
     const { parsePolicy } = await loadParser(() => import('../policy/policy-file.ts'))
-    const { rules, preset } = parsePolicy(text, 'policy')
+    const { rules, preset } = parsePolicy(text, 'draft')
     const { layers, presets = {}, ...rest } = current.policy
     const { user: _, ...others } = presets
     return compilePolicy({

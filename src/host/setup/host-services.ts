@@ -7,6 +7,7 @@ import type { ReviewServices } from '../approval/reviewed-server.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ToolSearch } from '../catalog/search.ts'
 import type { EntrySearch } from '../catalog/search-all.ts'
+import type { QuestionGroups } from '../consent/ask/question-groups.ts'
 import type { UsageCounter } from '../consent/usage.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Model } from '../language-models/language-model.ts'
@@ -24,6 +25,8 @@ export interface ConsentServices extends HostStorage, ActionServices, ReviewServ
   /** Also the scope of actions that the person takes outside of a conversation. */
   ownConversation: Conversation
   usage: UsageCounter
+  /** For questions that are asked together. */
+  groups: QuestionGroups
   policy: HostPolicy
   principal: string
   clock: Clock

@@ -15,6 +15,51 @@ export interface Asked {
   isAnswered(): boolean
 }
 
+/** A question with everything that it needs. */
+export const wholeQuestion = (subject: Subject, question: Partial<Question> = {}): Question => ({
+  id: 'q1',
+  action: 'tool.call',
+  principal: 'anna',
+  run: 'r1',
+  askedAt: Date.now(),
+  expiresAt: Date.now() + 10 * 60_000,
+  server: { id: 'notes', title: 'Notes', where: 'node notes.mjs' },
+  chain: ['you', 'model scripted', 'server notes'],
+  reasons: ['It may destroy something'],
+  subject,
+  scopes: ['once', 'session', 'always'],
+  widths: ['exact', 'pattern', 'any'],
+  ...question,
+})
+
+export interface AskedTogether {
+  terminal: TerminalProcess
+  answers(): Promise<Answer[]>
+}
+
+/** Call it once in a file of tests. Returns the function that asks several questions on one screen. */
+export function questionsTogether(): (questions: readonly Question[], options?: TerminalOptions) => AskedTogether {
+  const newFolder = temporaryFolders()
+  let program = ''
+  beforeAll(async () => {
+    program = await bundled('ask-together.ts')
+  })
+  return (questions, options = {}) => {
+    const file = join(newFolder(), 'answers.json')
+    const terminal = startTerminal([program, JSON.stringify(questions), file], options)
+    return {
+      terminal,
+      answers: async () => {
+        await terminal.exit
+        return JSON.parse(readFileSync(file, 'utf8'))
+      },
+    }
+  }
+}
+
+/** The list waits for a key: its keys are the last thing on the screen. */
+export const OPEN_LIST = /\[esc\] none$/
+
 /** Call it once in a file of tests. Returns the function that asks. */
 export function terminalQuestions(): (subject: Subject, question?: Partial<Question>, options?: TerminalOptions) => Asked {
   const newFolder = temporaryFolders()
@@ -23,21 +68,7 @@ export function terminalQuestions(): (subject: Subject, question?: Partial<Quest
     program = await bundled('ask-terminal.ts')
   })
   return (subject, question = {}, options = {}) => {
-    const whole: Question = {
-      id: 'q1',
-      action: 'tool.call',
-      principal: 'anna',
-      run: 'r1',
-      askedAt: Date.now(),
-      expiresAt: Date.now() + 10 * 60_000,
-      server: { id: 'notes', title: 'Notes', where: 'node notes.mjs' },
-      chain: ['you', 'model scripted', 'server notes'],
-      reasons: ['It may destroy something'],
-      subject,
-      scopes: ['once', 'session', 'always'],
-      widths: ['exact', 'pattern', 'any'],
-      ...question,
-    }
+    const whole = wholeQuestion(subject, question)
     const file = join(newFolder(), 'answer.json')
     const terminal = startTerminal([program, JSON.stringify(whole), file], options)
     return {

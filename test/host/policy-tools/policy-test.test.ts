@@ -49,6 +49,31 @@ test('a folder of cases is run, and unexpected decisions are explained', async (
   expect(results[4]?.explanation).toContain('holds          no-drop')
 })
 
+test('a case can say that a tool is accepted as read-only, and which folders were granted', async () => {
+  const text = `
+cases:
+  - name: an accepted tool is not asked about
+    action: { kind: tool.call, server: web, tool: search, tier: untrusted, isAcceptedReadOnly: true, args: { q: rain } }
+    expect: allow
+    because: accepted
+  - name: the same tool without it is asked about
+    action: { kind: tool.call, server: web, tool: search, tier: untrusted, args: { q: rain } }
+    expect: ask
+  - name: a path in a granted folder is not asked about
+    action: { kind: tool.call, server: docs, tool: show, tier: untrusted, isAcceptedReadOnly: true, roots: [/area], args: { path: /area/a } }
+    expect: allow
+  - name: a path outside is asked about
+    action: { kind: tool.call, server: docs, tool: show, tier: untrusted, isAcceptedReadOnly: true, roots: [/area], args: { path: /etc/passwd } }
+    expect: ask
+  - name: private data is asked about
+    action: { kind: tool.call, server: web, tool: search, tier: untrusted, isAcceptedReadOnly: true, labels: ['private:mail'], args: { q: rain } }
+    expect: ask
+`
+  const results = await testPolicy(POLICY, folderWith({ 'a.yaml': text }))
+  expect(results.filter(({ isAsExpected }) => !isAsExpected)).toEqual([])
+  expect(results).toHaveLength(5)
+})
+
 test.each([
   ['cases:\n  - { name: a, action: { kind: tool.cal, server: x }, expect: ask }', /a\.yaml: cases\[0\]\.action\.kind: expected/],
   ['cases:\n  - { name: a, action: { kind: tool.call, server: x, tols: y }, expect: ask }', /unknown property "tols"/],

@@ -46,7 +46,7 @@ async function addGrant(
   asked: Evaluation,
   answer: Approval,
 ): Promise<Grant> {
-  const { grants, wallNow, policy, principal } = options
+  const { grants, wallNow, policy, principal, scrub = (text) => text } = options
   const action = await completeAction(options, requested, [])
   // A width that the question did not offer is ignored: the person cannot have chosen it.
   const { width, ...narrow } = answer
@@ -56,6 +56,7 @@ async function addGrant(
     isForced: asked.decision.isForced ?? false,
     now: wallNow(),
     by: answer.by ?? principal,
+    scrub,
   })
   if (!grantMatches(grant, await completeAction(options, requested, [grant]), policy().folders))
     throw new McpError('ERR_ANSWER_INVALID', `The pattern in the answer does not match ${actionName(action)} itself`)

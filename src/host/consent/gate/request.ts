@@ -63,4 +63,6 @@ export interface GateOptions {
   /** Wall clock in milliseconds. Grants expire by it. */
   wallNow(): number
   limits: GateLimits
+  /** Removes registered secrets from text that is stored with a grant. Default: changes nothing. */
+  scrub?(text: string): string
 }

@@ -193,8 +193,12 @@ function checkGrant(value: unknown): string | undefined {
   if (!isObject(bind) || !isObject(bind.args)) return 'bind: an object with args'
   if (typeof bind.server !== 'string' || typeof bind.fingerprint !== 'string' || typeof bind.principal !== 'string')
     return 'bind.server, bind.fingerprint and bind.principal: texts'
-  return isPredicate(bind.args) ? undefined : 'bind.args: any, exact with a digest, or pattern with args'
+  return isPredicate(bind.args as unknown as Parameters<typeof isPredicate>[0])
+    ? undefined
+    : 'bind.args: any, exact with a digest, or pattern with args'
 }
 
-const isPredicate = ({ kind, digest, args }: { kind?: unknown; digest?: unknown; args?: unknown }): boolean =>
-  kind === 'any' || (kind === 'exact' && typeof digest === 'string') || (kind === 'pattern' && isObject(args))
+const isPredicate = ({ kind, digest, shown, args }: Readonly<Record<'kind' | 'digest' | 'shown' | 'args', unknown>>): boolean =>
+  kind === 'any' ||
+  (kind === 'exact' && typeof digest === 'string' && (shown === undefined || typeof shown === 'string')) ||
+  (kind === 'pattern' && isObject(args))

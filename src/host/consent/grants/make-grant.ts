@@ -6,6 +6,7 @@ import { digestOf } from '../../model/digest.ts'
 import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from '../../model/grant.ts'
 import type { Answer } from '../../model/question.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
+import { shownArguments } from './shown-arguments.ts'
 
 export interface MakeGrantOptions {
   bounds: GrantBounds
@@ -14,6 +15,8 @@ export interface MakeGrantOptions {
   /** Milliseconds of the wall clock. */
   now: number
   by: string
+  /** Removes registered secrets from the arguments that the grant shows. */
+  scrub(text: string): string
 }
 
 const HOUR_MS = 60 * 60_000
@@ -23,7 +26,7 @@ const PASSING_TTL_MS: Partial<Record<GrantScope, number>> = { once: HOUR_MS / 4,
 
 /** @param action with the arguments as edited by the person */
 export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow' }>, options: MakeGrantOptions): Grant {
-  const { bounds, isForced, now, by } = options
+  const { bounds, isForced, now, by, scrub } = options
   const predicate = predicateOf(action, answer)
   const scope = isForced ? 'once' : scopeWithin(answer.scope, predicate.kind === 'exact' ? bounds.scopes : bounds.wideScopes)
   const usesLeft = scope === 'once' ? 1 : bounds.maxUses
@@ -39,7 +42,7 @@ export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow
       fingerprint: action.server.fingerprint,
       ...(action.primitive && { primitive: action.primitive.name }),
       ...(action.primitive?.pin !== undefined && { pin: action.primitive.pin }),
-      args: scope === 'once' ? exactly(action) : predicate,
+      args: scope === 'once' ? exactly(action) : withShown(predicate, action, scrub),
       principal: action.principal,
       ...(scope !== 'project' && scope !== 'always' && { run: action.run }),
       ...(scope === 'turn' && { turn: action.turn }),
@@ -62,5 +65,9 @@ function predicateOf(action: Action, { width, pattern }: Extract<Answer, { kind:
   if (width === 'pattern' && pattern && Object.keys(pattern).length > 0) return { kind: 'pattern', args: pattern }
   return exactly(action)
 }
+
+/** A grant for once is used up before anyone can list it. */
+const withShown = (predicate: ArgumentPredicate, { args }: Action, scrub: (text: string) => string): ArgumentPredicate =>
+  predicate.kind === 'exact' ? { ...predicate, shown: shownArguments(args, scrub) } : predicate
 
 const exactly = ({ args }: Action): ArgumentPredicate => ({ kind: 'exact', digest: digestOf(args) })

@@ -1,8 +1,8 @@
 /** Prepares an entry for the log: limits sizes, removes secrets, and replaces the arguments with a digest and a preview. */
 
 import { createHmac } from 'node:crypto'
-import { isObject } from '../../../base/json.ts'
-import { cutTexts, redact, redactHead, redactText } from '../../../base/text/redact.ts'
+import { redactHead, redactText } from '../../../base/text/redact.ts'
+import { LONGEST_SECRET, plainCopy, redactedPreview } from '../../../base/text/redacted-preview.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from '../../model/audit-record.ts'
 
@@ -21,10 +21,7 @@ export const DEFAULT_ENTRY_LIMITS: EntryLimits = { previewBytes: 4096, factsByte
 export type Scrub = (text: string) => string
 
 const MAX_REASONS = 50
-/** How far beyond the kept text registered secrets are searched, because a cut could leave the beginning of one. */
-const LONGEST_SECRET = 64 * 1024
 const MANY_TIMES = 8
-const MAX_DEPTH = 32
 
 export interface Keeping {
   entry(entry: AuditEntry): KeptEntry
@@ -44,11 +41,9 @@ export function keeping(salt: Uint8Array, scrub: Scrub, limits: EntryLimits): Ke
   const args = (value: unknown): KeptArguments => {
     const { previewBytes } = limits
     const text = canonicalJson(value)
-    const near = cutTexts(value, previewBytes + LONGEST_SECRET)
-    const begun = cutTexts(plain(near.value, scrub), previewBytes)
-    const preview = plain(redact(begun.value), clean)
+    const { value: preview, isCut } = redactedPreview(value, previewBytes, scrub)
     const shown = canonicalJson(preview)
-    const isWhole = !near.isCut && !begun.isCut && Buffer.byteLength(shown) <= previewBytes
+    const isWhole = !isCut && Buffer.byteLength(shown) <= previewBytes
     return {
       digest: createHmac('sha256', salt).update(text).digest('hex'),
       bytes: Buffer.byteLength(text),
@@ -61,38 +56,23 @@ export function keeping(salt: Uint8Array, scrub: Scrub, limits: EntryLimits): Ke
     const { factsBytes } = limits
     const leftOut = (bytes: number): string => `[left out: ${bytes} bytes, and factsBytes is ${factsBytes}]`
     const bytesOf = (each: unknown): number => Buffer.byteLength(canonicalJson(each))
-    const whole = plain(value, (text) => text)
+    const whole = plainCopy(value, (text) => text)
     // Far too large, even after redaction: redaction never shortens a text this much, so it can be skipped.
     if (bytesOf(whole) > MANY_TIMES * factsBytes) return leftOut(bytesOf(whole))
     // Redacts values only. The member names are the host's own, and one such as `tokens` would look like a secret.
-    const kept = plain(whole, clean)
+    const kept = plainCopy(whole, clean)
     return bytesOf(kept) <= factsBytes ? kept : leftOut(bytesOf(kept))
   }
 
   return {
     entry: ({ args: given, facts: known, reasons, ...rest }) => ({
-      ...(plain(rest, short) as typeof rest),
+      ...(plainCopy(rest, short) as typeof rest),
       reasons: reasons.slice(0, MAX_REASONS).map(short),
       ...(given !== undefined && { args: args(given) }),
       ...(known !== undefined && { facts: facts(known) }),
     }),
-    outcome: (outcome) => plain(outcome, short) as Outcome,
+    outcome: (outcome) => plainCopy(outcome, short) as Outcome,
   }
-}
-
-/** Copies a value as plain JSON, with every text and member name passed through `change`. */
-function plain(value: unknown, change: (text: string) => string, depth = 0): unknown {
-  if (typeof value === 'string') return change(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  if (typeof value === 'boolean' || value === null) return value
-  if (depth >= MAX_DEPTH) return '[too deep]'
-  if (Array.isArray(value)) return value.map((each) => plain(each ?? null, change, depth + 1))
-  if (!isObject(value)) return undefined
-  const members = Object.entries(value).flatMap(([name, each]) => {
-    const kept = plain(each, change, depth + 1)
-    return kept === undefined ? [] : [[change(name), kept] as const]
-  })
-  return Object.fromEntries(members)
 }
 
 const clip = (text: string, length: number, isCut: boolean): string =>

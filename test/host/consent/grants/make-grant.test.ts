@@ -39,7 +39,42 @@ const action = (changes: Partial<Action> = {}): Action => ({
 const made = (
   answer: Partial<Allow>,
   { of = action(), bounds = {}, isForced = false }: { of?: Action; bounds?: Partial<GrantBounds>; isForced?: boolean } = {},
-) => makeGrant(of, { kind: 'allow', scope: 'once', ...answer }, { bounds: { ...BOUNDS, ...bounds }, isForced, now: NOW, by: 'me' })
+) =>
+  makeGrant(
+    of,
+    { kind: 'allow', scope: 'once', ...answer },
+    { bounds: { ...BOUNDS, ...bounds }, isForced, now: NOW, by: 'me', scrub: (text) => text.replaceAll('hunter2', '[secret vault/pin]') },
+  )
+
+describe('the arguments that a grant shows', () => {
+  const shownOf = (args: Record<string, unknown>): string | undefined => {
+    const { args: predicate } = made({ scope: 'always', width: 'exact' }, { of: action({ args }) }).bind
+    return predicate.kind === 'exact' ? predicate.shown : undefined
+  }
+
+  test('exact arguments are in words, and quoted so that none looks like another', () => {
+    expect(shownOf({ to: 'bob', count: 2, 'a = 1, b': 'x", y = "z' })).toBe('to = "bob", count = 2, "a = 1, b" = "x\\", y = \\"z"')
+    expect(shownOf({})).toBe('no arguments')
+  })
+
+  test('secrets are not stored: registered ones, those with the name of a secret, and those that look like one', () => {
+    const shown = shownOf({ text: 'the pin is hunter2', password: 'open sesame', key: 'sk-abcdefghijklmnop12345' }) ?? ''
+    expect(shown).toContain('[secret vault/pin]')
+    for (const secret of ['hunter2', 'open sesame', 'abcdefghijklmnop']) expect(shown).not.toContain(secret)
+  })
+
+  test('long arguments are cut, also in the middle of a secret', () => {
+    const shown = shownOf({ text: `${'a'.repeat(990)}hunter2${'b'.repeat(100_000)}` }) ?? ''
+    expect(shown.length).toBeLessThanOrEqual(1_001)
+    expect(shown.endsWith('…')).toBe(true)
+    expect(shown).not.toContain('hunter')
+  })
+
+  test('a grant for once, for a pattern or for any arguments stores none', () => {
+    expect(made({ scope: 'once' }).bind.args).not.toHaveProperty('shown')
+    expect(made({ scope: 'always', width: 'any' }).bind.args).toEqual({ kind: 'any' })
+  })
+})
 
 describe('a grant', () => {
   test.each<[GrantScope, Partial<Action>, boolean]>([

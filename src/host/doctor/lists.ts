@@ -1,8 +1,14 @@
 /** Counts what a server offers. */
 
-import type { Client } from '../../client/index.ts'
-import { counted } from '../output/counted.ts'
+import type { Client } from '../../client/client.ts'
 
+const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
+
+/**
+ * What a server offers, in words: `7 tools, 1 prompt`.
+ * @example
+ * console.log(await countOffering(client))
+ */
 export async function countOffering(client: Client): Promise<string> {
   const { tools, resources, prompts } = client.server.capabilities
   const counts: string[] = []

@@ -6,7 +6,7 @@ import { delimiter, isAbsolute, join, resolve, sep } from 'node:path'
 import { Client, type ConnectOptions, type Link, McpError, type Target } from '../../client/index.ts'
 import type { ProcessTargetOptions } from '../../stdio/index.ts'
 import { processTarget } from '../../stdio/index.ts'
-import { type Checkup, Failure } from './checkup.ts'
+import { type Checkup, CheckupFailure } from './checkup.ts'
 import { countOffering } from './lists.ts'
 
 export interface CommandCheckupOptions {
@@ -37,7 +37,10 @@ export async function checkCommand(checkup: Checkup, { process, connect, path, c
     await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
     await checkup.step('clean output', async () => {
       if (noise.length === 0) return { detail: 'only messages on standard output', value: undefined }
-      throw new Failure(noise[0] as string, 'Only protocol messages may go to standard output. Write everything else to standard error.')
+      throw new CheckupFailure(
+        noise[0] as string,
+        'Only protocol messages may go to standard output. Write everything else to standard error.',
+      )
     })
   } finally {
     await (client?.close() ?? link?.close())
@@ -60,12 +63,12 @@ function opened(target: Target, link: Link): Target {
 function explained(error: unknown, noise: readonly string[]): unknown {
   if (!(error instanceof McpError)) return error
   if (error.code === 'ERR_EXIT')
-    return new Failure(
+    return new CheckupFailure(
       error.message,
       'The program ended before it answered. Run it by hand to see why; it may need arguments or variables (-e NAME=value).',
     )
   if (error.code === 'ERR_TIMEOUT')
-    return new Failure(
+    return new CheckupFailure(
       noise[0] ?? error.message,
       noise.length === 0
         ? 'The program runs but does not answer. Is it an MCP server that uses standard streams?'
@@ -87,8 +90,8 @@ async function findProgram(command: string, path: string, cwd: string): Promise<
     found = candidate
     if (await isExecutable(candidate)) return candidate
   }
-  if (found !== undefined) throw new Failure(`${found} is not executable`, `chmod +x ${found}`)
-  throw new Failure(
+  if (found !== undefined) throw new CheckupFailure(`${found} is not executable`, `chmod +x ${found}`)
+  throw new CheckupFailure(
     `Program not found: ${JSON.stringify(command)}`,
     candidates.length === 1 ? 'Is the path right?' : 'It is not in any folder of PATH. Is it installed?',
   )

@@ -2,10 +2,11 @@
 
 import { isObject } from '../../base/json.ts'
 import { redact } from '../../base/text/redact.ts'
-import { McpError } from '../../client/index.ts'
+import type { TappedMessage } from '../../client/tap-target.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import type { TappedMessage } from '../../testing/index.ts'
+import { McpError } from '../../protocol/errors.ts'
 
+/** The first line of a recording. */
 export interface Heading {
   portico: 'transcript'
   format: 1
@@ -15,6 +16,7 @@ export interface Heading {
   at: string
 }
 
+/** A recording of the messages of one connection. */
 export interface Transcript {
   heading: Heading
   messages: TappedMessage[]
@@ -22,9 +24,19 @@ export interface Transcript {
 
 const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 
+/**
+ * The first line of a recording.
+ * @example
+ * await writeFile('run.jsonl', headingLine('notes', new Date()))
+ */
 export const headingLine = (target: string, at: Date): string =>
   `${JSON.stringify({ portico: 'transcript', format: 1, target, at: at.toISOString() } satisfies Heading)}\n`
 
+/**
+ * The line of a message, without values that look like secrets.
+ * @example
+ * await appendFile('run.jsonl', messageLine(passed))
+ */
 export const messageLine = ({ from, message, atMs }: TappedMessage): string =>
   `${JSON.stringify({ from, atMs: Math.round(atMs * 10) / 10, message: withoutSecrets(message) })}\n`
 
@@ -42,17 +54,33 @@ function keepToken(from: Record<string, unknown>, to: Record<string, unknown>): 
   if (typeof progressToken === 'number' || typeof progressToken === 'string') to.progressToken = progressToken
 }
 
-/** Throws ERR_CONFIG with the line number for an invalid recording. */
+/**
+ * Reads a recording.
+ * @throws McpError ERR_CONFIG with the line number for an invalid recording, ERR_LIMIT for one that is too large
+ * @example
+ * const { messages } = await readTranscript('run.jsonl')
+ */
 export async function readTranscript(path: string, maxBytes = MAX_TRANSCRIPT_BYTES): Promise<Transcript> {
   const bytes = await readAtMost(path, maxBytes).catch((error: unknown) => {
     if (!(error instanceof UnfitFile)) throw error
     throw new McpError('ERR_LIMIT', `${path} is not a recording: ${error.message}`)
   })
-  const lines = bytes.toString('utf8').split('\n')
-  const heading = parsed(lines[0] ?? '', 1, path)
+  return parseTranscript(bytes.toString('utf8'), path)
+}
+
+/**
+ * Reads the text of a recording.
+ * @param where the file, for errors
+ * @throws McpError ERR_CONFIG with the line number
+ * @example
+ * const { heading } = parseTranscript(text, 'run.jsonl')
+ */
+export function parseTranscript(text: string, where: string): Transcript {
+  const lines = text.split('\n')
+  const heading = parsed(lines[0] ?? '', 1, where)
   if (!isObject(heading) || heading.portico !== 'transcript' || heading.format !== 1)
-    throw new McpError('ERR_CONFIG', `${path} is not a recording of "portico record": invalid first line`)
-  const messages = lines.slice(1).flatMap((line, i) => (line.trim() === '' ? [] : [passedIn(parsed(line, i + 2, path), i + 2, path)]))
+    throw new McpError('ERR_CONFIG', `${where} is not a recording of "portico record": invalid first line`)
+  const messages = lines.slice(1).flatMap((line, i) => (line.trim() === '' ? [] : [passedIn(parsed(line, i + 2, where), i + 2, where)]))
   return { heading: heading as unknown as Heading, messages }
 }
 

@@ -6,7 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { discoverAuthorization } from '../../auth/index.ts'
 import { isLoopback } from '../../base/address/loopback.ts'
 import { type Client, McpError } from '../../client/index.ts'
-import { type Checkup, Failure } from './checkup.ts'
+import { type Checkup, CheckupFailure } from './checkup.ts'
 import { countOffering } from './lists.ts'
 
 export interface UrlCheckupOptions {
@@ -35,12 +35,12 @@ export async function checkUrl(checkup: Checkup, text: string, options: UrlCheck
 }
 
 async function judgeAddress(text: string, { isInsecureAllowed }: UrlCheckupOptions): Promise<{ detail: string; value: URL }> {
-  if (!URL.canParse(text)) throw new Failure(`${JSON.stringify(text)} is not a URL`, 'Expected https:// or http://')
+  if (!URL.canParse(text)) throw new CheckupFailure(`${JSON.stringify(text)} is not a URL`, 'Expected https:// or http://')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw new Failure('The URL contains a password', 'Send it as a header: -H "Authorization: ..."')
+    throw new CheckupFailure('The URL contains a password', 'Send it as a header: -H "Authorization: ..."')
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isInsecureAllowed)
-    throw new Failure(`${url.origin} is neither https nor on this machine`, 'Use https, or --insecure to allow it')
+    throw new CheckupFailure(`${url.origin} is neither https nor on this machine`, 'Use https, or --insecure to allow it')
   return { detail: `${url.origin}${url.pathname}`, value: url }
 }
 
@@ -95,14 +95,15 @@ async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: Ab
   await response.body?.cancel()
   const { status } = response
   if (status >= 300 && status < 400)
-    throw new Failure(
+    throw new CheckupFailure(
       `HTTP ${status}: redirects to ${response.headers.get('location') ?? 'no address'}`,
       'Use that address, if you trust it',
     )
-  if (status === 404) throw new Failure('HTTP 404: not found', 'Is the path right? Many servers are at /mcp or /sse')
-  if (status >= 500) throw new Failure(`HTTP ${status}: the server, or a proxy in front of it, fails`, 'Look at the logs of the server')
+  if (status === 404) throw new CheckupFailure('HTTP 404: not found', 'Is the path right? Many servers are at /mcp or /sse')
+  if (status >= 500)
+    throw new CheckupFailure(`HTTP ${status}: the server, or a proxy in front of it, fails`, 'Look at the logs of the server')
   if (status === 403)
-    throw new Failure(
+    throw new CheckupFailure(
       'HTTP 403: access denied',
       'The credentials may not be sufficient, or the server refuses this origin, host or network',
     )

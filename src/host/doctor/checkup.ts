@@ -1,9 +1,10 @@
 /** Runs the steps of a checkup, with times, until one fails. */
 
 import { asText } from '../../base/as-text.ts'
-import { McpError } from '../../client/index.ts'
+import { McpError } from '../../protocol/errors.ts'
 
-export interface Finding {
+/** The result of one step of a checkup. */
+export interface CheckupFinding {
   step: string
   status: 'ok' | 'failed' | 'skipped'
   ms: number
@@ -14,8 +15,8 @@ export interface Finding {
 }
 
 /** Thrown by a step that knows what to do about its failure. */
-export class Failure extends Error {
-  override readonly name = 'Failure'
+export class CheckupFailure extends Error {
+  override readonly name = 'CheckupFailure'
   readonly advice: string | undefined
 
   constructor(message: string, advice?: string) {
@@ -24,11 +25,16 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * Runs steps until one fails, and keeps their findings.
+ * @example
+ * const checkup = new Checkup((finding) => console.log(finding.step, finding.status))
+ */
 export class Checkup {
-  readonly findings: Finding[] = []
-  readonly #onFinding: (finding: Finding) => void
+  readonly findings: CheckupFinding[] = []
+  readonly #onFinding: (finding: CheckupFinding) => void
 
-  constructor(onFinding: (finding: Finding) => void) {
+  constructor(onFinding: (finding: CheckupFinding) => void) {
     this.#onFinding = onFinding
   }
 
@@ -49,7 +55,7 @@ export class Checkup {
       this.#add({ step: name, status: 'ok', ms: took(), detail })
       return value
     } catch (error) {
-      const advice = error instanceof Failure ? error.advice : adviceFor(error)
+      const advice = error instanceof CheckupFailure ? error.advice : adviceFor(error)
       this.#add({ step: name, status: 'failed', ms: took(), detail: describe(error), ...(advice !== undefined && { advice }) })
       return undefined
     }
@@ -59,7 +65,7 @@ export class Checkup {
     this.#add({ step: name, status: 'skipped', ms: 0, detail })
   }
 
-  #add(finding: Finding): void {
+  #add(finding: CheckupFinding): void {
     this.findings.push(finding)
     this.#onFinding(finding)
   }

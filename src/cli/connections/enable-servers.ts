@@ -1,0 +1,73 @@
+/** Enables servers, several of them with one screen, and tells how each of them ended. */
+
+import { orAborted } from '../../base/wait.ts'
+import { type Health, type Host, McpError, type RefusalData } from '../../host/index.ts'
+import { commandName, ownWords } from '../command-name.ts'
+import type { Invocation } from '../command-runner.ts'
+import { explainError } from '../errors.ts'
+import type { ExitName } from '../exit-codes.ts'
+import { safe } from '../output/safe-text.ts'
+import { wrapped } from '../output/wrap.ts'
+
+/** Servers whose start needs a question that nobody answered yet. */
+export const notEnabled = (host: Host): string[] =>
+  Object.entries(host.health()).flatMap(([id, { state }]) => (state === 'not-enabled' ? [id] : []))
+
+/** Asks about these servers and starts them. `tellEnabled` tells how it ended. */
+export async function enableServers({ signal }: Pick<Invocation, 'signal'>, host: Host, servers: readonly string[]): Promise<void> {
+  if (servers.length > 0) await orAborted(host.enableAll(servers, { signal }), signal)
+}
+
+interface Failure {
+  server: string
+  error: Error
+}
+
+/** @returns `ok` if all are enabled, otherwise the exit of the first failure. @throws the error of a server that is alone and failed */
+export function tellEnabled({ io, screen }: Invocation, host: Host, servers: readonly string[]): ExitName {
+  const health = host.health()
+  const failed = servers.flatMap((server): Failure[] => {
+    const error = errorOf(server, health[server])
+    return error ? [{ server, error }] : []
+  })
+  const [first] = failed
+  if (!first) {
+    screen.note(safe`${servers.join(', ')} ${servers.length === 1 ? 'is' : 'are'} enabled`)
+    return 'ok'
+  }
+  if (servers.length === 1 && !isDeclined(first.error)) throw first.error
+  if (failed.length > 1 && failed.every(({ error }) => error instanceof McpError && error.code === 'ERR_CONSENT'))
+    throw new McpError('ERR_CONSENT', `Starting ${namesOf(failed)} needs your approval, and there is no terminal`)
+  const declined = failed.filter(({ error }) => isDeclined(error))
+  const { noteStyle: style, noteColumns: columns } = screen
+  for (const failure of failed)
+    if (!declined.includes(failure))
+      screen.note(
+        safe`${style.red('✗')} ${wrapped(ownWords(io, failure.error, explainError(failure.error).message).text, { columns, indent: 2 })}`,
+      )
+  if (declined.length > 0) {
+    const again = `${commandName(io)} servers enable ${declined.map(({ server }) => server).join(' ')}`
+    screen.note(wrapped(`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`, { columns }))
+  }
+  return explainError(first.error).exit
+}
+
+function errorOf(server: string, health: Health | undefined): Error | undefined {
+  switch (health?.state) {
+    case 'ready':
+      return undefined
+    case 'refused':
+      return health.error
+    case 'waiting':
+    case 'open-circuit':
+      return health.lastError
+    default:
+      return new McpError('ERR_SERVER_DOWN', `The server ${JSON.stringify(server)} is ${health?.state ?? 'not configured'}`)
+  }
+}
+
+const namesOf = (failed: readonly Failure[]): string => failed.map(({ server }) => server).join(', ')
+
+/** The person left the server out, which is no failure. */
+const isDeclined = (error: Error): boolean =>
+  error instanceof McpError && error.code === 'ERR_DENIED' && (error.data as Partial<RefusalData> | undefined)?.by === 'person'

@@ -1,0 +1,15 @@
+/** A configured server in words: its command or address, and where it comes from. */
+
+import { type ConfigProvenance, type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
+import { describeTransport } from './configured.ts'
+
+/** The command or address; values that look like secrets are replaced by their length. */
+export const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => {
+  const shown = describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
+  // As it was typed: servers add NAME -- COMMAND.
+  return spec.transport.type === 'stdio' ? `-- ${shown}` : shown
+}
+
+export const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
+
+export const describeProvenance = ({ client, scope }: ConfigProvenance): string => (scope === 'ours' ? 'portico' : `${client}, ${scope}`)

@@ -1,0 +1,232 @@
+/** Recordings of the messages of servers: transcripts in the folder of the host, in the format of `portico record`. */
+
+import { randomBytes } from 'node:crypto'
+import { appendFile, open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { privateFolder, removePrivate } from '../../files/private-file.ts'
+import type { HostTraffic } from '../../host/index.ts'
+import { headingLine, messageLine, parseTranscript, readTranscript, type Transcript } from '../../testing/index.ts'
+import type { RecordingView } from '../api.ts'
+import { conflict, invalid, notFound, tooMany } from '../errors.ts'
+import type { ConsoleLimits } from '../limits.ts'
+
+type RecordingLimits = Pick<ConsoleLimits, 'maxRecordings' | 'maxRecordingBytes'>
+
+interface Running {
+  view: RecordingView
+  file: string
+  /** Writes happen one after the other. */
+  writing: Promise<void>
+  started: number
+}
+
+const ID = /^[a-z0-9]{12}$/
+const END = '.jsonl'
+const MAX_TITLE = 200
+
+export interface RecordingsOptions {
+  folder: string
+  limits: RecordingLimits
+  onChange(ids: readonly string[]): void
+  onError(error: unknown): void
+}
+
+export class Recordings {
+  readonly #options: RecordingsOptions
+  /** By id. One of each server at most. */
+  readonly #running = new Map<string, Running>()
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options
+  }
+
+  /** The newest first. */
+  async list(): Promise<RecordingView[]> {
+    const stored = await Promise.all((await this.#ids()).filter((id) => !this.#running.has(id)).map((id) => this.#storedView(id)))
+    const running = [...this.#running.values()].map(({ view }) => ({ ...view }))
+    return [...running, ...stored.flatMap((view) => view ?? [])].sort((one, other) => other.startedAt - one.startedAt)
+  }
+
+  /** @throws ApiError 409 if a server is recorded already, 429 if there are too many recordings */
+  async start(servers: readonly string[], title: string | undefined): Promise<RecordingView[]> {
+    for (const server of servers)
+      if ([...this.#running.values()].some(({ view }) => view.target === server))
+        throw conflict(`The server ${JSON.stringify(server)} is recorded already`)
+    await this.#checkRoom(servers.length)
+    const started: RecordingView[] = []
+    for (const server of servers) started.push(await this.#begin(server, title))
+    this.#changed(started)
+    return started
+  }
+
+  /** Takes a message of a recorded server. */
+  take(traffic: HostTraffic): void {
+    if (traffic.kind !== 'message' || this.#running.size === 0) return
+    for (const running of this.#running.values()) if (running.view.target === traffic.server) this.#write(running, traffic)
+  }
+
+  /** @throws ApiError 404, or 409 if it is not running */
+  async stop(id: string): Promise<RecordingView> {
+    const running = this.#running.get(id)
+    if (!running) {
+      await this.#fileOf(id)
+      throw conflict('This recording has ended already')
+    }
+    this.#running.delete(id)
+    await running.writing
+    const view = { ...running.view, state: 'stored' as const }
+    this.#changed([view])
+    return view
+  }
+
+  /** Stores the text of a recording. @throws ApiError 400 or 429 */
+  async add(text: string, title: string | undefined): Promise<RecordingView> {
+    const { maxRecordingBytes } = this.#options.limits
+    if (Buffer.byteLength(text) > maxRecordingBytes) throw invalid(`text: expected at most ${maxRecordingBytes} bytes (maxRecordingBytes)`)
+    const { heading } = parseTranscript(text, 'text')
+    await this.#checkRoom(1)
+    const id = newId()
+    await privateFolder(this.#options.folder)
+    await this.#create(this.#path(id), `${JSON.stringify({ ...heading, ...titled(title) })}\n${text.slice(text.indexOf('\n') + 1)}`)
+    const view = (await this.#storedView(id)) as RecordingView
+    this.#changed([view])
+    return view
+  }
+
+  /** @throws ApiError 404 */
+  async view(id: string): Promise<RecordingView> {
+    const running = this.#running.get(id)
+    if (running) return { ...running.view }
+    await this.#fileOf(id)
+    return (await this.#storedView(id)) as RecordingView
+  }
+
+  /** @throws ApiError 404 */
+  async read(id: string): Promise<Transcript> {
+    await this.#running.get(id)?.writing
+    return readTranscript(await this.#fileOf(id), this.#options.limits.maxRecordingBytes + MAX_HEADING_BYTES)
+  }
+
+  /** The text of the file. @throws ApiError 404 */
+  async text(id: string): Promise<string> {
+    const { heading, messages } = await this.read(id)
+    return [`${JSON.stringify(heading)}\n`, ...messages.map(messageLine)].join('')
+  }
+
+  /** @throws ApiError 404 */
+  async remove(id: string): Promise<void> {
+    const running = this.#running.get(id)
+    this.#running.delete(id)
+    await running?.writing
+    await removePrivate(await this.#fileOf(id))
+    this.#options.onChange([id])
+  }
+
+  /** Ends all recordings. */
+  async close(): Promise<void> {
+    const all = [...this.#running.values()]
+    this.#running.clear()
+    await Promise.all(all.map(({ writing }) => writing))
+  }
+
+  async #begin(server: string, title: string | undefined): Promise<RecordingView> {
+    const id = newId()
+    const at = new Date()
+    const file = this.#path(id)
+    const line = `${JSON.stringify({ ...(JSON.parse(headingLine(server, at)) as object), ...titled(title) })}\n`
+    await privateFolder(this.#options.folder)
+    await this.#create(file, line)
+    const view: RecordingView = {
+      id,
+      title: titled(title).title ?? defaultTitle(server, at.getTime()),
+      target: server,
+      startedAt: at.getTime(),
+      state: 'recording',
+      messages: 0,
+      bytes: Buffer.byteLength(line),
+    }
+    this.#running.set(id, { view, file, writing: Promise.resolve(), started: at.getTime() })
+    return { ...view }
+  }
+
+  #write(running: Running, { from, message, at }: Extract<HostTraffic, { kind: 'message' }>): void {
+    const { view, file, started } = running
+    if (view.isFull) return
+    const line = messageLine({ from: from === 'host' ? 'client' : 'server', message, atMs: Math.max(0, at - started) })
+    const bytes = Buffer.byteLength(line)
+    if (view.bytes + bytes > this.#options.limits.maxRecordingBytes) {
+      view.isFull = true
+      return this.#changed([view])
+    }
+    view.bytes += bytes
+    view.messages++
+    running.writing = running.writing.then(() => appendFile(file, line)).catch(this.#options.onError)
+  }
+
+  async #create(file: string, text: string): Promise<void> {
+    const handle = await open(file, 'wx', 0o600)
+    try {
+      await handle.writeFile(text)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #checkRoom(more: number): Promise<void> {
+    const { maxRecordings } = this.#options.limits
+    if ((await this.#ids()).length + more > maxRecordings)
+      throw tooMany(`There is room for ${maxRecordings} recordings (maxRecordings): remove one first`)
+  }
+
+  async #ids(): Promise<string[]> {
+    const names = await readdir(this.#options.folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []
+      throw error
+    })
+    return names.filter((name) => name.endsWith(END) && ID.test(name.slice(0, -END.length))).map((name) => name.slice(0, -END.length))
+  }
+
+  #path(id: string): string {
+    return join(this.#options.folder, `${id}${END}`)
+  }
+
+  async #fileOf(id: string): Promise<string> {
+    if (!(await this.#ids()).includes(id)) throw notFound(`No recording has the id ${JSON.stringify(id)}`)
+    return this.#path(id)
+  }
+
+  /** Undefined if the file is not a recording. */
+  async #storedView(id: string): Promise<RecordingView | undefined> {
+    try {
+      const { size } = await stat(this.#path(id))
+      const { heading, messages } = await this.read(id)
+      const startedAt = Date.parse(heading.at) || 0
+      const { title } = heading as { title?: unknown }
+      return {
+        id,
+        title: typeof title === 'string' ? title : defaultTitle(heading.target, startedAt),
+        target: String(heading.target),
+        startedAt,
+        state: 'stored',
+        messages: messages.length,
+        bytes: size,
+      }
+    } catch (error) {
+      this.#options.onError(error)
+      return undefined
+    }
+  }
+
+  #changed(views: readonly RecordingView[]): void {
+    this.#options.onChange(views.map(({ id }) => id))
+  }
+}
+
+const MAX_HEADING_BYTES = 4096
+
+const newId = (): string => randomBytes(6).toString('hex')
+
+const titled = (title: string | undefined): { title?: string } =>
+  title === undefined || title.trim() === '' ? {} : { title: title.trim().slice(0, MAX_TITLE) }
+
+const defaultTitle = (target: string, at: number): string => `${target}, ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`

@@ -1,0 +1,122 @@
+/** Collects the questions about servers that are enabled together, so that an asker can show them on one screen. */
+
+import { McpError } from '../../../protocol/errors.ts'
+import type { ActionKind } from '../../model/action.ts'
+import type { Answer, Asker, Question } from '../../model/question.ts'
+
+/** Each question still has its own answer, its own decision and its own audit record. */
+export class QuestionGroups implements Asker {
+  readonly #asker: Asker
+  readonly #groups = new Set<QuestionGroup>()
+
+  constructor(asker: Asker) {
+    this.#asker = asker
+  }
+
+  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    for (const group of this.#groups) if (group.takes(question)) return group.ask(question, signal)
+    return this.#asker.ask(question, signal)
+  }
+
+  /**
+   * Runs `work` for all servers at the same time. The questions that they cause are asked when every server has asked or is done.
+   * Resolves with the outcomes, in the order of the servers.
+   */
+  async together(servers: readonly string[], work: (server: string) => Promise<void>): Promise<PromiseSettledResult<void>[]> {
+    const group = new QuestionGroup(this.#asker, servers)
+    this.#groups.add(group)
+    try {
+      return await Promise.allSettled(servers.map((server) => work(server).finally(() => group.end(server))))
+    } finally {
+      this.#groups.delete(group)
+    }
+  }
+}
+
+const STARTS: ReadonlySet<ActionKind> = new Set<ActionKind>(['server.launch', 'server.connect'])
+
+interface Waiting {
+  question: Question
+  signal: AbortSignal
+  answer(answer: Answer): void
+  fail(error: unknown): void
+}
+
+class QuestionGroup {
+  readonly #asker: Asker
+  /** In the order in which questions are shown. */
+  readonly #servers: readonly string[]
+  /** Servers that may still ask something. */
+  readonly #working: Set<string>
+  readonly #waiting = new Map<string, Waiting>()
+
+  constructor(asker: Asker, servers: readonly string[]) {
+    this.#asker = asker
+    this.#servers = servers
+    this.#working = new Set(servers)
+  }
+
+  takes({ action, server }: Question): boolean {
+    return this.#working.has(server.id) && (STARTS.has(action) || action === 'server.approve')
+  }
+
+  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const { id } = question.server
+    return new Promise<Answer>((resolve, reject) => {
+      const leave = (): void => {
+        if (this.#waiting.get(id) === waiting) {
+          this.#waiting.delete(id)
+          this.#working.add(id)
+        }
+        reject(signal.reason)
+      }
+      const waiting: Waiting = { question, signal, answer: resolve, fail: reject }
+      if (signal.aborted) return reject(signal.reason)
+      signal.addEventListener('abort', leave, { once: true })
+      this.#working.delete(id)
+      this.#waiting.set(id, waiting)
+      this.#askIfComplete()
+    })
+  }
+
+  end(server: string): void {
+    this.#working.delete(server)
+    this.#askIfComplete()
+  }
+
+  #askIfComplete(): void {
+    if (this.#working.size > 0 || this.#waiting.size === 0) return
+    const all = this.#servers.flatMap((server) => this.#waiting.get(server) ?? [])
+    // A server that is started may ask about its offering, so starts come first.
+    const starts = all.filter(({ question }) => STARTS.has(question.action))
+    const asked = starts.length > 0 ? starts : all
+    for (const { question } of asked) {
+      this.#waiting.delete(question.server.id)
+      this.#working.add(question.server.id)
+    }
+    void this.#put(asked)
+  }
+
+  async #put(asked: readonly Waiting[]): Promise<void> {
+    const askTogether = this.#asker.askTogether?.bind(this.#asker)
+    if (asked.length === 1 || !askTogether) {
+      for (const { question, signal, answer, fail } of asked) this.#asker.ask(question, signal).then(answer, fail)
+      return
+    }
+    const unneeded = new AbortController()
+    let open = asked.length
+    for (const { signal } of asked)
+      signal.addEventListener('abort', () => --open === 0 && unneeded.abort(signal.reason), { once: true, signal: unneeded.signal })
+    try {
+      const answers = await askTogether(
+        asked.map(({ question }) => question),
+        unneeded.signal,
+      )
+      if (!Array.isArray(answers) || answers.length !== asked.length)
+        throw new McpError('ERR_ANSWER_INVALID', `Expected ${asked.length} answers, one for each question, in the same order`)
+      for (const [i, { answer }] of asked.entries()) answer(answers[i] as Answer)
+    } catch (error) {
+      for (const { fail } of asked) fail(error)
+    }
+  }
+}
