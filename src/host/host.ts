@@ -384,8 +384,9 @@ export class Host {
   async allowAlways(tool: CatalogName, args: Readonly<Record<string, unknown>>, options: AllowOptions): Promise<Grant> {
     const { server, name } = findNamed(this.#services, 'tool', tool)
     const request = toolRequest(server, name, () => args, useOptions(this.#services, { as: 'model' }))
-    const { gate, policy, grants, wallNow } = this.#services
-    return allowAlways({ gate, grants, wallNow, policy: () => policy.current() }, request, options)
+    const { gate, policy, grants, wallNow, redactor } = this.#services
+    const services = { gate, grants, wallNow, policy: () => policy.current(), scrub: (text: string) => redactor.scrub(text) }
+    return allowAlways(services, request, options)
   }
 
   /**
