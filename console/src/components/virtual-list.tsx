@@ -14,6 +14,8 @@ export interface VirtualListProps<Row> {
   /** Undefined: rows cannot be selected. */
   selected?: string | undefined
   onSelect?(row: Row): void
+  /** Headings between the rows cannot be selected. */
+  isHeading?(row: Row): boolean
   /** Scrolls to the end when rows are added, as long as the person has not scrolled up. */
   isFollowing?: boolean
   className?: string
@@ -27,6 +29,7 @@ export function VirtualList<Row>({
   rowHeight = 36,
   selected,
   onSelect,
+  isHeading = () => false,
   isFollowing = false,
   className,
   children,
@@ -54,8 +57,15 @@ export function VirtualList<Row>({
     const step = steps[event.key]
     if (step === undefined || !onSelect || rows.length === 0) return
     event.preventDefault()
-    const next = Math.min(rows.length - 1, Math.max(0, selectedIndex + step))
-    virtualizer.scrollToIndex(next)
+    const aimed = Math.min(rows.length - 1, Math.max(0, selectedIndex + step))
+    const isFree = (index: number): boolean => !isHeading(rows[index] as Row)
+    const indexes = Array.from(rows.keys())
+    const after = indexes.find((index) => index >= aimed && isFree(index))
+    const before = indexes.findLast((index) => index <= aimed && isFree(index))
+    const next = (step < 0 ? (before ?? after) : (after ?? before)) ?? -1
+    if (next < 0) return
+    // The heading of the first row is shown with it.
+    virtualizer.scrollToIndex(next === after && next > 0 && !isFree(next - 1) ? next - 1 : next)
     onSelect(rows[next] as Row)
   }
   return (
@@ -74,6 +84,12 @@ export function VirtualList<Row>({
         {virtualizer.getVirtualItems().map(({ index, key, start }) => {
           const row = rows[index] as Row
           const isSelected = index === selectedIndex
+          if (isHeading(row))
+            return (
+              <div key={key} role="presentation" className={css.row} style={{ height: rowHeight, transform: `translateY(${start}px)` }}>
+                {children(row)}
+              </div>
+            )
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
             <div

@@ -1,0 +1,34 @@
+/** The button that runs what is shown, and what else can be done with the form. */
+
+import type { ReactNode } from 'react'
+import { Button } from '../components/button.tsx'
+import { KeyHint } from '../components/key-hint.tsx'
+import type { RunningOperation } from '../hooks/use-console.tsx'
+import css from './catalog.module.css'
+import { useRunKey } from './use-run-key.ts'
+
+export function RunBar({
+  label,
+  run,
+  onRun,
+  disabled = false,
+  children,
+}: {
+  label: string
+  run: RunningOperation
+  onRun(): void
+  disabled?: boolean
+  children?: ReactNode
+}): ReactNode {
+  useRunKey(() => !disabled && !run.isRunning && onRun())
+  return (
+    <div className={css.bar}>
+      <Button kind="main" isBusy={run.isRunning} disabled={disabled} onClick={onRun} title="Ctrl Enter">
+        {label}
+      </Button>
+      <KeyHint keys="Ctrl Enter" />
+      <span className={css.grow} />
+      {children}
+    </div>
+  )
+}
