@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_CONSOLE_LIMITS, DEFAULT_TIMELINE_LIMITS } from '../../src/console/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { rawHttp } from '../support/http-requests.ts'
 import { until } from '../support/until.ts'
@@ -16,15 +17,32 @@ const quick = async (servers: Record<string, ReturnType<typeof createServer>>, c
   return { ...all, page: await Page.open(all.console) }
 }
 
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** All matches in a file of the project, sorted. */
+const found = (path: string, pattern: RegExp): (string | undefined)[] => [...textOf(path).matchAll(pattern)].map(([, name]) => name).sort()
+
 describe('routes', () => {
   test('an unknown route is answered with the list of routes, and every route is documented', async () => {
     const { console } = await opened({ host: { servers: {} } })
     const { status, code, message, routes = [] } = await new Page(console.origin).fails('GET /api/nothing')
     expect({ status, code, message }).toEqual({ status: 404, code: 'ERR_ROUTE', message: 'There is no route GET /api/nothing' })
-    const documented = [
-      ...readFileSync(new URL('../../docs/console-api.md', import.meta.url), 'utf8').matchAll(/^\| `((?:GET|POST|DELETE) [^`]+)`/gm),
-    ]
-    expect(documented.map(([, route]) => route).sort()).toEqual([...routes].sort())
+    expect(found('docs/console-api.md', /^\| `([A-Z]+ \/api[^`]+)`/gm)).toEqual([...routes].sort())
+    // The stream of events has no JSON.
+    expect([...found('src/console/api.ts', /^ {2}'([A-Z]+ \/api[^']+)':/gm), 'GET /api/events'].sort()).toEqual([...routes].sort())
+  })
+
+  test('every event is documented', () => {
+    const [, interfaceText = ''] = textOf('src/console/api.ts').split('export interface ConsoleEvents {')
+    const events = [...interfaceText.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map(([, name]) => name).sort()
+    const [, table = ''] = textOf('docs/console-api.md').split('## Events')
+    const [rows = ''] = table.split('## Errors')
+    expect([...rows.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name).sort()).toEqual(events)
+  })
+
+  test('every limit is documented', () => {
+    const documented = found('docs/console-api.md', /^\| `(\w+)` \|/gm)
+    for (const name of Object.keys({ ...DEFAULT_CONSOLE_LIMITS, ...DEFAULT_TIMELINE_LIMITS })) expect(documented).toContain(name)
   })
 
   test('a route with another method says which it has', async () => {

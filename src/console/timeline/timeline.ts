@@ -56,6 +56,8 @@ interface OpenRequest {
 
 type Message = Extract<HostTraffic, { kind: 'message' }>
 
+/** Requests during which a server asks the person or the model. */
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read'])
 /** Requests without an answer that are remembered. */
 const MAX_OPEN = 10_000
 /** What a row counts beside its message. */
@@ -167,7 +169,8 @@ export class Timeline {
     if (typeof message.method === 'string') {
       const { method } = message
       const name = nameIn(params)
-      const during = this.#duringOf(connection, from, params)
+      const isQuestion = from === 'server' && id !== undefined
+      const during = this.#duringOf(connection, params, isQuestion)
       if (id !== undefined) {
         this.#open.set(`${connection} ${from} ${JSON.stringify(id)}`, { seq, at, method, ...(name !== undefined && { name }) })
         const token = isObject(params._meta) ? params._meta.progressToken : undefined
@@ -198,12 +201,12 @@ export class Timeline {
   }
 
   /** A progress notice names its request. A question of the server belongs to the newest call that is open. */
-  #duringOf(connection: number, from: MessageView['from'], params: Record<string, unknown>): number | undefined {
+  #duringOf(connection: number, params: Record<string, unknown>, isQuestion: boolean): number | undefined {
     if (params.progressToken !== undefined) return this.#tokens.get(`${connection} ${JSON.stringify(params.progressToken)}`)
-    if (from !== 'server') return undefined
+    if (!isQuestion) return undefined
     const prefix = `${connection} host `
     let newest: number | undefined
-    for (const [key, { seq }] of this.#open) if (key.startsWith(prefix)) newest = seq
+    for (const [key, { seq, method }] of this.#open) if (key.startsWith(prefix) && MAY_ASK.has(method)) newest = seq
     return newest
   }
 

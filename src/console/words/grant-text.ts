@@ -47,5 +47,6 @@ function argumentText(args: Grant['bind']['args'], action: ActionKind): string {
   const hasArguments = action === 'tool.call' || action === 'prompt.get'
   if (args.kind === 'pattern') return ` if ${patternText(args.args).replaceAll('\n', ' and ')}`
   if (!hasArguments) return ''
-  return args.kind === 'exact' ? ' with the arguments that you saw' : ' with any arguments'
+  if (args.kind === 'any') return ' with any arguments'
+  return args.shown === undefined ? ' with the arguments that you saw' : ` with exactly ${args.shown}`
 }
