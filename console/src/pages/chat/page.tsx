@@ -43,7 +43,10 @@ export function ChatPage(): ReactNode {
   }, [stored.data, parts, running, said, isOfThis])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries])
+  useEffect(() => {
+    // In braces: newer browsers return a promise here, which is no clean-up.
+    end.current?.scrollIntoView({ block: 'end' })
+  }, [entries])
 
   const send = async (message: string): Promise<void> => {
     setSaid(message)

@@ -17,14 +17,14 @@ export interface AllowOptions {
   by: string
 }
 
-interface AllowServices extends Pick<GateOptions, 'policy' | 'wallNow'> {
+interface AllowServices extends Pick<GateOptions, 'policy' | 'wallNow' | 'scrub'> {
   gate: Pick<Gate, 'evaluate'>
   grants: Pick<GrantStore, 'add'>
 }
 
 /** Adds the grant that the answer "always allow" to a question about this call would add. */
 export async function allowAlways(
-  { gate, policy, grants, wallNow }: AllowServices,
+  { gate, policy, grants, wallNow, scrub = (text) => text }: AllowServices,
   request: Pick<ActionRequest, 'describe'>,
   { width = 'exact', by }: AllowOptions,
 ): Promise<Grant> {
@@ -45,7 +45,7 @@ export async function allowAlways(
         ? `${JSON.stringify(name)} cannot be allowed with any arguments from now on: allow exact ones, or write a rule`
         : `${JSON.stringify(name)} must be asked about each time, or a rule forbids to allow it for good`,
     )
-  const grant = makeGrant(action, { kind: 'allow', scope: 'always', width, by }, { bounds, isForced: false, now, by })
+  const grant = makeGrant(action, { kind: 'allow', scope: 'always', width, by }, { bounds, isForced: false, now, by, scrub })
   await grants.add(grant)
   return grant
 }
