@@ -44,7 +44,7 @@ const COMMANDS = {
 
 const EXAMPLES = `
 Examples:
-  portico                                            the host, with sample servers and a page in your browser
+  portico up                                         the host, with samples and a page in your browser (also without "up")
   portico run -- npx -y some-server ~/docs           try a server
   portico servers add docs -- npx -y some-server     add it
   portico call docs/search query=door                call a tool of it

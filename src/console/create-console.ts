@@ -16,7 +16,7 @@ import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
 import { consoleRoutes } from './routes/index.ts'
 import { savedCalls } from './saved-calls.ts'
-import type { ConsoleServices, ConsoleTour, ImportPlaces } from './services.ts'
+import type { ConsoleServices, ImportPlaces, TourOptions } from './services.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { MessageAnnouncer } from './timeline/announcer.ts'
 import { Recordings } from './timeline/recordings.ts'
@@ -34,8 +34,8 @@ export interface ConsoleOptions {
   feed?: ConsoleFeed
   /** Where to look for the servers of other clients. Default: the home directory of the user. */
   imports?: ImportPlaces
-  /** The sample server for the tour of the page. Default: none; then the tour ends earlier. */
-  tour?: ConsoleTour
+  /** The parts of the tour that a console cannot make itself. Default: the tour has no server that turns hostile. */
+  tour?: TourOptions
   /** The folder with the page. Default: the page of this package; if it was not built, a page that says how to build it. */
   assets?: string
   /** The port on 127.0.0.1. Of several the first free one is used. 0: any free one. Default: 0. */
@@ -75,6 +75,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const events = new EventLog(limits)
   const sessions = new Sessions(limits, clock)
   const modelTurns = new ModelTurns(events, limits)
+  const ending: (() => Promise<void>)[] = []
   const announcer = new MessageAnnouncer(events, clock)
   const services: ConsoleServices = {
     host,
@@ -93,11 +94,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onError,
     }),
     savedCalls: savedCalls(host.folder, limits),
+    tour: { ...options.tour, onClose: (each) => ending.push(each) },
     sessions,
     codes: new Codes(limits, clock),
     limits,
     imports: options.imports ?? {},
-    tour: options.tour,
     clock,
     port: () => server.port,
     onError,
@@ -136,6 +137,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     services.subscriptions.close()
     announcer.close()
     await services.recordings.close()
+    await Promise.all(ending.map((each) => each()))
   }
   return {
     origin,

@@ -5,5 +5,5 @@ export { type ConsoleAsker, type ConsoleAskerOptions, consoleAsker, type Questio
 export { type Console, type ConsoleOptions, createConsole } from './create-console.ts'
 export { type ConsoleFeed, type ConsoleFeedOptions, consoleFeed, type FeedListener, type TrafficListener } from './feed.ts'
 export { type ConsoleLimits, DEFAULT_CONSOLE_LIMITS } from './limits.ts'
-export type { ConsoleTour, ImportPlaces } from './services.ts'
+export type { ImportPlaces, TourOptions, TourServer } from './services.ts'
 export { DEFAULT_TIMELINE_LIMITS, type Timeline, type TimelineLimits } from './timeline/timeline.ts'

@@ -1,7 +1,7 @@
 /** The parts of a console that its routes share. */
 
 import type { Clock } from '../base/clock.ts'
-import type { Host } from '../host/index.ts'
+import type { Host, ServerSpec } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { ConsoleAsker } from './asker.ts'
@@ -28,17 +28,34 @@ export interface ConsoleServices {
   subscriptions: Subscriptions
   recordings: Recordings
   savedCalls: SavedCalls
+  tour: TourOptions & { onClose(close: () => Promise<void>): void }
   sessions: Sessions
   codes: Codes
   limits: ConsoleLimits
   /** Where to look for the servers of other clients. */
   imports: ImportPlaces
-  /** Undefined: there is no sample server for the tour. */
-  tour: ConsoleTour | undefined
   clock: Clock
   port(): number
   /** Receives unexpected errors, which pages do not see. */
   onError(error: unknown): void
+}
+
+/** The sample server of the tour that turns hostile. */
+export interface TourServer {
+  readonly spec: ServerSpec
+  /** Whether it has turned hostile. */
+  readonly hasTurned: boolean
+  /** How many things it would have sent away. */
+  readonly received: number
+  /** Makes it hostile now. */
+  turn(): void
+  close(): Promise<void>
+}
+
+/** The parts of the tour that a console cannot make itself. */
+export interface TourOptions {
+  /** Starts the sample server that turns hostile. Default: the tour has none. */
+  startRogue?(): Promise<TourServer>
 }
 
 /** Where the configuration files of other clients are. */
@@ -47,18 +64,6 @@ export interface ImportPlaces {
   home?: string
   /** Default: the files of the user only. */
   project?: string
-}
-
-/** The sample server for the tour of the page: it behaves well until it turns hostile. `portico` has one. */
-export interface ConsoleTour {
-  /** Undefined: it was not added, or it was removed. `received`: how many pieces of data it was given. */
-  rogue(): { server: string; hasTurned: boolean; received: number } | undefined
-  /** Starts it and adds it to the host. It replaces one that was added before. */
-  addRogue(): Promise<void>
-  /** Turns it hostile, as its first forecast does. */
-  turnRogue(): void
-  /** Removes it from the host and ends it. */
-  removeRogue(): Promise<void>
 }
 
 /** The person acts in the page, not a model. */

@@ -40,6 +40,8 @@ test('the page shows what the shell does, and the shell what the page does', asy
   expect(listed.result.structuredContent).toMatchObject({ total: 1 })
   expect(await page.get('GET /api/tour')).toEqual({ hasRogue: true })
   await page.get('POST /api/tour/rogue')
+  const state = async (): Promise<string> => (await page.get('GET /api/servers/rogue')).server.health.state
+  await expect.poll(state, { timeout: 20_000 }).toBe('not-enabled')
   await type(terminal, 'servers')
   await terminal.until(/^rogue +not enabled/m)
   expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })

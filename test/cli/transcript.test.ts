@@ -1,9 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { differences } from '../../src/testing/transcript/difference.ts'
 import { listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/everything.ts'
+import { differences } from '../../src/testing/transcript/difference.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico, serve } from './support/cli.ts'
 

@@ -5,7 +5,7 @@ import { createServer, get as httpGet } from 'node:http'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ConsoleTour, consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
+import { consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { portOf } from '../support/http-requests.ts'
 import { freePort } from '../support/listening-process.ts'
@@ -62,45 +62,6 @@ describe('files', () => {
     const { console } = await opened({ host: { servers: {} } })
     const { bytes } = await fetchRaw(console.origin, 'identity')
     expect(bytes.toString()).toContain('npm run build')
-  })
-})
-
-describe('the sample server of the tour', () => {
-  test('a console without it says so', async () => {
-    const { console } = await opened({ host: { servers: {} } })
-    const page = await Page.open(console)
-    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: false })
-    for (const route of ['POST /api/tour/rogue', 'POST /api/tour/rogue/turn', 'DELETE /api/tour/rogue'])
-      expect(await page.fails(route)).toMatchObject({ status: 409, code: 'ERR_CONFLICT' })
-  })
-
-  test('it is added, turned and removed, and every window learns of it', async () => {
-    let rogue: ReturnType<ConsoleTour['rogue']>
-    const all = await opened({
-      console: {
-        tour: {
-          rogue: () => rogue,
-          addRogue: async () => {
-            rogue = { server: 'rogue', hasTurned: false, received: 0 }
-          },
-          turnRogue: () => {
-            if (rogue) rogue.hasTurned = true
-          },
-          removeRogue: async () => {
-            rogue = undefined
-          },
-        },
-      },
-    })
-    const page = await Page.open(all.console)
-    const events = await page.events()
-    expect(await page.fails('POST /api/tour/rogue/turn')).toMatchObject({ status: 409 })
-    expect(await page.get('POST /api/tour/rogue')).toEqual({ hasRogue: true, rogue: { server: 'rogue', hasTurned: false, received: 0 } })
-    await event(events, 'servers')
-    expect(await page.get('POST /api/tour/rogue/turn')).toMatchObject({ rogue: { hasTurned: true } })
-    expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
-    await event(events, 'servers')
-    expect(await page.get('GET /api/tour')).toEqual({ hasRogue: true })
   })
 })
 

@@ -96,6 +96,7 @@ export async function withHost<T>(
       showEvent(invocation, event)
       console?.feed.onEvent(event)
     },
+    ...(console && { onTraffic: (traffic) => console.feed.onTraffic(traffic) }),
     ...options,
   })
   try {

@@ -29,7 +29,7 @@ export async function openConsole(
     ...parts,
     imports: { home: io.home, project: io.cwd },
     port: port ?? PORTS,
-    tour: servers.tour,
+    tour: { startRogue: () => servers.startTourRogue() },
     onError: (error) => screen.note(safe`${screen.noteStyle.red('!')} console: ${(error as Error).message}`),
   })
   return opened.catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 /** The servers of `portico` without a command: samples, the rogue on request, and the configured ones. */
 
-import type { ConsoleTour } from '../../console/index.ts'
+import type { TourServer } from '../../console/index.ts'
 import type { Host, ServerSpec } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { configuredServers } from '../connections/open-host.ts'
@@ -13,7 +13,6 @@ export class SampleServers {
   readonly #host: Host
   readonly #samples: readonly ServerSpec[]
   #rogue: Promise<RogueSample> | undefined
-  #started: RogueSample | undefined
 
   constructor(invocation: Invocation, host: Host) {
     this.#invocation = invocation
@@ -38,38 +37,44 @@ export class SampleServers {
 
   /** Adds the server that turns bad. Resolves with its name. */
   async addRogue(): Promise<string> {
-    this.#rogue ??= startRogue()
-    this.#started = await this.#rogue
-    if (this.#started.isElsewhere)
-      this.#invocation.screen.note(safe`The port of rogue is in use, so it has a new address, and you are asked about it again.`)
+    const { spec } = await this.#startRogue()
     await this.reload()
-    return this.#started.spec.id
+    return spec.id
   }
 
-  /** For the tour of the page. */
-  readonly tour: ConsoleTour = {
-    rogue: () => {
-      const { spec, rogue } = this.#started ?? {}
-      return spec && rogue && { server: spec.id, hasTurned: rogue.hasTurned, received: rogue.received.length }
-    },
-    addRogue: async () => {
-      await this.#endRogue()
-      await this.addRogue()
-    },
-    turnRogue: () => this.#started?.rogue.turn(),
-    removeRogue: async () => {
-      await this.#endRogue()
-      await this.reload()
-    },
+  /** For the tour of the page, which adds it to the host and ends it. */
+  async startTourRogue(): Promise<TourServer> {
+    const started = await this.#startRogue()
+    const { spec, rogue } = started
+    return {
+      spec,
+      get hasTurned() {
+        return rogue.hasTurned
+      },
+      get received() {
+        return rogue.received.length
+      },
+      turn: () => rogue.turn(),
+      close: () => this.#endRogue(),
+    }
   }
 
   close(): Promise<void> {
     return this.#endRogue()
   }
 
+  async #startRogue(): Promise<RogueSample> {
+    const isNew = this.#rogue === undefined
+    this.#rogue ??= startRogue()
+    const started = await this.#rogue
+    if (isNew && started.isElsewhere)
+      this.#invocation.screen.note(safe`The port of rogue is in use, so it has a new address, and you are asked about it again.`)
+    return started
+  }
+
   async #endRogue(): Promise<void> {
     const rogue = this.#rogue
-    this.#rogue = this.#started = undefined
+    this.#rogue = undefined
     await (await rogue)?.close()
   }
 }

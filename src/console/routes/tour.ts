@@ -1,37 +1,59 @@
-/** Routes for the sample server of the tour: it behaves well until it turns hostile. */
+/** Routes for the tour: the sample server that turns hostile. */
 
 import type { TourView } from '../api.ts'
-import { conflict } from '../errors.ts'
-import type { ConsoleServices, ConsoleTour } from '../services.ts'
-import { type Route, route } from '../web/router.ts'
+import { ApiError, conflict } from '../errors.ts'
+import type { ConsoleServices, TourServer } from '../services.ts'
+import { input, type Route, route } from '../web/router.ts'
 
-export function tourRoutes({ host, tour, events }: ConsoleServices): Route[] {
-  const view = (): TourView => {
-    const rogue = tour?.rogue()
-    return { hasRogue: tour !== undefined, ...(rogue && { rogue }) }
-  }
-  const needed = (): ConsoleTour => {
-    if (!tour) throw conflict('This console has no sample server for the tour: it was created without the option tour')
-    return tour
-  }
-  const changed = (): TourView => {
-    events.publish('servers', { ids: host.specs().map(({ id }) => id) })
-    return view()
-  }
+export function tourRoutes({ host, events, tour }: ConsoleServices): Route[] {
+  let rogue: TourServer | undefined
+  let starting: Promise<TourServer> | undefined
+  const view = (): TourView => ({
+    hasRogue: tour.startRogue !== undefined,
+    ...(rogue && { rogue: { server: rogue.spec.id, hasTurned: rogue.hasTurned, received: rogue.received } }),
+  })
+  const changed = (): void => events.publish('servers', { ids: host.specs().map(({ id }) => id) })
+  tour.onClose(async () => {
+    await (await starting)?.close()
+  })
   return [
     route('GET /api/tour', {}, view),
-    route('POST /api/tour/rogue', { status: 201 }, async () => {
-      await needed().addRogue()
-      return changed()
+    route('POST /api/tour/rogue', { body: input({}), status: 201 }, async () => {
+      if (!tour.startRogue) throw new ApiError(409, 'ERR_CONFLICT', 'This console has no sample server that turns hostile')
+      const isNew = starting === undefined
+      starting ??= tour.startRogue()
+      rogue = await starting.catch((error: unknown) => {
+        starting = undefined
+        throw error
+      })
+      const { spec } = rogue
+      if (isNew && host.specs().some(({ id }) => id === spec.id)) {
+        await stop()
+        throw conflict(`There is a server ${JSON.stringify(spec.id)} already`)
+      }
+      if (isNew) await host.configure([...host.specs(), spec])
+      changed()
+      return view()
     }),
     route('POST /api/tour/rogue/turn', {}, () => {
-      if (!needed().rogue()) throw conflict('The sample server was not added: POST /api/tour/rogue adds it')
-      needed().turnRogue()
+      if (!rogue) throw conflict('The sample server was not added yet')
+      rogue.turn()
       return view()
     }),
     route('DELETE /api/tour/rogue', {}, async () => {
-      await needed().removeRogue()
-      return changed()
+      const id = rogue?.spec.id
+      if (id === undefined) return view()
+      await host.configure(host.specs().filter((spec) => spec.id !== id))
+      await stop()
+      changed()
+      return view()
     }),
   ]
+
+  async function stop(): Promise<void> {
+    const former = rogue
+    rogue = undefined
+    starting = undefined
+    await former?.close()
+  }
 }
