@@ -32,7 +32,7 @@ export function RunningServers(): ReactNode {
                   <strong>{foreignName(server.id)}</strong>
                   <Badge tone={tone}>{word}</Badge>
                 </span>
-                <span className={css.counts}>{(countsText(server.counts) || 'nothing yet')}</span>
+                <span className={css.counts}>{countsText(server.counts) || 'nothing yet'}</span>
                 <Link to="/servers" search={{ server: server.id }} className={buttonClass({ isSmall: true })}>
                   Open
                 </Link>
