@@ -24,12 +24,6 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
       return [...LISTS, 'GET /api/servers']
     case 'grants':
       return ['GET /api/grants', 'GET /api/policy']
-    case 'recordings':
-      return ['GET /api/recordings']
-    case 'model-turn':
-      return ['GET /api/model-turns']
-    case 'policy':
-      return ['GET /api/policy', 'GET /api/policy/hits', 'GET /api/settings']
     case 'question-end':
       return event.data.answer === 'allow' ? ['GET /api/grants', 'GET /api/audit'] : ['GET /api/audit']
     case 'operation':
