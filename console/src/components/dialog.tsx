@@ -1,7 +1,7 @@
 /** A dialog: only for what the person has just asked for. */
 
 import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { classes } from './classes.ts'
 import css from './dialog.module.css'
 
@@ -16,12 +16,20 @@ export interface DialogProps {
 }
 
 export function Dialog({ title, isOpen, onClose, children, actions, isWide = false }: DialogProps): ReactNode {
+  const body = useRef<HTMLDivElement>(null)
+  // The first field, because the person wants to type. Without fields it is the first button.
+  const [firstField] = useState(() => ({
+    get current() {
+      return body.current?.querySelector<HTMLElement>('input:not(:disabled), textarea:not(:disabled), select:not(:disabled)') ?? null
+    },
+  }))
   return (
     <Base
       open={isOpen}
       onClose={onClose}
       className={classes(css.dialog, isWide && css.wide)}
       backdrop={<div className={css.backdrop} />}
+      initialFocus={firstField}
       unmountOnHide
     >
       <header className={css.header}>
@@ -30,7 +38,9 @@ export function Dialog({ title, isOpen, onClose, children, actions, isWide = fal
           ✕
         </DialogDismiss>
       </header>
-      <div className={css.body}>{children}</div>
+      <div ref={body} className={css.body}>
+        {children}
+      </div>
       {actions && <footer className={css.actions}>{actions}</footer>}
     </Base>
   )

@@ -75,9 +75,13 @@ export function countsText({ tools, prompts, resources, templates }: ServerView[
     .join(', ')
 }
 
+/** The files that a server is configured in. Samples have none. */
+export const namedFiles = (from: ServerView['from']): string[] => from.flatMap(({ file }) => (file === '' ? [] : [file]))
+
 /** Where a server comes from, for people. */
 export function originText(from: ServerView['from']): string {
   const [first] = from
   if (!first) return 'added by this program'
+  if (first.file === '') return `sample of ${first.client}`
   return first.scope === 'ours' ? 'added by you' : `from ${first.client}`
 }

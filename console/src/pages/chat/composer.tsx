@@ -61,7 +61,7 @@ export function Composer({
             <Select
               {...control}
               value={model ?? ''}
-              choices={models.map(({ id, label, kind }) => ({ value: id, label: `${foreignName(label)}${KINDS[kind]}` }))}
+              choices={models.map(({ id, label, kind }) => ({ value: id, label: KINDS[kind] ?? foreignName(label) }))}
               onValue={onModel}
             />
           )}
@@ -80,4 +80,4 @@ export function Composer({
   )
 }
 
-const KINDS: Readonly<Record<ModelView['kind'], string>> = { configured: '', scripted: ' (no language model)', person: ' (you answer)' }
+const KINDS: Readonly<Partial<Record<ModelView['kind'], string>>> = { scripted: 'Scripted (no language model)', person: 'You answer' }

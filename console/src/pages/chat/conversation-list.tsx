@@ -27,7 +27,7 @@ export function ConversationList({
       },
     )
   return (
-    <nav className={css.conversations} aria-label="Conversations">
+    <nav className={css.conversations} aria-label="Conversations" data-has-selected={selected !== undefined}>
       <Button onClick={() => onSelect(undefined)}>New conversation</Button>
       {list.isPending && <Skeleton lines={3} />}
       {list.isError && <ErrorState title="The conversations could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}

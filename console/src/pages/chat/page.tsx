@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
 import { type ChatEntry, entriesOf, entriesOfParts } from '../../state/chat.ts'
 import { Composer } from './composer.tsx'
@@ -24,6 +24,7 @@ export function ChatPage(): ReactNode {
   const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
   const turns = useRoute('GET /api/model-turns')
   const chat = useOperation()
+  const cancel = useAction('DELETE /api/operations/:id')
   const [said, setSaid] = useState<string>()
   const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
   const shown = running ?? chat.operation?.id
@@ -43,7 +44,10 @@ export function ChatPage(): ReactNode {
   }, [stored.data, parts, running, said, isOfThis])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries])
+  useEffect(() => {
+    // In braces: newer browsers return a promise here, which is no clean-up.
+    end.current?.scrollIntoView({ block: 'end' })
+  }, [entries])
 
   const send = async (message: string): Promise<void> => {
     setSaid(message)
@@ -53,6 +57,10 @@ export function ChatPage(): ReactNode {
     if (operation && typeof operation.target === 'string' && operation.target !== id) {
       void navigate({ search: { conversation: operation.target } })
     }
+  }
+  // The turn may have been started in another window, or before a reload.
+  const stop = (): void => {
+    if (running !== undefined) cancel.mutate({ params: { id: running } })
   }
   const waitingTurns = (turns.data?.turns ?? []).filter(({ conversation }) => conversation === undefined || conversation === id)
 
@@ -96,7 +104,7 @@ export function ChatPage(): ReactNode {
             onModel={(chosen) => setPreferences({ model: chosen })}
             isRunning={running !== undefined}
             onSend={(message) => void send(message)}
-            onStop={chat.cancel}
+            onStop={stop}
           />
         </section>
       </div>

@@ -74,7 +74,7 @@ export function AddServer({ isOpen, onClose }: { isOpen: boolean; onClose(): voi
         label="Command, address or JSON"
         help="For example: npx -y @modelcontextprotocol/server-everything, https://example.com/mcp, or the JSON from a server's README"
       >
-        {(control) => <TextArea {...control} isCode rows={5} autoFocus value={text} onChange={(event) => setText(event.target.value)} />}
+        {(control) => <TextArea {...control} isCode rows={5} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
       {single && (
         <>

@@ -31,7 +31,7 @@ export function Doctor({ id }: { id: string }): ReactNode {
   }
   return (
     <>
-      <p>
+      <p className={css.before}>
         <Button kind="main" isBusy={checkup.isRunning} onClick={start}>
           {operation ? 'Check again' : 'Check this server'}
         </Button>

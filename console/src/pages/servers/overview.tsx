@@ -8,7 +8,7 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { Section } from '../../components/page-header.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted, dateText } from '../../state/format.ts'
-import { countsText, originText, transportText } from '../../state/servers.ts'
+import { countsText, namedFiles, originText, transportText } from '../../state/servers.ts'
 import css from './page.module.css'
 import { Roots } from './roots.tsx'
 
@@ -17,10 +17,10 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
   return (
     <>
       <Section title={transport.type === 'http' ? 'Address' : 'Command'}>
-        <CodeBlock text={foreignName(transportText(transport))} label={transport.type === 'http' ? 'Address' : 'Command'} />
+        <CodeBlock text={foreignName(transportText(transport))} label={transport.type === 'http' ? 'It connects to' : 'It runs'} />
         <dl className={css.facts}>
-          <Fact name="Comes">{originText(server.from)}</Fact>
-          {server.from.map(({ file }) => (
+          <Fact name="Origin">{originText(server.from)}</Fact>
+          {namedFiles(server.from).map((file) => (
             <Fact key={file} name="File">
               {foreignName(file)}
             </Fact>

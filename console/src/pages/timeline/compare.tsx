@@ -13,7 +13,10 @@ import { Differences } from './differences.tsx'
 import css from './page.module.css'
 
 export function Compare({ recordings }: { recordings: readonly RecordingView[] }): ReactNode {
-  const choices = recordings.map(({ id, title, startedAt }) => ({ value: id, label: `${foreignName(title)} (${dateText(startedAt)})` }))
+  const choices = recordings.map(({ id, title, target, startedAt }) => ({
+    value: id,
+    label: `${foreignName(title)}, ${foreignName(target)} (${dateText(startedAt)})`,
+  }))
   const [before, setBefore] = useState(choices[0]?.value ?? '')
   const [after, setAfter] = useState(choices[1]?.value ?? '')
   const compare = useAction('POST /api/recordings/compare')

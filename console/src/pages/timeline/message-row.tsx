@@ -15,9 +15,13 @@ const OUTCOMES: Readonly<Record<TimelineRow['outcome'], { sign: string; word: st
 
 export const MessageRow = memo(function MessageRow({ row }: { row: TimelineRow }): ReactNode {
   const { sign, word } = OUTCOMES[row.outcome]
+  const [seconds, ms] = clockText(row.at).split('.')
   return (
     <div className={css.row} data-depth={row.depth} data-outcome={row.outcome}>
-      <span className={css.time}>{clockText(row.at)}</span>
+      <span className={css.time}>
+        {seconds}
+        <span className={css.ms}>.{ms}</span>
+      </span>
       <span className={css.server}>{foreignName(row.server)}</span>
       <span className={css.direction} title={row.from === 'host' ? 'to the server' : 'from the server'}>
         <span aria-hidden="true">{row.from === 'host' ? '→' : '←'}</span>
@@ -29,9 +33,11 @@ export const MessageRow = memo(function MessageRow({ row }: { row: TimelineRow }
           ▲ protocol
         </span>
       )}
-      <span className={css.bar} aria-hidden="true">
-        <span className={css.fill} style={{ width: `${latencyBar(row.durationMs) * 100}%` }} />
-      </span>
+      {row.durationMs !== undefined && (
+        <span className={css.bar} aria-hidden="true">
+          <span className={css.fill} style={{ width: `${latencyBar(row.durationMs) * 100}%` }} />
+        </span>
+      )}
       <span className={css.duration}>{row.durationMs === undefined ? '' : durationText(row.durationMs)}</span>
       <span className={css.outcome} title={word}>
         <span aria-hidden="true">{sign}</span>

@@ -1,0 +1,80 @@
+/** Windows of the console in a real Chromium. Each collects everything that must not happen in it. */
+
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+export interface Window {
+  page: Page
+  origin: string
+  /** Errors, refused requests, requests to elsewhere, dialogs, foreign scripts. Empty if all is well. */
+  problems: string[]
+  /** Opens an address of the console, such as `/tools?tool=notes__add`, and waits until it is still. */
+  open(path: string): Promise<void>
+  /** Waits until nothing has been requested for a moment. */
+  still(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Nothing was requested for this long. */
+const STILL_MS = 120
+
+/** Opens a window with a one-time link, as a person does. */
+export async function openWindow(browser: Browser, link: string, options: BrowserContextOptions = {}): Promise<Window> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const { origin } = new URL(link)
+  const problems: string[] = []
+  const open = new Set<unknown>()
+  let lastChange = Date.now()
+  const ended = (request: unknown): void => {
+    open.delete(request)
+    lastChange = Date.now()
+  }
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  context.on('page', (other) => problems.push(`another window: ${other.url()}`))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) problems.push(`request to elsewhere: ${url}`)
+    if (!url.endsWith('/api/events')) open.add(request)
+    lastChange = Date.now()
+  })
+  page.on('requestfinished', ended)
+  page.on('requestfailed', (request) => {
+    // A page that is left ends its requests.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`)
+    ended(request)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.request().method()} ${response.url()}`)
+  })
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`refused by the policy: ${violatedDirective} ${blockedURI}`),
+    )
+  })
+  const still = async (): Promise<void> => {
+    const end = Date.now() + 10_000
+    while (Date.now() < end && (open.size > 0 || Date.now() - lastChange < STILL_MS)) await page.waitForTimeout(40)
+  }
+  await page.goto(link)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await still()
+  return {
+    page,
+    origin,
+    problems,
+    open: async (path) => {
+      await page.goto(origin + path)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await still()
+    },
+    still,
+    close: () => context.close(),
+  }
+}
