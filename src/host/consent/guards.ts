@@ -51,7 +51,11 @@ export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
   rule.effect === 'allow' && LOOSENS_DEFAULT[layer] && !rule.match.claimed && namesServers(rule)
 
 /** A project chooses the names of its servers, also one that the person knows. A rule that names the tier is meant for it all the same. */
-const isMeant = ({ rule }: CompiledRule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
+export const isForServer = (rule: Rule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
+
+/** Whether a rule of the person may allow this action. No rule may start, connect or approve a server of a project. */
+export const isMeant = ({ rule }: CompiledRule, action: Action): boolean =>
+  isForServer(rule, action) && !(action.server.isOfProject && DEFAULTS[action.kind].defiesBypass)
 
 const namesServers = ({ match: { server = [] } }: Rule): boolean => {
   const names = [server].flat()
