@@ -30,6 +30,7 @@ export async function complete(
       argument: argument.name,
       value: argument.value,
       isOwn: options.initiator === 'user',
+      origins: options.conversation.flow().originsOf(args),
     }),
   }
   const outcome = await performUse(services, request, options, () =>

@@ -22,7 +22,13 @@ export async function getPrompt(
   await services.pins.refresh()
   const request: ActionRequest = {
     ...useRequest(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
-    subject: () => ({ kind: 'prompt', name, args, isOwn: options.initiator === 'user' }),
+    subject: () => ({
+      kind: 'prompt',
+      name,
+      args,
+      isOwn: options.initiator === 'user',
+      origins: options.conversation.flow().originsOf(args),
+    }),
   }
   const primitive = { kind: 'prompt', name } as const
   const outcome = await performUse(services, request, options, () =>

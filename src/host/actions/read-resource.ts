@@ -47,7 +47,12 @@ export async function subscribe(
 
 const resourceRequest = (kind: 'resource.read' | 'resource.subscribe', target: ResourceTarget, options: UseOptions): ActionRequest => ({
   ...useRequest(target.server, kind, options, () => ({ primitive: primitiveOf(target), args: { uri: target.uri } })),
-  subject: () => ({ kind: 'read', uri: target.uri, isSubscription: kind === 'resource.subscribe' }),
+  subject: () => ({
+    kind: 'read',
+    uri: target.uri,
+    isSubscription: kind === 'resource.subscribe',
+    origins: options.conversation.flow().originsOf({ uri: target.uri }),
+  }),
 })
 
 const primitiveOf = ({ server, uri, template }: ResourceTarget): ActionPrimitive =>
