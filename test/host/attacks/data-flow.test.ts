@@ -212,6 +212,47 @@ describe('private data, untrusted text and an untrusted server without the label
   })
 })
 
+describe('files of the person', () => {
+  const files = (roots: string[]): Omit<ServerSpec, 'id'> => {
+    const service = createServer({ name: 'files', version: '1' })
+    const input = { type: 'object', properties: { words: { type: 'string' } } } as const
+    service.tool('search', { input }, () => MAIL)
+    service.resource('repo://salary', { name: 'salary' }, () => MAIL)
+    service.resource('repo://any/{+name}', { name: 'any' }, () => MAIL)
+    service.prompt('summarise', { input, complete: { words: () => [MAIL] } }, () => MAIL)
+    return { transport: { type: 'memory', service }, tier: 'trusted', provenance: [], roots }
+  }
+  const uses: [string, (host: Host, text: string, options: HostCallOptions) => Promise<unknown>][] = [
+    ['a tool', (host, words, options) => host.call('files__search', { words }, options)],
+    ['a template', (host, text, options) => host.read(`repo://any/${text}`, options)],
+    ['a prompt', (host, words, options) => host.prompt('files__summarise', { words }, options)],
+    [
+      'a suggestion',
+      (host, value, options) =>
+        host.complete('files', { ref: { type: 'ref/prompt', name: 'summarise' }, argument: { name: 'words', value } }, options),
+    ],
+  ]
+  const labelsAfter = async (use: (conversation: Conversation) => Promise<unknown>): Promise<readonly string[]> => {
+    const conversation = new Conversation()
+    await use(conversation)
+    return conversation.flow().labels
+  }
+
+  test.each([
+    ...uses,
+    ['a listed resource', (host: Host, _: string, options: HostCallOptions) => host.read('repo://salary', options)] as const,
+  ])('the answer of a server with folders in its configuration is private: %s', async (_, use) => {
+    const host = await hostWith({ servers: { files: files(['/tmp']) }, ask: person() })
+    expect(await labelsAfter((conversation) => use(host, 'salary', { conversation }))).toContain('private:files')
+  })
+
+  test.each(uses)('the answer to a request with a path is private, and to one without is not: %s', async (_, use) => {
+    const host = await hostWith({ servers: { files: files([]) }, ask: person() })
+    expect(await labelsAfter((conversation) => use(host, '/home/anna/salary.txt', { conversation }))).toContain('private:files')
+    expect(await labelsAfter((conversation) => use(host, 'salary', { conversation }))).toEqual([])
+  })
+})
+
 describe('hints of an untrusted server', () => {
   test.each([
     { readOnlyHint: true },
