@@ -37,7 +37,11 @@ export function showQuestion(screen: Screen, question: Question, options: { isWh
 }
 
 /** The details in pages that fit on the screen. Without styles: a style could go on over the end of a page. */
-export function detailPages(screen: Screen, question: Question, { isWhole = false, rows }: { isWhole?: boolean; rows: number }): SafeText[] {
+export function detailPages(
+  screen: Screen,
+  question: Question,
+  { isWhole = false, rows }: { isWhole?: boolean; rows: number },
+): SafeText[] {
   const place: Place = { style: stylesFor(false), columns: screen.noteColumns, link: untrusted }
   const all = describeQuestion(question, { isWhole }).flatMap((line) => {
     if (SAID_BY_CHOICES.has(line.kind)) return []
