@@ -5,8 +5,9 @@ import type { FormSchema } from '../../client/index.ts'
 import { checkForm, nameText } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
-import type { Screen } from '../output/screen.ts'
-import type { Choice, Prompts } from './prompts.ts'
+import type { Desk } from './answer-question.ts'
+import { chooseByKey, type KeyChoice } from './choice-line.ts'
+import { type Choice, canEditOnLine, type Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
 type Field = FormSchema['properties'][string]
@@ -15,7 +16,7 @@ export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind
 
 /** Throws `Cancelled` when the person closes it. */
 export async function fillForm(
-  screen: Screen,
+  { io, screen, ends }: Desk,
   prompts: Prompts,
   schema: FormSchema,
   defaults: Readonly<Record<string, unknown>>,
@@ -28,9 +29,13 @@ export async function fillForm(
   )
   const fill = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
+    const before = content[name]
+    // The prompt starts empty for such a value, so the person must see it elsewhere.
+    if (!isHidden && typeof before === 'string' && !canEditOnLine(before))
+      showLine(screen, { kind: 'detail', label: `suggested for ${nameText(name)}`, text: jsonText(before), tone: 'theirs' })
     content[name] = isHidden
       ? await prompts.hidden(safe`${field.title ?? name}`)
-      : await ask(prompts, name, field, required.has(name), content[name])
+      : await ask(prompts, name, field, required.has(name), before)
   }
   for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
   for (;;) {
@@ -44,13 +49,16 @@ export async function fillForm(
       })
     const fault = await checkForm(schema, given(content))
     if (fault !== undefined) showLine(screen, { kind: 'warning', label: 'The form is not complete yet', text: fault, tone: 'warning' })
-    const next = await prompts.choose('Send it?', [
-      ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
-      { value: 'edit', label: 'Change a field' },
-      { value: 'decline', label: 'Decline: tell the server no, and send nothing' },
-    ])
-    if (next === 'send') return { kind: 'send', content: given(content) }
-    if (next === 'decline') return { kind: 'decline' }
+    screen.note(safe`${screen.noteStyle.bold('Send it?')}`)
+    // One key that counts only after a moment: the Enter of the last field must not send the form.
+    const choices: KeyChoice<'y' | 'e' | 'n'>[] = [
+      ...(fault === undefined ? [{ key: 'y' as const, label: 'send' }] : []),
+      { key: 'e', label: 'change a field' },
+      { key: 'n', label: 'decline, and send nothing' },
+    ]
+    const key = await chooseByKey(io, choices, 'e', ends)
+    if (key === 'y') return { kind: 'send', content: given(content) }
+    if (key === 'n') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
     const name = await prompts.choose(
       'Which field?',

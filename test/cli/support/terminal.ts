@@ -146,6 +146,11 @@ export const openQuestion = (terminal: Pick<TerminalProcess, 'text'>): string =>
   return OPEN_QUESTION.test(question) ? question : ''
 }
 
+/** Goes on to the last page of the details. */
+export async function readPages(terminal: TerminalProcess): Promise<void> {
+  while (/next page \(\d+ of \d+\)[^>]*>$/.test(terminal.text())) await terminal.press('d')
+}
+
 /** Waits for the question with this title and answers it with one key. Opens the details first if a part is folded. */
 export async function answerQuestion(terminal: TerminalProcess, title: RegExp | string, key: string): Promise<void> {
   const isAsked = (): boolean => {
@@ -159,6 +164,7 @@ export async function answerQuestion(terminal: TerminalProcess, title: RegExp | 
   }
   if (/^ {2}folded: /m.test(openQuestion(terminal)) && key !== 'n') {
     await terminal.press('d')
+    await readPages(terminal)
     await terminal.until(OPEN_QUESTION)
   }
   await terminal.press(key)
