@@ -1,7 +1,8 @@
 /** The routes and events of the console's API, for the server and for pages. docs/console-api.md describes them. */
 
 import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
-import type { AuditRecord, AuditVerdict, Effect, EnabledOffering, Explanation, Preset } from '../host/index.ts'
+import type { AuditRecord, AuditVerdict, EnabledOffering } from '../host/index.ts'
+import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
 import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
 import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {

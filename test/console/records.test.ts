@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { deny, STORAGE_PATHS } from '../../src/host/index.ts'
+import { STORAGE_PATHS } from '../../src/host/index.ts'
+import { deny } from '../../src/host/policy-tools/index.ts'
 import { until } from '../support/until.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 

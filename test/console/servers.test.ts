@@ -3,7 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ask, serverFile } from '../../src/host/index.ts'
+import { serverFile } from '../../src/host/index.ts'
+import { ask } from '../../src/host/policy-tools/index.ts'
 import { script } from '../host/hosts.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { until } from '../support/until.ts'
@@ -138,7 +139,14 @@ describe('a server that a page adds', () => {
   })
 
   test('is not stored if the host has no room for it', async () => {
-    const { console, host } = await opened({ host: { servers: {}, limits: { maxServers: 0 } } })
+    const spec = (i: number) => ({
+      transport: { type: 'http' as const, url: `https://${i}.example`, headers: {} },
+      tier: 'untrusted' as const,
+      provenance: [],
+      isDisabled: true,
+    })
+    const full = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`s${i}`, spec(i)]))
+    const { console, host } = await opened({ host: { servers: full } })
     const page = await Page.open(console)
     expect(await page.fails('POST /api/servers', { body: { id: 'x', url: 'https://a.example' } })).toMatchObject({
       status: 429,

@@ -2,7 +2,8 @@
 
 import type { Client } from '../../client/client.ts'
 
-const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
+/** `1 tool`, `2 tools`. */
+export const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
 
 /**
  * What a server offers, in words: `7 tools, 1 prompt`.

@@ -254,12 +254,12 @@ describe.each(PROVIDERS)('a model of %s with interface %s', (name, _version, ope
   })
 
   test('a model that writes too much is stopped at the limit', async () => {
-    const reply: Reply = { kind: 'message', text: ['12345', '67890'] }
-    const { origin } = await provider(reply, reply)
-    expect(await all(await open(origin, { limits: { maxAnswerChars: 10 } }))).toHaveLength(3)
-    expect(await failure(await open(origin, { limits: { maxAnswerChars: 9 } }))).toMatchObject({
+    const reply = (rest: string): Reply => ({ kind: 'message', text: ['x'.repeat(3_999_999), rest] })
+    const { origin } = await provider(reply('1'), reply('12'))
+    expect(await all(await open(origin))).toHaveLength(3)
+    expect(await failure(await open(origin))).toMatchObject({
       code: 'ERR_MODEL',
-      message: expect.stringContaining('maxAnswerChars'),
+      message: expect.stringContaining('more than 4000000 characters'),
     })
   })
 
