@@ -1,8 +1,9 @@
 /** Counts what a server offers. */
 
+import { counted } from '../../base/text/counted.ts'
 import type { Client } from '../../client/client.ts'
 
-const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
+/** `1 tool`, `2 tools`. */
 
 /**
  * What a server offers, in words: `7 tools, 1 prompt`.

@@ -8,7 +8,6 @@ import type { Preset } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from '../policy/compile-policy.ts'
 import { loadParser } from '../policy/load-parser.ts'
 import { type GivenPolicy, type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
-import { writePreset } from '../policy-tools/lazy-readers.ts'
 
 /** The text of the user's policy file. */
 export interface PolicyText {
@@ -100,6 +99,7 @@ export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy
       await reload()
     },
     usePreset: async (preset) => {
+      const { writePreset } = await loadParser(() => import('../policy/write-preset.ts'))
       await writePreset(file(), preset)
       await reload()
     },

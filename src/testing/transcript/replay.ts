@@ -35,6 +35,7 @@ export interface ReplayedExchange {
 
 /** Options for `replayTranscript`. */
 export interface ReplayOptions {
+  /** Ends the replay. */
   signal: AbortSignal
   /** Send tool calls, which may have effects. Default: true. */
   withCalls?: boolean
