@@ -145,7 +145,9 @@ function textField(schema: Schema): Kind {
   return {
     kind: 'text',
     isLong:
-      LONG_FORMATS.has(format ?? '') || typeof schema.contentMediaType === 'string' || (format === undefined && (maxLength ?? 1_000) > 100),
+      LONG_FORMATS.has(format ?? '') ||
+      typeof schema.contentMediaType === 'string' ||
+      (format === undefined && pattern === undefined && (maxLength ?? 1_000) > 100),
     isSecret: format === 'password' || schema.writeOnly === true,
     ...(format !== undefined && { format }),
     ...(pattern !== undefined && { pattern }),
