@@ -12,9 +12,9 @@ import {
   cardLines,
   expiryText,
   isQuiet,
-  lastingChoices,
   mustOpen,
   noText,
+  otherChoices,
   yesAnswer,
   yesText,
 } from '../../../console/src/state/question-words.ts'
@@ -139,7 +139,7 @@ test('the buttons say what a yes and a no mean', () => {
   const subject = (kind: string): Question['subject'] => ({ kind, isFirst: true }) as unknown as Question['subject']
   expect(['call', 'launch', 'approve', 'form', 'url'].map((kind) => yesText(subject(kind)))).toEqual([
     'Allow once',
-    'Start',
+    'Start and enable',
     'Enable',
     'Send',
     'Open the page',
@@ -154,12 +154,15 @@ test('the proposed lasting answer comes first, and each choice once', () => {
     widths: ['exact', 'any'],
     always: { scope: 'always', width: 'exact' },
   } as unknown as Question
-  expect(lastingChoices(question).map(({ label }) => label)).toEqual([
+  expect(otherChoices(question).map(({ label }) => label)).toEqual([
     'Always, with exactly these arguments',
     'Always, with any arguments',
     'For this conversation, with exactly these arguments',
     'For this conversation, with any arguments',
   ])
+  const start = { ...question, subject: { kind: 'launch' }, scopes: ['always', 'once', 'turn', 'session'] } as unknown as Question
+  expect(yesAnswer(start)).toEqual({ kind: 'allow', scope: 'always' })
+  expect(otherChoices(start).map(({ label }) => label)).toEqual(['Only this time', 'For this conversation'])
   expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
   expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
 })
