@@ -46,7 +46,7 @@ export interface Variant {
 }
 
 /** Choices and variants that are drawn. The rest can be written as raw JSON. */
-export const MAX_OPTIONS = 1_000
+const MAX_OPTIONS = 1_000
 const MAX_VARIANTS = 50
 
 export function fieldOf(root: Schema, given: unknown): Field {
