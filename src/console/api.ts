@@ -149,6 +149,8 @@ interface ConsentRoutes {
   'POST /api/questions/:id/answer': { params: 'id'; body: GivenAnswer; result: null }
 
   'GET /api/grants': { result: { grants: readonly GrantView[] } }
+  /** Allows models to call a tool for good. `width`: with exactly these arguments, or with any. */
+  'POST /api/grants': { body: { tool: NameOf; args?: Record<string, unknown>; width?: 'exact' | 'any' }; result: { grant: GrantView } }
   'DELETE /api/grants': { query: { server: string }; result: { revoked: number } }
   'DELETE /api/grants/:id': { params: 'id'; result: { revoked: number } }
 
@@ -273,6 +275,7 @@ export interface ConsoleEvents {
   recordings: { ids: readonly string[] }
   /** The policy was changed in the console. */
   policy: { preset: Preset }
+  /** Grants were revoked, or with 0 one was added. */
   grants: { revoked: number }
   /** An event of the host that this page describes no further. */
   host: { kind: string }

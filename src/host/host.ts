@@ -16,12 +16,14 @@ import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from './approval/rea
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import type { FoundTool } from './catalog/search.ts'
 import type { FoundEntry } from './catalog/search-all.ts'
+import { type AllowOptions, allowAlways } from './consent/gate/allow-always.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
 import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import type { CheckupOptions, CheckupReport } from './doctor/check-server.ts'
 import type { Model } from './language-models/language-model.ts'
+import type { Grant } from './model/grant.ts'
 import type { Health } from './model/health.ts'
 import type { Review } from './model/review.ts'
 import type { ServerSpec } from './model/server-spec.ts'
@@ -371,6 +373,20 @@ export class Host {
     const { gate, policy, grants, wallNow } = this.#services
     const { action } = await gate.evaluate(toolRequest(server, name, () => args, useOptions(this.#services, options)))
     return explain(policy.current(), action, await grants.live(wallNow()))
+  }
+
+  /**
+   * Allows models to call a tool from now on, as the answer "always allow" to a question does. Call it only when the person decided
+   * so. Rejects with ERR_DENIED where the policy denies the call or forbids to allow it for good.
+   * @example
+   * const grant = await host.allowAlways('notes__search', { text: 'milk' }, { width: 'any', by: 'settings page' })
+   */
+  async allowAlways(tool: CatalogName, args: Readonly<Record<string, unknown>>, options: AllowOptions): Promise<Grant> {
+    const { server, name } = findNamed(this.#services, 'tool', tool)
+    const request = toolRequest(server, name, () => args, useOptions(this.#services, { as: 'model' }))
+    const { gate, policy, grants, wallNow, redactor } = this.#services
+    const services = { gate, grants, wallNow, policy: () => policy.current(), scrub: (text: string) => redactor.scrub(text) }
+    return allowAlways(services, request, options)
   }
 
   /**

@@ -11,9 +11,13 @@ export interface VirtualListProps<Row> {
   keyOf(row: Row): string
   /** The height of a row in pixels. Default: 36. */
   rowHeight?: number
+  /** The height of a heading in pixels. Default: 36. */
+  headingHeight?: number
   /** Undefined: rows cannot be selected. */
   selected?: string | undefined
   onSelect?(row: Row): void
+  /** Headings between the rows cannot be selected. */
+  isHeading?(row: Row): boolean
   /** Scrolls to the end when rows are added, as long as the person has not scrolled up. */
   isFollowing?: boolean
   className?: string
@@ -25,8 +29,10 @@ export function VirtualList<Row>({
   rows,
   keyOf,
   rowHeight = 36,
+  headingHeight = 36,
   selected,
   onSelect,
+  isHeading = () => false,
   isFollowing = false,
   className,
   children,
@@ -36,7 +42,7 @@ export function VirtualList<Row>({
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => (isHeading(rows[index] as Row) ? headingHeight : rowHeight),
     overscan: 12,
     getItemKey: (index) => keyOf(rows[index] as Row),
   })
@@ -48,14 +54,25 @@ export function VirtualList<Row>({
     isAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight
   }
   const selectedIndex = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected)
+  useEffect(() => {
+    // An address can select a row that is not visible yet.
+    if (selectedIndex >= 0) virtualizer.scrollToIndex(selectedIndex, { align: 'auto' })
+  }, [selectedIndex, virtualizer])
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / rowHeight) - 1)
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length }
     const step = steps[event.key]
     if (step === undefined || !onSelect || rows.length === 0) return
     event.preventDefault()
-    const next = Math.min(rows.length - 1, Math.max(0, selectedIndex + step))
-    virtualizer.scrollToIndex(next)
+    const aimed = Math.min(rows.length - 1, Math.max(0, selectedIndex + step))
+    const isFree = (index: number): boolean => !isHeading(rows[index] as Row)
+    const indexes = Array.from(rows.keys())
+    const after = indexes.find((index) => index >= aimed && isFree(index))
+    const before = indexes.findLast((index) => index <= aimed && isFree(index))
+    const next = (step < 0 ? (before ?? after) : (after ?? before)) ?? -1
+    if (next < 0) return
+    // The heading of the first row is shown with it.
+    virtualizer.scrollToIndex(next === after && next > 0 && !isFree(next - 1) ? next - 1 : next)
     onSelect(rows[next] as Row)
   }
   return (
@@ -74,6 +91,12 @@ export function VirtualList<Row>({
         {virtualizer.getVirtualItems().map(({ index, key, start }) => {
           const row = rows[index] as Row
           const isSelected = index === selectedIndex
+          if (isHeading(row))
+            return (
+              <div key={key} role="presentation" className={css.row} style={{ height: headingHeight, transform: `translateY(${start}px)` }}>
+                {children(row)}
+              </div>
+            )
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
             <div

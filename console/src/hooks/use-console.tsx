@@ -73,10 +73,13 @@ export interface RunningOperation {
   reset(): void
 }
 
-/** Starts an operation and follows it to its end. Questions that it causes count as caused by the person. */
-export function useOperation(): RunningOperation {
+/**
+ * Starts an operation and follows it to its end. Questions that it causes count as caused by the person.
+ * @param initial an operation that was started before: it is followed again
+ */
+export function useOperation(initial?: string): RunningOperation {
   const { api, store } = useConsole()
-  const [id, setId] = useState<string>()
+  const [id, setId] = useState<string | undefined>(initial)
   const [startError, setStartError] = useState<ApiError>()
   const [whole, setWhole] = useState<OperationView>()
   const seen = useConsoleState((state) => (id === undefined ? undefined : state.operations.find((each) => each.id === id)))

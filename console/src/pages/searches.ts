@@ -1,6 +1,6 @@
 /** The search of each page's address. Names of servers, tools and so on are here and not in the path, because they may contain anything. */
 
-import { choiceParam, numberParam, present, type RawSearch, textParam } from '../state/search-params.ts'
+import { choiceParam, jsonParam, numberParam, present, type RawSearch, textParam } from '../state/search-params.ts'
 
 export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
 
@@ -14,16 +14,31 @@ export const serversSearch = (search: RawSearch) =>
 
 /** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
 export const toolsSearch = (search: RawSearch) =>
-  present({ tool: textParam(search, 'tool'), q: textParam(search, 'q'), args: textParam(search, 'args') })
+  present({ tool: textParam(search, 'tool'), q: textParam(search, 'q'), args: jsonParam(search, 'args') })
 
+/** `template`: a URI template, of the server `server` if several have it. */
 export const resourcesSearch = (search: RawSearch) =>
-  present({ uri: textParam(search, 'uri'), template: textParam(search, 'template'), q: textParam(search, 'q') })
+  present({
+    uri: textParam(search, 'uri'),
+    template: textParam(search, 'template'),
+    server: textParam(search, 'server'),
+    q: textParam(search, 'q'),
+  })
 
-export const promptsSearch = (search: RawSearch) => present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q') })
+/** `args`: what the form starts with, as JSON. */
+export const promptsSearch = (search: RawSearch) =>
+  present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q'), args: jsonParam(search, 'args') })
 
-export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation') })
+/** `say`: the beginning of a message. */
+export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })
 
-export const timelineSearch = (search: RawSearch) => present({ server: textParam(search, 'server'), message: textParam(search, 'message') })
+export const timelineSearch = (search: RawSearch) =>
+  present({
+    server: textParam(search, 'server'),
+    message: textParam(search, 'message'),
+    tab: choiceParam(search, 'tab', ['messages', 'recordings']),
+    recording: textParam(search, 'recording'),
+  })
 
 export const policySearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['rules', 'grants', 'edit', 'replay']) })
 

@@ -23,3 +23,7 @@ export const present = <Params extends object>(params: Params): { [Name in keyof
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Params]?: Exclude<Params[Name], undefined>
   }
+
+/** JSON as text. The address parser has parsed what was written without quotes. */
+export const jsonParam = (search: RawSearch, name: string): string | undefined =>
+  typeof search[name] === 'object' && search[name] !== null ? JSON.stringify(search[name]) : textParam(search, name)

@@ -16,6 +16,7 @@ import { invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { grantView } from '../words/grant-text.ts'
+import { NAME } from './use.ts'
 
 const ANSWER = input({
   kind: { enum: ['allow', 'deny', 'cancel'] },
@@ -38,6 +39,15 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
   route('GET /api/grants', {}, async () => ({
     grants: (await host.grants.list()).map((grant) => grantView(grant, Date.now())),
   })),
+  route(
+    'POST /api/grants',
+    { body: input({ tool: NAME, 'args?': { type: 'object' }, 'width?': { enum: ['exact', 'any'] } }), status: 201 },
+    async ({ body: { tool, args = {}, width = 'exact' } }) => {
+      const grant = await host.allowAlways(tool, args, { width, by: 'console' })
+      events.publish('grants', { revoked: 0 })
+      return { grant: grantView(grant, Date.now()) }
+    },
+  ),
   route('DELETE /api/grants', { query: input({ server: { type: 'string' } }) }, async ({ query: { server } }) => {
     const revoked = await host.grants.revoke({ server })
     events.publish('grants', { revoked })

@@ -1,18 +1,146 @@
-/** What was decided and what happened. A changed record is detected. */
+/** The audit log: what was decided, what happened, and whether the log was changed. */
 
-import type { ReactNode } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useMemo, useState } from 'react'
+import type { Effect } from '../../../../src/host/index.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Field, Select, TextInput } from '../../components/field.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useRoute } from '../../hooks/use-console.tsx'
+import { VirtualList } from '../../components/virtual-list.tsx'
+import { saveText } from '../../hooks/save-text.ts'
+import { useAction, useRoute } from '../../hooks/use-console.tsx'
+import { ACTION_CHOICES, type AuditRow, auditRows, matchingRows } from '../../state/audit.ts'
+import { foreignName } from '../../state/foreign-text.ts'
+import { clockText } from '../../state/format.ts'
+import css from './page.module.css'
+import { RecordDetails } from './record-details.tsx'
+import { type AuditFilters, useAudit } from './use-audit.ts'
+import { Verdict } from './verdict.tsx'
+
+const DECISIONS = [
+  { value: '', label: 'All decisions' },
+  { value: 'allow', label: 'Allowed' },
+  { value: 'deny', label: 'Denied' },
+  { value: 'quarantine', label: 'Held back' },
+  { value: 'ask', label: 'Asked, not answered' },
+]
 
 export function AuditPage(): ReactNode {
-  const list = useRoute('GET /api/audit')
-  return (
-    <>
-      <PageHeader title="Audit" about="What was decided and what happened. A changed record is detected." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="No record yet">Decisions appear here.</EmptyState>}
-    </>
+  const { record, server } = useSearch({ from: '/audit' })
+  const navigate = useNavigate({ from: '/audit' })
+  const [action, setAction] = useState('')
+  const [effect, setEffect] = useState('')
+  const [search, setSearch] = useState('')
+  const filters = useMemo<AuditFilters>(
+    () => ({ ...(server && { server }), ...(action && { action }), ...(effect && { effect: effect as Effect }) }),
+    [server, action, effect],
   )
+  const log = useAudit(filters)
+  const servers = useRoute('GET /api/servers')
+  const verify = useAction('POST /api/audit/verify')
+  const rows = useMemo(() => matchingRows(auditRows(log.records ?? []), search), [log.records, search])
+  const selected = rows.find(({ seq }) => String(seq) === record)
+  const show = (seq: number): void => void navigate({ search: (now) => ({ ...now, record: String(seq) }) })
+  const isFiltered = server !== undefined || action !== '' || effect !== '' || search !== ''
+
+  return (
+    <div className={css.page}>
+      <PageHeader
+        title="Audit"
+        about="Every decision and every action, in the order they happened. A changed record is detected."
+        actions={
+          <>
+            <Button isBusy={verify.isPending} onClick={() => verify.mutate({})}>
+              Verify
+            </Button>
+            <Button disabled={rows.length === 0} onClick={() => download(rows)}>
+              Export
+            </Button>
+          </>
+        }
+      />
+      {verify.isError && <ErrorState title="The log could not be verified" error={verify.error} />}
+      {verify.data && <Verdict verdict={verify.data} onShow={show} />}
+      <div className={css.filters}>
+        <Field label="Search in the list" isLabelHidden>
+          {(control) => (
+            <TextInput {...control} type="search" placeholder="Search" value={search} onChange={(event) => setSearch(event.target.value)} />
+          )}
+        </Field>
+        <Field label="Server" isLabelHidden>
+          {(control) => (
+            <Select
+              {...control}
+              value={server ?? ''}
+              choices={[
+                { value: '', label: 'All servers' },
+                ...(servers.data?.servers ?? []).map(({ id, title }) => ({ value: id, label: foreignName(title ?? id) })),
+              ]}
+              onValue={(value) => void navigate({ search: ({ server: _, ...rest }) => (value === '' ? rest : { ...rest, server: value }) })}
+            />
+          )}
+        </Field>
+        <Field label="Action" isLabelHidden>
+          {(control) => (
+            <Select {...control} value={action} choices={[{ value: '', label: 'All actions' }, ...ACTION_CHOICES]} onValue={setAction} />
+          )}
+        </Field>
+        <Field label="Decision" isLabelHidden>
+          {(control) => <Select {...control} value={effect} choices={DECISIONS} onValue={setEffect} />}
+        </Field>
+      </div>
+      {log.error && <ErrorState title="The log could not be fetched" error={log.error} onRetry={log.refetch} />}
+      {!log.records && !log.error && <Skeleton lines={8} />}
+      {log.records && rows.length === 0 && (
+        <EmptyState title={isFiltered ? 'No record matches' : 'No record yet'}>
+          {isFiltered ? 'Change the filters, or search for less.' : 'Call a tool: the decision and the outcome appear here.'}
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <div className={css.columns} data-has-details={selected !== undefined}>
+          <div className={css.list}>
+            <VirtualList
+              label="Records"
+              rows={rows}
+              keyOf={({ seq }) => String(seq)}
+              rowHeight={52}
+              selected={record}
+              onSelect={({ seq }) => show(seq)}
+            >
+              {(row) => <RecordRow row={row} />}
+            </VirtualList>
+            {log.hasOlder && (
+              <Button kind="quiet" isBusy={log.isFetchingOlder} onClick={log.fetchOlder}>
+                Show older records
+              </Button>
+            )}
+          </div>
+          {selected && <RecordDetails row={selected} />}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function RecordRow({ row }: { row: AuditRow }): ReactNode {
+  return (
+    <div className={css.row}>
+      <span className={css.time}>{clockText(row.at).slice(0, 8)}</span>
+      <span className={css.words}>
+        <span className={css.what}>{row.what}</span>
+        <span className={css.because}>{[row.who, row.because, row.outcome].filter(Boolean).join(' · ')}</span>
+      </span>
+      {row.decision !== '' && (
+        <Badge tone={row.decision === 'denied' ? 'danger' : row.tone === 'danger' ? 'waiting' : 'fine'}>{row.decision}</Badge>
+      )}
+    </div>
+  )
+}
+
+/** Saves the shown records, one JSON value in a line. */
+function download(rows: readonly AuditRow[]): void {
+  const text = rows.map(({ record, ended }) => JSON.stringify(ended ? { ...record, outcome: ended } : record)).join('\n')
+  saveText('audit.jsonl', `${text}\n`)
 }

@@ -1,18 +1,47 @@
-/** Messages that servers have prepared. */
+/** The prompts of all servers: texts that servers prepare for a chat. */
 
-import type { ReactNode } from 'react'
-import { PageHeader } from '../../components/page-header.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useMemo } from 'react'
+import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
+import { argumentsIn } from '../../state/arguments.ts'
+import { findEntry, promptItem } from '../../state/catalog.ts'
+import { foreignName } from '../../state/foreign-text.ts'
+import { PromptPanel } from './prompt-panel.tsx'
 
 export function PromptsPage(): ReactNode {
+  const { prompt: wanted, q, args: argsText } = useSearch({ from: '/prompts' })
+  const navigate = useNavigate({ from: '/prompts' })
   const list = useRoute('GET /api/prompts')
+  const prompts = list.data?.prompts
+  const items = useMemo(() => prompts?.map(promptItem), [prompts])
+  const prompt = findEntry(prompts ?? [], wanted)
+  const given = useMemo(() => argumentsIn(argsText), [argsText])
+  const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
   return (
-    <>
-      <PageHeader title="Prompts" about="Messages that servers have prepared." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="No prompt yet">Enable a server, and its prompts appear here.</EmptyState>}
-    </>
+    <CatalogPage
+      title="Prompts"
+      about="Texts that servers prepare for a chat. Fill in the blanks, look at the messages, use them."
+      noun="prompt"
+      items={items}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      search={q}
+      onSearch={search}
+      selected={prompt?.exposed}
+      onSelect={(key) => void navigate({ search: ({ q: text }) => ({ prompt: key, ...(text && { q: text }) }) })}
+      onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
+      detail={
+        prompt ? (
+          <PromptPanel key={`${prompt.exposed} ${argsText ?? ''}`} prompt={prompt} args={given.args} argsFault={given.fault} />
+        ) : wanted !== undefined && prompts ? (
+          <EmptyState title={`There is no prompt ${foreignName(wanted)}`}>
+            Its server may be off, or may wait for your approval. Pick another one from the list.
+          </EmptyState>
+        ) : undefined
+      }
+      hint={<EmptyState title="Pick a prompt">You see its messages before a model does.</EmptyState>}
+    />
   )
 }

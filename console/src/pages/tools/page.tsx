@@ -1,18 +1,69 @@
-/** What servers can do for you. */
+/** The tools of all servers: find one, fill in its form, run it, see what it gives. */
 
-import type { ReactNode } from 'react'
-import { PageHeader } from '../../components/page-header.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import css from '../../catalog/catalog.module.css'
+import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
+import { argumentsIn } from '../../state/arguments.ts'
+import { findEntry, TOOL_FILTER_WORDS, TOOL_FILTERS, type ToolFilter, toolItem, toolTraits } from '../../state/catalog.ts'
+import { foreignName } from '../../state/foreign-text.ts'
+import { ToolPanel } from './tool-panel.tsx'
 
 export function ToolsPage(): ReactNode {
+  const { tool: wanted, q, args: argsText } = useSearch({ from: '/tools' })
+  const navigate = useNavigate({ from: '/tools' })
   const list = useRoute('GET /api/tools')
+  const [filters, setFilters] = useState<ReadonlySet<ToolFilter>>(new Set())
+  const tools = list.data?.tools
+  const items = useMemo(
+    () =>
+      tools
+        ?.filter((tool) => {
+          const traits = toolTraits(tool)
+          return [...filters].every((filter) => traits.has(filter))
+        })
+        .map(toolItem),
+    [tools, filters],
+  )
+  const tool = findEntry(tools ?? [], wanted)
+  const given = useMemo(() => argumentsIn(argsText), [argsText])
+  const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
+  const toggle = (filter: ToolFilter): void => {
+    const next = new Set(filters)
+    if (!next.delete(filter)) next.add(filter)
+    setFilters(next)
+  }
   return (
-    <>
-      <PageHeader title="Tools" about="What servers can do for you." />
-      {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorState title="The list could not be fetched" error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && <EmptyState title="No tool yet">Enable a server, and its tools appear here.</EmptyState>}
-    </>
+    <CatalogPage
+      title="Tools"
+      about="What servers can do for you. Pick one, fill in its form, and run it."
+      noun="tool"
+      items={items}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      search={q}
+      onSearch={search}
+      filters={TOOL_FILTERS.map((filter) => (
+        <button key={filter} type="button" className={css.filter} aria-pressed={filters.has(filter)} onClick={() => toggle(filter)}>
+          {TOOL_FILTER_WORDS[filter]}
+        </button>
+      ))}
+      isFiltered={filters.size > 0}
+      selected={tool?.exposed}
+      onSelect={(key) => void navigate({ search: ({ q: text }) => ({ tool: key, ...(text && { q: text }) }) })}
+      onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
+      detail={
+        tool ? (
+          <ToolPanel key={`${tool.exposed} ${argsText ?? ''}`} tool={tool} args={given.args} argsFault={given.fault} />
+        ) : wanted !== undefined && tools ? (
+          <EmptyState title={`There is no tool ${foreignName(wanted)}`}>
+            Its server may be off, or may wait for your approval. Pick another one from the list.
+          </EmptyState>
+        ) : undefined
+      }
+      hint={<EmptyState title="Pick a tool">Its description, its form and its results appear here.</EmptyState>}
+    />
   )
 }

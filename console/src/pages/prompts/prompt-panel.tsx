@@ -1,0 +1,103 @@
+/** One prompt: its arguments, and the messages that the server makes of them. */
+
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo } from 'react'
+import type { GetPromptResult, Prompt } from '../../../../src/client/index.ts'
+import type { EntryView } from '../../../../src/console/api.ts'
+import css from '../../catalog/catalog.module.css'
+import { draftOf, keepDraft } from '../../catalog/drafts.ts'
+import { PanelHead } from '../../catalog/panel-head.tsx'
+import { PastCalls } from '../../catalog/past-calls.tsx'
+import { RunBar } from '../../catalog/run-bar.tsx'
+import { focusFault, useResultInView } from '../../catalog/use-panel.ts'
+import { useSuggest } from '../../catalog/use-suggest.ts'
+import { Button, buttonClass } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { SchemaForm } from '../../forms/schema-form.tsx'
+import { useSchemaForm } from '../../forms/use-schema-form.ts'
+import { saveText } from '../../hooks/save-text.ts'
+import { useOperation } from '../../hooks/use-console.tsx'
+import { RawView } from '../../results/call-result.tsx'
+import { MessagesView } from '../../results/messages-view.tsx'
+import { OperationView } from '../../results/operation-view.tsx'
+import { type Arguments, promptSchema, textArguments } from '../../state/arguments.ts'
+import { foreignText } from '../../state/foreign-text.ts'
+import { fileName, textOf } from '../../state/results.ts'
+
+export interface PromptPanelProps {
+  prompt: EntryView<Prompt>
+  /** From the address. */
+  args: Arguments | undefined
+  argsFault: string | undefined
+}
+
+export function PromptPanel({ prompt, args, argsFault }: PromptPanelProps): ReactNode {
+  const { exposed, server, definition } = prompt
+  const key = `prompt ${exposed}`
+  const schema = useMemo(() => promptSchema(definition), [definition])
+  const form = useSchemaForm(schema, args ?? draftOf(key).value)
+  const run = useOperation(draftOf(key).operation)
+  const resultBox = useResultInView<HTMLElement>(run)
+  const suggest = useSuggest(server, { type: 'ref/prompt', name: definition.name }, form.value)
+  useEffect(() => keepDraft(key, { value: form.value }), [key, form.value])
+  const start = async (): Promise<void> => {
+    if (!form.check()) return focusFault()
+    const started = await run.start('POST /api/prompts/get', { body: { prompt: exposed, args: textArguments(form.value) } })
+    if (started) keepDraft(key, { operation: started.id })
+  }
+  return (
+    <section className={css.panel} aria-label="Prompt">
+      <PanelHead title={definition.title ?? definition.name} name={definition.name} server={server} description={definition.description} />
+      {argsFault && <p className={css.fault}>{argsFault} The form starts empty.</p>}
+      <div className={css.form}>
+        <SchemaForm form={form} suggest={suggest} nothing="This prompt needs no input." />
+      </div>
+      <RunBar label="Show messages" run={run} onRun={() => void start()}>
+        <PastCalls
+          target={{ kind: 'prompt', server, name: definition.name }}
+          args={textArguments(form.value)}
+          onUse={(used) => form.reset(used)}
+        />
+      </RunBar>
+      <section ref={resultBox} aria-label="Messages" aria-live="polite">
+        <OperationView run={run}>
+          {(result, ended) => <PromptResult result={result as GetPromptResult} ended={ended} name={definition.name} />}
+        </OperationView>
+      </section>
+    </section>
+  )
+}
+
+/** Longer texts do not fit into an address. */
+const MAX_SAID = 8_000
+
+function PromptResult({ result, ended, name }: { result: GetPromptResult; ended: ReactNode; name: string }): ReactNode {
+  const messages = Array.isArray(result.messages) ? result.messages : []
+  const text = useMemo(() => textOf(messages.flatMap(({ content }) => content)), [messages])
+  return (
+    <div className={css.stack}>
+      <div className={css.resultHead}>
+        <h3>Messages</h3>
+        {ended}
+      </div>
+      {result.description && <p className={css.muted}>{foreignText(result.description)}</p>}
+      <MessagesView messages={messages} name={name} />
+      <div className={css.bar}>
+        {text !== '' && text.length <= MAX_SAID && (
+          <Link to="/chat" search={{ say: text }} className={buttonClass({ kind: 'main', isSmall: true })}>
+            Use in chat
+          </Link>
+        )}
+        {text.length > MAX_SAID && <span className={css.muted}>Too long for the chat's address: copy it.</span>}
+        <CopyButton text={text} />
+        <Button isSmall onClick={() => saveText(fileName(name, 'json'), `${JSON.stringify(result, undefined, 2)}\n`)}>
+          Save
+        </Button>
+      </div>
+      <Fold label="Raw">
+        <RawView value={result} />
+      </Fold>
+    </div>
+  )
+}

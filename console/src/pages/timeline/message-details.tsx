@@ -1,0 +1,130 @@
+/** One exchange: the request, the answer, headers, rules of the protocol that it breaks, and ways to copy it. */
+
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import type { MessageDetails } from '../../../../src/console/api.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button, buttonClass, IconButton } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { ErrorState, Skeleton } from '../../components/states.tsx'
+import { useConsole, useNotify, useRoute } from '../../hooks/use-console.tsx'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { bytesText, dateText, durationText } from '../../state/format.ts'
+import { asCurl } from '../../state/message-copies.ts'
+import type { TimelineRow } from '../../state/timeline.ts'
+import css from './page.module.css'
+
+export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose(): void }): ReactNode {
+  const first = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.seq) } })
+  const answer = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.answer ?? 0) } }, { isEnabled: row.answer !== undefined })
+  const request = first.data?.message
+  const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined
+  return (
+    <section className={css.details} aria-label={`Message ${row.seq}`}>
+      <header className={css.detailsTop}>
+        <h2>{row.title}</h2>
+        <IconButton label="Close the details" isSmall onClick={onClose}>
+          ✕
+        </IconButton>
+      </header>
+      <p className={css.muted}>
+        {foreignName(row.server)}, {dateText(row.at)}
+        {row.durationMs !== undefined && `, ${durationText(row.durationMs)}`}, {bytesText(row.bytes)}
+        {row.revision !== undefined && `, revision ${foreignName(row.revision)}`}
+      </p>
+      {row.failure !== undefined && (
+        <p>
+          <Badge tone="danger">Failed</Badge> {foreignText(row.failure)}
+        </p>
+      )}
+      <div className={css.actions}>
+        {call && (
+          <Link
+            to="/tools"
+            search={{ tool: `${row.server}/${call.name}`, args: JSON.stringify(call.args) }}
+            className={buttonClass({ isSmall: true, kind: 'main' })}
+          >
+            Edit and run again
+          </Link>
+        )}
+        <TranscriptButton row={row} />
+        {request?.http && <CopyButton label="Copy as curl" text={() => asCurl(request)} />}
+      </div>
+      {first.isPending && <Skeleton lines={5} />}
+      {first.isError && <ErrorState title="The message is no longer here" error={first.error} advice="It was removed to save memory." />}
+      {request && <Contents title={row.kind === 'request' ? 'Request' : 'Message'} details={request} isOpen />}
+      {answer.data && <Contents title="Answer" details={answer.data.message} isOpen />}
+      {row.outcome === 'open' && <p className={css.muted}>No answer yet.</p>}
+    </section>
+  )
+}
+
+function Contents({ title, details, isOpen }: { title: string; details: MessageDetails; isOpen: boolean }): ReactNode {
+  const { message, violations, http } = details
+  return (
+    <>
+      {violations.length > 0 && (
+        <div className={css.broken} role="note">
+          <p>
+            <Badge tone="danger">Breaks the protocol</Badge> {title}, revision {foreignName(details.revision ?? 'unknown')}:
+          </p>
+          <ul>
+            {violations.map(({ pointer, text }) => (
+              <li key={`${pointer} ${text}`}>
+                <code>{foreignName(pointer || '/')}</code> {foreignText(text)}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Fold label={`${title} (${bytesText(details.bytes)})`} isOpen={isOpen}>
+        {message === undefined ? (
+          <p className={css.muted}>It was too large to keep.</p>
+        ) : (
+          <>
+            <JsonTree value={message} label={title} openLevels={4} />
+            <CopyButton label="Copy JSON" text={() => JSON.stringify(message, null, 2)} />
+          </>
+        )}
+      </Fold>
+      {http && (
+        <Fold label={`HTTP ${http.method}${http.status === undefined ? '' : ` ${http.status}`}`}>
+          <p className={css.muted}>{foreignText(http.url)}</p>
+          <JsonTree value={http.headers} label="Headers of the request" />
+          {http.responseHeaders && <JsonTree value={http.responseHeaders} label="Headers of the response" />}
+        </Fold>
+      )}
+    </>
+  )
+}
+
+function TranscriptButton({ row }: { row: TimelineRow }): ReactNode {
+  const { api } = useConsole()
+  const notify = useNotify()
+  const [isBusy, setBusy] = useState(false)
+  const copy = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const { text } = await api.call('POST /api/timeline/transcript', {
+        body: { server: row.server, from: row.seq, to: row.answer ?? row.seq },
+      })
+      await navigator.clipboard.writeText(text)
+      notify({ tone: 'fine', text: 'Copied as a transcript.' })
+    } catch (error) {
+      notify({ tone: 'danger', text: (error as Error).message })
+    }
+    setBusy(false)
+  }
+  return (
+    <Button isSmall isBusy={isBusy} onClick={() => void copy()}>
+      Copy as transcript
+    </Button>
+  )
+}
+
+function callOf(details: MessageDetails | undefined): { name: string; args: unknown } | undefined {
+  const { params } = (details?.message ?? {}) as { params?: { name?: unknown; arguments?: unknown } }
+  return typeof params?.name === 'string' ? { name: params.name, args: params.arguments ?? {} } : undefined
+}

@@ -1,0 +1,14 @@
+/** A message in forms to paste elsewhere. */
+
+import type { MessageDetails } from '../../../src/console/api.ts'
+
+/** A command line that sends the message again. Hidden secrets stay hidden: put your own values in. */
+export function asCurl({ http, message }: Pick<MessageDetails, 'http' | 'message'>): string {
+  if (!http) return ''
+  const headers = Object.entries(http.headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`)
+  const body = message === undefined ? [] : [`  --data-binary ${quoted(JSON.stringify(message))}`]
+  return [`curl -X ${quoted(http.method)} ${quoted(http.url)}`, ...headers, ...body].join(' \\\n')
+}
+
+/** Quotes a text for a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

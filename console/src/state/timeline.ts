@@ -1,0 +1,148 @@
+/** Messages as rows of the timeline: a request and its answer are one row, and messages during a call stand under it. */
+
+import type { MessageView } from '../../../src/console/api.ts'
+import { foreignName } from './foreign-text.ts'
+
+/** Messages that the page keeps. Older ones are dropped from the page, and can be fetched again. */
+export const MAX_MESSAGES = 20_000
+
+export interface TimelineRow {
+  /** The `seq` of the request or the notification. */
+  seq: number
+  at: number
+  server: string
+  from: 'host' | 'server'
+  /** `tools/call search`. */
+  title: string
+  method: string
+  kind: MessageView['kind']
+  /** 1: it belongs to the row above. */
+  depth: 0 | 1
+  outcome: 'open' | 'done' | 'failed' | 'none'
+  /** The `seq` of the answer. */
+  answer?: number
+  durationMs?: number
+  failure?: string
+  bytes: number
+  violations: number
+  revision?: string
+}
+
+export interface TimelineFilters {
+  server?: string | undefined
+  /** Words in the method, the name or the failure. */
+  text?: string
+  only?: 'failed' | 'slow' | 'violations' | 'requests' | undefined
+}
+
+/** An answer that took at least this long is slow. */
+export const SLOW_MS = 500
+
+/** Adds messages, newest last, each once. Keeps the newest. */
+export function addMessages(known: readonly MessageView[], added: readonly MessageView[]): readonly MessageView[] {
+  if (added.length === 0) return known
+  const first = added.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY)
+  const last = known.at(-1)?.seq ?? 0
+  const isNewer = first > last
+  const merged = isNewer ? [...known, ...sorted(added)] : mergedBySeq(known, added)
+  return merged.length > MAX_MESSAGES ? merged.slice(-MAX_MESSAGES) : merged
+}
+
+const sorted = (messages: readonly MessageView[]): MessageView[] => [...messages].sort((a, b) => a.seq - b.seq)
+
+function mergedBySeq(known: readonly MessageView[], added: readonly MessageView[]): MessageView[] {
+  const all = new Map(known.map((message) => [message.seq, message]))
+  for (const message of added) all.set(message.seq, message)
+  return sorted([...all.values()])
+}
+
+/** Oldest first. */
+export function timelineRows(messages: readonly MessageView[]): TimelineRow[] {
+  const top: TimelineRow[] = []
+  const rows = new Map<number, TimelineRow>()
+  const under = new Map<number, TimelineRow[]>()
+  for (const message of messages) {
+    const request = message.request === undefined ? undefined : rows.get(message.request)
+    if (request) {
+      addAnswer(request, message)
+      continue
+    }
+    const row = rowOf(message)
+    if (message.kind === 'request') rows.set(message.seq, row)
+    const parent = message.during === undefined ? undefined : rows.get(message.during)
+    if (!parent || parent.depth === 1) {
+      top.push(row)
+      continue
+    }
+    row.depth = 1
+    const siblings = under.get(parent.seq)
+    if (siblings) siblings.push(row)
+    else under.set(parent.seq, [row])
+  }
+  if (under.size === 0) return top
+  return top.flatMap((row) => [row, ...(under.get(row.seq) ?? [])])
+}
+
+function addAnswer(row: TimelineRow, answer: MessageView): void {
+  row.answer = answer.seq
+  row.outcome = answer.kind === 'error' || answer.failure !== undefined ? 'failed' : 'done'
+  row.bytes += answer.bytes
+  row.violations += answer.violations ?? 0
+  if (answer.durationMs !== undefined) row.durationMs = answer.durationMs
+  if (answer.failure !== undefined) row.failure = answer.failure
+}
+
+function rowOf({ seq, at, server, from, method, name, kind, bytes, violations = 0, failure, revision }: MessageView): TimelineRow {
+  return {
+    seq,
+    at,
+    server,
+    from,
+    title: [method ?? (kind === 'invalid' ? 'not a message' : 'answer without a request'), name]
+      .filter(Boolean)
+      .map((part) => foreignName(part ?? ''))
+      .join(' '),
+    method: method ?? '',
+    kind,
+    depth: 0,
+    outcome: kind === 'request' ? 'open' : kind === 'invalid' || failure !== undefined ? 'failed' : 'none',
+    bytes,
+    violations,
+    ...(failure !== undefined && { failure }),
+    ...(revision !== undefined && { revision }),
+  }
+}
+
+/** Rows that match all filters. A row under a call stays with its call. */
+export function filteredRows(rows: readonly TimelineRow[], { server, text = '', only }: TimelineFilters): readonly TimelineRow[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  if (server === undefined && words.length === 0 && only === undefined) return rows
+  return rows.filter((row) => (server === undefined || row.server === server) && hasWords(row, words) && fits(row, only))
+}
+
+function hasWords({ title, server, failure = '' }: TimelineRow, words: readonly string[]): boolean {
+  if (words.length === 0) return true
+  const text = `${server} ${title} ${failure}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+function fits({ outcome, durationMs = 0, violations, kind }: TimelineRow, only: TimelineFilters['only']): boolean {
+  switch (only) {
+    case 'failed':
+      return outcome === 'failed'
+    case 'slow':
+      return durationMs >= SLOW_MS
+    case 'violations':
+      return violations > 0
+    case 'requests':
+      return kind === 'request'
+    default:
+      return true
+  }
+}
+
+/** The length of a latency bar, from 0 to 1. A logarithm, so that 1 ms and 10 s can be told apart: 1 ms is 0.05, 10 s is 1. */
+export function latencyBar(ms: number | undefined): number {
+  if (ms === undefined) return 0
+  return Math.min(1, Math.max(0.05, Math.log10(Math.max(1, ms)) / 4))
+}
