@@ -3,8 +3,6 @@
 import { counted } from '../../base/text/counted.ts'
 import type { Client } from '../../client/client.ts'
 
-/** `1 tool`, `2 tools`. */
-
 /**
  * What a server offers, in words: `7 tools, 1 prompt`.
  * @example
