@@ -28,6 +28,8 @@ const config: UserConfig = {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      // Times of plugins on a busy machine say nothing.
+      checks: { bundlerTimings: false },
       // Marks of React for servers, which mean nothing here.
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },

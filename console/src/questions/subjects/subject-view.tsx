@@ -55,11 +55,11 @@ function Call({ view, subject }: { view: QuestionView; subject: CallSubject }): 
 
 /** All arguments. The bytes that came from elsewhere are marked. */
 const Arguments = ({ subject: { args, origins } }: { subject: CallSubject }): ReactNode => (
-  <dl className={css.items}>
+  <dl className={css.given}>
     {markedArguments(args, origins).map(({ name, pieces }) => (
-      <div key={name}>
+      <div key={name} className={css.pair}>
         <dt className={css.who}>{foreignName(name)}</dt>
-        <dd className={css.arguments}>
+        <dd className={css.value}>
           {pieces.map(({ text, source }, index) =>
             source === undefined ? (
               foreignText(text)
