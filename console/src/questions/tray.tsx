@@ -11,13 +11,15 @@ export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   const questions = useConsoleState((state) => state.questions)
   return (
     <div className={css.tray}>
-      {onClose && (
+      {onClose ? (
         <div className={css.top}>
           <h2>Waiting for you</h2>
           <IconButton label="Close" onClick={onClose}>
             ✕
           </IconButton>
         </div>
+      ) : (
+        <h2 className="sr-only">Questions</h2>
       )}
       {questions.length === 0 && (
         <EmptyState title="Nothing waits for you">
