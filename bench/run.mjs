@@ -132,26 +132,27 @@ function importing(specifiers) {
   return () => Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: `${here}..`, encoding: 'utf8' }).stdout)
 }
 
+console.log(`Medians of ${ROUNDS} interleaved rounds on Node ${process.versions.node}.`)
 const results = {}
-for (const { name, run, value, repeat = 1 } of MEASURES) {
+for (const measure of MEASURES) {
+  const { name, run, value, repeat = 1 } = measure
   if (only.length > 0 && !only.some((word) => name.includes(word))) continue
   results[name] = Object.fromEntries(Object.keys(run).map((contestant) => [contestant, []]))
   for (let round = 0; round < ROUNDS * repeat; round++) {
-    for (const [contestant, measure] of Object.entries(run)) {
+    for (const [contestant, once] of Object.entries(run)) {
       process.stderr.write(`\r\u001b[K${name}: round ${round + 1} of ${ROUNDS * repeat}, ${contestant}`)
-      results[name][contestant].push(value(await measure()))
+      results[name][contestant].push(value(await once()))
     }
   }
+  process.stderr.write('\r\u001b[K')
+  print(measure, results[name])
 }
-process.stderr.write('\r\u001b[K')
 
-console.log(`Medians of ${ROUNDS} interleaved rounds on Node ${process.versions.node}; load average ${loadavg()[0].toFixed(1)}.`)
-for (const { name, unit, goal, isAbsolute, isHigherBetter } of MEASURES) {
-  const measured = results[name]
-  if (!measured) continue
+/** Prints a measure as soon as it is done, because the whole run takes long. The load average tells how far to trust it. */
+function print({ name, unit, goal, isAbsolute, isHigherBetter }, measured) {
   const medians = Object.entries(measured).map(([contestant, numbers]) => [contestant, median(numbers)])
   const base = isAbsolute ? 1 : medians[0][1]
-  console.log(`\n${name}`)
+  console.log(`\n${name} (load average ${loadavg()[0].toFixed(1)})`)
   for (const [contestant, number] of medians) {
     const ratio = number / base
     const isOurs = contestant.startsWith('portico')

@@ -15,6 +15,7 @@ export const SUBPATHS = [
   'auth',
   'host',
   'console',
+  'host/policy-tools',
   'testing',
   'adapters/ai-sdk',
   'adapters/langchain',
@@ -62,7 +63,15 @@ export async function build({ types: withTypes = true } = {}) {
 /** The page of the console, from its own workspace. */
 async function buildPage(folder) {
   const { build: buildWithVite } = await import('vite')
-  await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console/page` } })
+  // Tests build with another value, and with that the page would contain the slow, large variant of React for development.
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = 'production'
+  try {
+    await buildWithVite({ configFile: `${root}/console/vite.config.ts`, build: { outDir: `${root}/${folder}/console/page` } })
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
+  }
 }
 
 function declareTypes(folder) {

@@ -71,7 +71,7 @@ export class Client {
       },
       mirrored,
     )
-    this.#watching = new Watching(this.#settings.limits.maxWatches, (filter) => this.#connection.listenTo(filter))
+    this.#watching = new Watching((filter) => this.#connection.listenTo(filter))
     this.#completer = new Completer({
       clock: this.#settings.clock,
       send: (params, signal) => this.request('completion/complete', { ...params }, signal ? { signal } : {}),

@@ -15,6 +15,13 @@ import type { CallOptions } from './options.ts'
 import { Pacing } from './pacing.ts'
 import { ProgressSink, progressTokenIn } from './progress-sink.ts'
 
+/** Requests of the server that run at the same time, and that wait to run. More are refused: no person or model answers as many. */
+const MAX_ACTIVE = 64
+const MAX_WAITING = 256
+
+/** Progress callbacks of one request. Beyond the rate only the newest progress is kept, and delivered later: a screen shows no more. */
+const PROGRESS_RATE = { perSecond: 100, burst: 1000 }
+
 export interface OpenLinkOptions {
   limits: ClientLimits
   clock: Clock
@@ -73,8 +80,8 @@ export class OpenLink {
       acceptsBatch: () => this.acceptsBatch,
       unreadableId: () => this.unreadableId,
       deadlines: options.deadlines,
-      maxActive: options.limits.maxActive,
-      maxWaiting: options.limits.maxWaiting,
+      maxActive: MAX_ACTIVE,
+      maxWaiting: MAX_WAITING,
     })
     link.start({
       onMessage: (message) => {
@@ -146,8 +153,8 @@ export class OpenLink {
       return Promise.reject(new McpError('ERR_INVALID_PARAMS', (error as Error).message, { cause: error }))
     }
     if (!isWatched) return this.#send(id, method, params, json, options, read)
-    const { limits, clock } = this.#options
-    const sink = new ProgressSink((progress) => options.onProgress?.(progress), limits.progressCallbacks, clock)
+    const { clock } = this.#options
+    const sink = new ProgressSink((progress) => options.onProgress?.(progress), PROGRESS_RATE, clock)
     this.#sinks.set(id, { sink, resetsTimeout: options.resetTimeoutOnProgress ?? true })
     return this.#send(id, method, params, json, options, read).finally(() => this.#endSink(id))
   }

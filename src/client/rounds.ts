@@ -5,10 +5,12 @@ import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { InputRequest } from '../protocol/model/input-required.ts'
 import type { Answerer, Asking } from './answer-server.ts'
-import type { ClientLimits } from './limits.ts'
 
 /** Questions in one round. They are answered at the same time, and a person cannot answer more; rates limit how often a person is asked. */
 const MAX_QUESTIONS = 32
+
+/** Rounds of questions in one call. A server that asks more often probably asks the same again. */
+const MAX_ROUNDS = 10
 
 /**
  * @param first the result of the first call
@@ -20,12 +22,10 @@ export async function runRounds(
   send: (additions: Params) => Promise<Params>,
   answerer: Answerer,
   asking: Asking,
-  limits: ClientLimits,
 ): Promise<Params> {
   let result = first
   for (let round = 1; result.resultType === 'input_required'; round++) {
-    if (round > limits.maxRounds)
-      throw new McpError('ERR_LIMIT', `${method} asked questions in more than ${limits.maxRounds} rounds (limits.maxRounds)`)
+    if (round > MAX_ROUNDS) throw new McpError('ERR_LIMIT', `${method} asked questions in more than ${MAX_ROUNDS} rounds`)
     const { inputRequests, requestState } = result
     const additions: Params = {}
     if (inputRequests !== undefined) additions.inputResponses = await answerAll(method, inputRequests, answerer, asking)

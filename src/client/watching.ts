@@ -4,6 +4,9 @@ import { McpError } from '../protocol/errors.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
 
+/** Resources and lists that are watched at the same time: as many resources as a server of ours accepts, and the lists. */
+const MAX_WATCHES = 1024
+
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
 interface Watcher {
@@ -15,10 +18,11 @@ interface Watcher {
 
 export class Watching {
   readonly #watchers = new Set<Watcher>()
-  readonly #maxWatches: number
   readonly #onWanted: (filter: SubscriptionFilter) => Promise<void>
+  readonly #maxWatches: number
 
-  constructor(maxWatches: number, onWanted: (filter: SubscriptionFilter) => Promise<void>) {
+  /** @param maxWatches tests make it small */
+  constructor(onWanted: (filter: SubscriptionFilter) => Promise<void>, maxWatches = MAX_WATCHES) {
     this.#maxWatches = maxWatches
     this.#onWanted = onWanted
   }
@@ -59,7 +63,7 @@ export class Watching {
 
   async #add(watcher: Watcher): Promise<() => void> {
     if (this.#watchers.size >= this.#maxWatches)
-      throw new McpError('ERR_LIMIT', `More than ${this.#maxWatches} watches at once (limits.maxWatches)`)
+      throw new McpError('ERR_LIMIT', `The limit of ${this.#maxWatches} watched resources and lists is reached`)
     this.#watchers.add(watcher)
     try {
       await this.#onWanted(this.filter())

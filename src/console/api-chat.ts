@@ -1,6 +1,6 @@
 /** The values of chats. */
 
-import type { ChatPart, ModelMessage, ModelRequest } from '../host/index.ts'
+import type { ChatPart, ModelRequest } from '../host/index.ts'
 import type { ApiErrorBody } from './api-errors.ts'
 
 /** A model to chat with. */
@@ -36,7 +36,7 @@ export interface ContextLabel {
 /** A conversation with its messages. */
 export interface ConversationDetails {
   conversation: ConversationView
-  messages: readonly ModelMessage[]
+  messages: readonly ModelRequest['messages'][number][]
   context: readonly ContextLabel[]
 }
 

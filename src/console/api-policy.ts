@@ -1,6 +1,7 @@
 /** The values of the policy, grants and the audit log. */
 
-import type { ArgumentRules, AuditRecord, Effect, Grant, lintPolicy, Policy, Preset, Replayed } from '../host/index.ts'
+import type { AuditRecord, Grant } from '../host/index.ts'
+import type { ArgumentRules, Effect, lintPolicy, Policy, Preset, Replayed } from '../host/policy-tools/index.ts'
 
 /** The name of a layer of rules. */
 export type LayerName = keyof Policy['layers'] & string

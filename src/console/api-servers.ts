@@ -1,7 +1,7 @@
 /** The values of servers: lists, details, settings, checkups. */
 
 import type { Implementation } from '../client/index.ts'
-import type { ConfigProvenance, EnabledOffering, Review, ServerLog, TrustTier } from '../host/index.ts'
+import type { HostEvent, Review, ServerLog, ServerSpec } from '../host/index.ts'
 
 /** How a server is reached. Values that look like secrets are replaced by their length. */
 export type TransportView =
@@ -26,10 +26,10 @@ export interface ServerView {
   id: string
   title?: string
   transport: TransportView
-  tier: TrustTier
+  tier: ServerSpec['tier']
   isEnabled: boolean
   /** The files that it was read from. */
-  from: readonly ConfigProvenance[]
+  from: readonly ServerSpec['provenance'][number][]
   labels: readonly string[]
   health: HealthView
   /** The negotiated protocol revision. Undefined while it is not connected. */
@@ -71,7 +71,7 @@ export interface ServerDetails extends ServerView {
 /** The settings of a server. Values that look like secrets are replaced by their length. */
 export interface ServerSettings {
   title?: string
-  tier: TrustTier
+  tier: ServerSpec['tier']
   labels: readonly string[]
   timeoutMs?: number
   env?: Readonly<Record<string, string>>
@@ -87,7 +87,7 @@ export interface ServerSettings {
 /** New settings. What is left out stays as it is; in `env` and `headers`, `null` removes a value. */
 export interface ChangedSettings {
   title?: string | null
-  tier?: TrustTier
+  tier?: ServerSpec['tier']
   labels?: readonly string[]
   timeoutMs?: number | null
   env?: Readonly<Record<string, string | null>>
@@ -109,7 +109,7 @@ export interface RootView {
 export interface NewServer {
   id: string
   title?: string
-  tier?: TrustTier
+  tier?: ServerSpec['tier']
   labels?: readonly string[]
   command?: string
   args?: readonly string[]
@@ -123,7 +123,7 @@ export interface NewServer {
 export interface ImportableServer {
   id: string
   transport: TransportView
-  from: readonly ConfigProvenance[]
+  from: readonly ServerSpec['provenance'][number][]
   /** Why to look twice: variables that change what runs. */
   warnings: readonly string[]
   /** The places of values that look like secrets. */
@@ -155,7 +155,7 @@ export interface EnabledServer {
   server: string
   health: HealthView
   /** Set if its first offering is in use now. */
-  offering?: EnabledOffering
+  offering?: Extract<HostEvent, { kind: 'enabled' }>
   error?: { code?: string; message: string }
 }
 

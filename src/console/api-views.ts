@@ -10,7 +10,8 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../client/index.ts'
-import type { Answer, AnswerChoice, AuditVerdict, Preset, Question, QuestionLine, QuestionSummary } from '../host/index.ts'
+import type { Answer, AnswerChoice, AuditVerdict, Question, QuestionLine, QuestionSummary } from '../host/index.ts'
+import type { Preset } from '../host/policy-tools/index.ts'
 import type { ModelView } from './api-chat.ts'
 import type { ApiErrorBody } from './api-errors.ts'
 import type { DoctorReport, EnabledServer, HealthView, RootView } from './api-servers.ts'

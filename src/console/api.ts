@@ -1,7 +1,8 @@
 /** The routes and events of the console's API, for the server and for pages. docs/console-api.md describes them. */
 
 import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
-import type { AuditRecord, AuditVerdict, Effect, EnabledOffering, Explanation, Preset } from '../host/index.ts'
+import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
+import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
 import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
 import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {
@@ -250,7 +251,7 @@ export interface ConsoleEvents {
   servers: { ids: readonly string[] }
   health: { server: string; health: HealthView }
   /** The first offering of a server is in use. */
-  enabled: EnabledOffering
+  enabled: Omit<Extract<HostEvent, { kind: 'enabled' }>, 'kind'>
   /** Definitions of a server wait for approval. */
   review: { server: string; items: number; isFirst: boolean }
   /** Lists changed: tools, prompts, resources or templates. */

@@ -122,12 +122,11 @@ async function readSpecs({ options, project, warn }: Settings): Promise<ServerSp
 }
 
 function createServices(settings: Settings, consent: ConsentServices): HostServices {
-  const { options, limits, clock, models, asker, emit, warn } = settings
+  const { options, clock, models, asker, emit, warn } = settings
   // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
     clock,
-    limits: { maxServers: limits.maxServers },
   })
   const catalog = new Catalog({
     isVisible: (id, kind, name) => fleet.find(id)?.stateOf(kind, name) === 'pinned',
@@ -149,7 +148,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),
     onApproved: ({ id }) => {
       catalog.refresh(id)
-      // Before the approval the server got an empty list of roots.
+      // Before the approval the server got an empty list of roots, so it is told to ask again.
       fleet.find(id)?.announceRoots()
     },
     onWarning: (id, text) => warn(text, id),

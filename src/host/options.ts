@@ -21,7 +21,6 @@ import type { HostTraffic } from './model/traffic.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
-import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
 
@@ -33,13 +32,16 @@ export type GivenConfig = string | { file: string; isOurs?: boolean }
 
 /** Options for `createHost`. */
 export interface HostOptions {
-  /** Files that list servers, in the dialect of any client. */
+  /** Files that list servers, in the format of any client. */
   config?: GivenConfig | readonly GivenConfig[]
   /** Servers in addition to those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
   /** A file or the rules of each layer. A single file is the user's layer. Default: no rules. */
   policy?: GivenPolicy
-  /** How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default: balanced. */
+  /**
+   * How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default:
+   * balanced.
+   */
   preset?: Preset
   /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
@@ -67,7 +69,7 @@ export interface HostOptions {
   openUrl?(url: string, purpose: 'login' | 'page'): void | Promise<void>
   /** The name and version that the host gives to servers. */
   info?: Implementation
-  /** Derives the key for secrets and tokens. Default: a key from the keychain. */
+  /** Derives the key for secrets and tokens. Default: a key from the keychain or, without a keychain, from a file. */
   passphrase?: string
   /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false
@@ -133,8 +135,6 @@ export interface HostLimits {
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
-  /** Servers in the configuration. */
-  maxServers: number
   /** Bytes of one result. The rest is cut off. */
   maxResultBytes: number
   /** Tokens for the definitions of tools in a request to a model. With more, the model gets a search over the tools. */
@@ -149,7 +149,6 @@ export interface HostSettings {
 }
 
 export const DEFAULT_HOST_LIMITS = {
-  maxServers: DEFAULT_FLEET_LIMITS.maxServers,
   maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
   maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>

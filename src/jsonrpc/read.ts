@@ -20,6 +20,7 @@ export interface ReadBounds extends ScanBounds {
   maxBatch: number
 }
 
+/** Deeper, wider and longer messages than these cost more to check than any call needs. Only `maxValues` is an option. */
 export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
 /** For clients: answers contain long lists of schemas, which are deeper and larger than any request. */

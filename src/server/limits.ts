@@ -22,8 +22,6 @@ export interface ServerLimits {
   askTimeoutMs: number
   /** Subscribed resources of one session, or of one listen request. */
   maxSubscriptions: number
-  /** Rounds of questions in one stateless call. */
-  maxRounds: number
   /** How long a client may take to repeat a stateless call with answers. */
   stateTtlMs: number
 }
@@ -39,6 +37,5 @@ export const DEFAULT_LIMITS: ServerLimits = {
   handlerTimeoutMs: 5 * 60_000,
   askTimeoutMs: 10 * 60_000,
   maxSubscriptions: 1000,
-  maxRounds: 10,
   stateTtlMs: 15 * 60_000,
 }

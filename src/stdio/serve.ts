@@ -11,7 +11,7 @@ import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
 /** Options of {@link serveStdio}. */
-export interface ServeStdioOptions extends Partial<ReadBounds> {
+export interface ServeStdioOptions extends Partial<Pick<ReadBounds, 'maxValues'>> {
   /** The longest message, in bytes. A longer one is refused and skipped. Default: 10 MiB. */
   maxLineBytes?: number
   /** Bytes that may wait for a client that does not read. More end the server. Default: 64 MiB. */
@@ -48,7 +48,8 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   const input = options.streams?.input ?? process.stdin
   const output = options.streams?.output ?? process.stdout
   const write = ownsProcess ? guardStdout() : undefined
-  const bounds: ReadBounds = { ...DEFAULT_READ_BOUNDS, ...pickBounds(options) }
+  const { maxValues = DEFAULT_READ_BOUNDS.maxValues } = options
+  const bounds: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxValues }
   const maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
   const whenOver: (() => void)[] = []
   let isFinishing = false
@@ -163,6 +164,3 @@ function guardStdout(): Writable['write'] {
   stderr.on('error', () => {})
   return write as Writable['write']
 }
-
-const pickBounds = ({ maxDepth, maxKeys, maxValues, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>
-  Object.fromEntries(Object.entries({ maxDepth, maxKeys, maxValues, maxBatch }).filter(([, value]) => value !== undefined))

@@ -1,6 +1,6 @@
 /** The adapter to the AI SDK, with the real packages and a provider on a local port. */
 
-import { createOpenAICompatible as providerOfV6 } from '@ai-sdk/openai-compatible'
+import { createOpenAICompatible as providerOfV6 } from 'ai-sdk-v3-openai-compatible'
 import { createOpenAICompatible as providerOfV7 } from 'ai-sdk-v4-openai-compatible'
 import * as v6 from 'ai-sdk-v6'
 import * as v7 from 'ai-sdk-v7'

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { bareServer } from './support/bare-server.ts'
 import { CLI, type Ended, portico } from './support/cli.ts'
 import { startTerminal } from './support/terminal.ts'
 
@@ -10,21 +11,11 @@ const newFolder = temporaryFolders()
 const SECRET = 'tok_9f8e7d6c5b4a39281706'
 
 /** A server that tells its key and its folder, as a careless one does. */
-const TELLING = `import { createInterface } from 'node:readline'
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
-const ANSWERS = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'telling', version: '1.0.0' } }),
-  'tools/list': () => ({ tools: [{ name: 'tell', description: 'key ' + process.env.API_TOKEN, inputSchema: { type: 'object' } }] }),
-  'tools/call': () => ({ content: [{ type: 'text', text: 'in ' + process.cwd() + ' with ' + process.env.API_TOKEN }] }),
-  ping: () => ({}),
-}
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  if (id === undefined) return
-  const answer = ANSWERS[method]
-  say(answer ? { id, result: answer(params ?? {}) } : { id, error: { code: -32601, message: 'Method not found' } })
+const TELLING = bareServer({
+  name: 'telling',
+  tools: "[{ name: 'tell', description: 'key ' + process.env.API_TOKEN, inputSchema: { type: 'object' } }]",
+  text: "'in ' + process.cwd() + ' with ' + process.env.API_TOKEN",
 })
-`
 
 /** A person with the server `told`, added from a folder of its own, whose key is in the vault. */
 async function person(rules = 'rules:\n  - { id: launch, effect: allow, match: { action: server.launch, server: told } }\n') {

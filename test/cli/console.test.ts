@@ -55,7 +55,7 @@ describe('the first run', () => {
     const fetched = `fetch(process.argv[1].split('#')[0]).then(async (a) => console.log(a.status, (await a.text()).length > 100))`
     const script = `ip link set lo up || exit 99; ip -o link | grep -qv ' lo:' && exit 98
       "$1" "$2" > "$3/out" & portico=$!
-      until grep -q code= "$3/out"; do sleep 0.1; done
+      until grep -qs code= "$3/out"; do sleep 0.1; done
       "$1" -e "$4" "$(grep code= "$3/out")"; kill -TERM $portico; wait $portico; echo "exit $?"`
     const args = ['-n', 'sh', '-c', script, 'sh', process.execPath, CLI, home, fetched]
     const env = { PATH: process.env.PATH ?? '', HOME: home, PORTICO_HOME: join(home, 'host') }

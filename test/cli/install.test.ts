@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { entryNames, withEntry } from '../../src/cli/clients/edit-json.ts'
 import { CLIENT_NAMES, KNOWN_CLIENTS } from '../../src/cli/clients/known-clients.ts'
 import { lineDiff } from '../../src/cli/clients/line-diff.ts'
+import { SNIPPET_CLIENTS, type SnippetName } from '../../src/cli/clients/snippets.ts'
 import { readConfig } from '../../src/host/config/read-config.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico } from './support/cli.ts'
@@ -279,3 +280,50 @@ test('at a terminal the change is written only after a yes', async () => {
   expect(await agreeing.exit, agreeing.text()).toBe(0)
   expect(readFileSync(join(home, '.cursor/mcp.json'), 'utf8')).toContain('greeter')
 }, 60_000)
+
+describe('clients whose files are TOML or YAML', () => {
+  const FILES = { codex: 'config.toml', goose: 'goose.yaml', continue: 'continue.yaml' }
+
+  test.each(Object.keys(SNIPPET_CLIENTS) as SnippetName[])('the lines for %s are read as the server that was described', async (client) => {
+    const command = {
+      kind: 'command',
+      command: '/usr/bin/my node',
+      args: ['a "quoted" word', 'C:\\x', '# no'],
+      env: { KEY: 'a: b' },
+    } as const
+    const url = { kind: 'url', url: 'https://mail.example/mcp?a=1', headers: { 'X-Team': 'a "b"' } } as const
+    for (const server of [command, url]) {
+      const file = join(newFolder(), FILES[client])
+      writeFileSync(file, `${SNIPPET_CLIENTS[client].lines('my server', server).join('\n')}\n`)
+      const { servers, problems } = await readConfig([{ file }], { project: '/nowhere' })
+      expect(problems).toEqual([])
+      expect(servers.map(({ transport }) => transport)).toMatchObject([
+        server.kind === 'command'
+          ? { type: 'stdio', command: server.command, args: [...server.args], env: server.env }
+          : { type: 'http', url: server.url, headers: server.headers },
+      ])
+    }
+  })
+
+  test('the lines are printed, nothing is written, and an uninstall says what to do', async () => {
+    const { home, run } = author()
+    const { code, stdout, stderr } = await run(
+      'install',
+      '--client',
+      'codex',
+      '--name',
+      'files',
+      '--no-check',
+      '--',
+      'files-server',
+      '/docs',
+    )
+    expect(code, stderr).toBe(0)
+    expect(stdout).toBe('[mcp_servers.files]\ncommand = "files-server"\nargs = ["/docs"]\n')
+    expect(stderr).toContain('Portico does not write the file of Codex')
+    expect(stderr).toContain(join(home, '.codex', 'config.toml'))
+    expect(readdirSync(home)).not.toContain('.codex')
+    const removed = await run('uninstall', 'files', '--client', 'codex')
+    expect(removed).toMatchObject({ code: 2, stderr: expect.stringContaining('Remove the entry from') })
+  })
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inlineImage } from '../../src/cli/output/media.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { bareServer } from './support/bare-server.ts'
 import { CLI, type Ended, portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
 import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
@@ -30,23 +31,14 @@ async function person(rules = ['server.launch', 'server.approve', 'tool.call']) 
 }
 
 /** A server without any library: its tool is described by what is in a file. */
-const ODD = `import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
-const tool = () => ({ name: 'hello', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } })
-const ANSWERS = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1.0.0' } }),
-  'tools/list': () => ({ tools: [tool()].filter(({ description }) => description !== 'none') }),
-  'tools/call': () => ({ content: [{ type: 'text', text: 'hello' }] }),
-  ping: () => ({}),
-}
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  if (id === undefined) return
-  const answer = ANSWERS[method]
-  say(answer ? { id, result: answer(params ?? {}) } : { id, error: { code: -32601, message: 'Method not found' } })
+const ODD = bareServer({
+  name: 'odd',
+  head: `import { readFileSync } from 'node:fs'
+const description = () => readFileSync(process.argv[2], 'utf8')
+const tool = () => ({ name: 'hello', description: description(), inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } })`,
+  tools: "[tool()].filter(({ description }) => description !== 'none')",
+  text: "'hello'",
 })
-`
 
 describe('pins', () => {
   test('a changed server is not called, is shown by diff, and works again after accept', async () => {

@@ -147,10 +147,10 @@ describe('watches', () => {
   test('the number of watches is limited, and ended or failed ones make room', async () => {
     let refusal: Error | undefined
     const filters: unknown[] = []
-    const watching = new Watching(2, async (filter) => {
+    const watching = new Watching(async (filter) => {
       filters.push(filter)
       if (refusal) throw refusal
-    })
+    }, 2)
     refusal = new Error('no')
     await expect(watching.onList('tools', () => {})).rejects.toThrow('no')
     expect(watching.isWanted).toBe(false)
@@ -159,7 +159,7 @@ describe('watches', () => {
     await watching.onList('tools', () => {})
     await expect(watching.onList('prompts', () => {})).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'More than 2 watches at once (limits.maxWatches)',
+      message: 'The limit of 2 watched resources and lists is reached',
     })
     stop()
     stop()

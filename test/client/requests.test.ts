@@ -79,7 +79,7 @@ describe('a timeout', () => {
     })
     server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await clock.advance(0)
-    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not an open request`)
+    expect(warnings.at(-1)).toBe(`Ignored: an answer with id ${id}, which belongs to no open request`)
     expect(client.isClosed).toBe(false)
   })
 
@@ -166,18 +166,18 @@ describe('progress', () => {
 
   test('frequent progress is thinned out, the newest is kept, and all is delivered before the answer', async () => {
     proves('T-PROG-019')
-    const { clock, seen, call, notice, finish } = await connect({ progressCallbacks: { perSecond: 10, burst: 5 } })
+    const { clock, seen, call, notice, finish } = await connect()
     for (let i = 1; i <= 10_000; i++) notice(i)
     await clock.advance(0)
-    expect(seen.map(({ progress }) => progress)).toEqual([1, 2, 3, 4, 5])
-    await clock.advance(100)
+    expect(seen.map(({ progress }) => progress)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 1))
+    await clock.advance(10)
     expect(seen.at(-1)).toEqual({ progress: 10_000 })
     notice(10_001)
     notice(10_002)
     finish()
     await call
     expect(seen.at(-1)).toEqual({ progress: 10_002 })
-    expect(seen.length).toBeLessThan(10)
+    expect(seen.length).toBeLessThan(1005)
   })
 })
 

@@ -3,7 +3,8 @@
 import { onTestFinished } from 'vitest'
 import { type Console, type ConsoleOptions, consoleAsker, consoleFeed, createConsole } from '../../src/console/index.ts'
 import { deployServer, notesServer } from '../../src/demo/index.ts'
-import { allow, createHost, type HostOptions, type ServerSpec } from '../../src/host/index.ts'
+import { createHost, type HostOptions, type ServerSpec } from '../../src/host/index.ts'
+import { allow } from '../../src/host/policy-tools/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../support/http-requests.ts'
 

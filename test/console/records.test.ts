@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { deny, STORAGE_PATHS } from '../../src/host/index.ts'
+import { STORAGE_PATHS } from '../../src/host/index.ts'
+import { deny } from '../../src/host/policy-tools/index.ts'
 import { until } from '../support/until.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 
@@ -42,6 +43,38 @@ describe('grants', () => {
     expect(await page.get('DELETE /api/grants?server=deploy')).toEqual({ revoked: 0 })
     expect(await page.get('DELETE /api/grants?server=notes')).toEqual({ revoked: 1 })
     expect((await page.fails('DELETE /api/grants')).status).toBe(400)
+  })
+})
+
+describe('allowing for good', () => {
+  const effect = async (page: Page, args: object): Promise<string> =>
+    (await page.get('POST /api/policy/explain', { tool: 'notes__search', args })).decision.effect
+
+  test('exact arguments are allowed, and others are still asked about', async () => {
+    const page = await Page.open((await opened()).console)
+    const { grant } = await page.get('POST /api/grants', { tool: 'notes__search', args: { query: 'milk' } })
+    expect(grant).toMatchObject({ scope: 'always', by: 'console', bind: { server: 'notes', primitive: 'search', args: { kind: 'exact' } } })
+    expect(await effect(page, { query: 'milk' })).toBe('allow')
+    expect(await effect(page, { query: 'door code' })).toBe('ask')
+    expect((await page.get('GET /api/grants')).grants).toHaveLength(1)
+  })
+
+  test('any arguments are allowed until the grant is revoked', async () => {
+    const page = await Page.open((await opened()).console)
+    const { grant } = await page.get('POST /api/grants', { tool: { server: 'notes', name: 'search' }, width: 'any' })
+    expect(await effect(page, { query: 'door code' })).toBe('allow')
+    await page.get(`DELETE /api/grants/${grant.id}`)
+    expect(await effect(page, { query: 'door code' })).toBe('ask')
+  })
+
+  test('what a rule denies cannot be allowed, and an unknown tool is named', async () => {
+    const policy = { session: APPROVED, user: [deny('no-search', { server: 'notes', tool: 'search' }, { reason: 'Not now' })] }
+    const { host, console } = await opened({ host: { policy } })
+    await host.settled()
+    const page = await Page.open(console)
+    expect(await page.fails('POST /api/grants', { body: { tool: 'notes__search' } })).toMatchObject({ status: 403, code: 'ERR_DENIED' })
+    expect((await page.fails('POST /api/grants', { body: { tool: 'notes__nothing' } })).message).toContain('notes__nothing')
+    expect((await page.get('GET /api/grants')).grants).toEqual([])
   })
 })
 

@@ -3,7 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ask, serverFile } from '../../src/host/index.ts'
+import { serverFile } from '../../src/host/index.ts'
+import { ask } from '../../src/host/policy-tools/index.ts'
 import { script } from '../host/hosts.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { until } from '../support/until.ts'
@@ -138,12 +139,13 @@ describe('a server that a page adds', () => {
   })
 
   test('is not stored if the host has no room for it', async () => {
-    const { console, host } = await opened({ host: { servers: {}, limits: { maxServers: 0 } } })
+    const many = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`s${index}`, 'https://a.example']))
+    const { console, host } = await opened({ host: { servers: many } })
     const page = await Page.open(console)
     expect(await page.fails('POST /api/servers', { body: { id: 'x', url: 'https://a.example' } })).toMatchObject({
       status: 429,
       code: 'ERR_LIMIT',
-      message: expect.stringContaining('maxServers'),
+      message: expect.stringContaining('more than 256'),
     })
     expect((await serverFile(host.folder).list()).servers).toEqual([])
   })

@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import { consoleFeed } from '../../src/console/index.ts'
 import { deployServer } from '../../src/demo/index.ts'
-import { allow, type HostTraffic } from '../../src/host/index.ts'
+import type { HostTraffic } from '../../src/host/index.ts'
+import { allow } from '../../src/host/policy-tools/index.ts'
 import { listen } from '../../src/http/index.ts'
 import { readTranscript } from '../../src/testing/index.ts'
-import { until } from '../support/until.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
@@ -47,7 +47,8 @@ describe('the timeline', () => {
   })
 
   test('is filtered and paged, and can be cleared', async () => {
-    const { console } = await opened()
+    const { console, host } = await opened({ host: { isBypassing: true } })
+    await host.settled()
     const page = await Page.open(console)
     await page.run('POST /api/tools/call', SEARCH)
     await page.run('POST /api/tools/call', { tool: 'notes__edit', args: { id: 'nothing', text: 'x' } })
@@ -67,23 +68,21 @@ describe('the timeline', () => {
     expect((await page.get('GET /api/timeline')).messages).toEqual([])
   })
 
-  test('groups progress and questions under their call', async () => {
-    const { console } = await opened({ host: { isBypassing: true } })
+  test('groups the rounds of a call under the first one', async () => {
+    const { console, asker } = await opened()
+    asker.listen({ onAsked: ({ id, action }) => setImmediate(() => answer(id, action)), onEnded: () => {} })
+    const answer = (id: string, action: string): void =>
+      asker.answer(id, action === 'elicit.form' ? { kind: 'deny' } : { kind: 'allow', scope: 'once' })
     const page = await Page.open(console)
-    await until(async () => (await page.get('GET /api/tools')).tools.some(({ server }: Row) => server === 'deploy'))
-    const { tools } = await page.get('GET /api/tools?server=deploy')
-    expect(tools.length).toBeGreaterThan(0)
-    await page.get('POST /api/tools/call', {
+    await page.run('POST /api/tools/call', {
       tool: 'deploy__deploy',
       args: { service: 'api', environment: 'staging', version: '1.4.0' },
-      id: 'the-deployment',
     })
-    const progress = async (): Promise<Row[]> =>
-      ((await page.get('GET /api/timeline?server=deploy&limit=1000')).messages as Row[]).filter(({ during }) => during !== undefined)
-    await until(async () => (await progress()).length > 0)
-    const [row] = await progress()
-    const call = (await page.get(`GET /api/timeline/${row?.during}`)).message
-    expect(call).toMatchObject({ kind: 'request', method: 'tools/call', name: 'deploy' })
+    const rows = (await page.get('GET /api/timeline?server=deploy&kind=request&method=tools/call')).messages as Row[]
+    const [second, first] = rows
+    expect(rows).toHaveLength(2)
+    expect(first).not.toHaveProperty('during')
+    expect(second?.during).toBe(first?.seq)
   })
 
   test('has the headers of HTTP, without those that prove who you are', async () => {
@@ -146,6 +145,17 @@ const message = (number: number, over: Partial<Extract<HostTraffic, { kind: 'mes
   message: { jsonrpc: '2.0', id: number, method: 'tools/list' },
   bytes: 100,
   ...over,
+})
+
+test('a question and a progress notice belong to their call', () => {
+  const { timeline, onTraffic } = consoleFeed()
+  const params = { name: 'deploy', _meta: { progressToken: 't' } }
+  onTraffic(message(1, { message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } }))
+  onTraffic(message(2, { message: { jsonrpc: '2.0', id: 2, method: 'tools/list' } }))
+  const notice = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 't', progress: 1 } }
+  onTraffic(message(3, { from: 'server', message: notice }))
+  onTraffic(message(4, { from: 'server', message: { jsonrpc: '2.0', id: 'q', method: 'roots/list' } }))
+  expect([3, 4].map((seq) => timeline.details(seq)?.during)).toEqual([1, 1])
 })
 
 describe('the bounds of the timeline', () => {

@@ -13,8 +13,9 @@ import { DEFAULT_PIN_LIMITS } from '../../src/host/approval/pin-store.ts'
 import { DEFAULT_CATALOG_LIMITS } from '../../src/host/catalog/catalog.ts'
 import { DEFAULT_SEARCH_LIMITS } from '../../src/host/catalog/search.ts'
 import { DEFAULT_CONFIG_LIMITS } from '../../src/host/config/limits.ts'
-import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
+import { DEFAULT_INBOX_LIMITS, FIXED_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
+import { FIXED_PENDING_LIMITS } from '../../src/host/consent/gate/pending-questions.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
 import { DEFAULT_CONVERSATION_STORE_LIMITS } from '../../src/host/conversation/chat/conversation-store.ts'
@@ -28,6 +29,7 @@ import { DEFAULT_BROKER_LIMITS, FIXED_BROKER_LIMITS } from '../../src/host/sampl
 import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
 import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/secrets/redactor.ts'
 import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/server-command/launch-context.ts'
+import { FIXED_FLEET_LIMITS } from '../../src/host/servers/fleet.ts'
 import { DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
 import { DEFAULT_AUDIT_LIMITS } from '../../src/host/storage/audit/log.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
@@ -132,12 +134,14 @@ test('every limit is documented: options in tables, fixed limits by name at the 
     DEFAULT_BROKER_LIMITS,
     DEFAULT_BUDGET_LIMITS,
     DEFAULT_SUPERVISION_LIMITS,
-    // The lock of the inbox is the same as the one of the token store.
-  ]).filter((name) => name !== 'lockStaleMs')
+  ])
   for (const name of optional) expect(options).toContain(`| \`${name}\` |`)
   const constant = namesOf([
     FIXED_HTTP_LIMITS,
     FIXED_SUPERVISION_LIMITS,
+    FIXED_FLEET_LIMITS,
+    FIXED_PENDING_LIMITS,
+    FIXED_INBOX_LIMITS,
     FIXED_CHAT_LIMITS,
     FIXED_BROKER_LIMITS,
     DEFAULT_ENTRY_FILE_LIMITS,
@@ -156,7 +160,9 @@ test('every limit is documented: options in tables, fixed limits by name at the 
     DEFAULT_FILES_LIMITS,
   ])
   for (const name of constant) expect(fixed).toContain(`\`${name}\``)
-  for (const name of namesOf([FIXED_HTTP_LIMITS, FIXED_SUPERVISION_LIMITS])) expect(options).not.toContain(`| \`${name}\` |`)
+  const sectionOf = (title: string): string => options.split('\n## ').find((each) => each.startsWith(title)) ?? expect.unreachable(title)
+  for (const name of namesOf([FIXED_HTTP_LIMITS])) expect(sectionOf('HTTP: ')).not.toContain(`| \`${name}\` |`)
+  for (const name of namesOf([FIXED_SUPERVISION_LIMITS])) expect(sectionOf('Each server')).not.toContain(`| \`${name}\` |`)
 })
 
 test('the table of errors in the documentation is the table in the code', () => {

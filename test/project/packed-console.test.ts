@@ -39,6 +39,8 @@ test('the packed package contains the page, and npx portico serves it', async ()
     const file = await http(started.origin + path, { method: 'GET' })
     expect(file.status).toBe(200)
     expect(file.text).toBe(readFileSync(join(root, 'dist/console/page', path), 'utf8'))
+    // Only the variant of React for development has this text.
+    expect(file.text).not.toContain('react-devtools')
   }
   const page = await openLink(started.link)
   expect((await page.get('GET /api/settings')).name).toBe('portico')

@@ -103,7 +103,13 @@ function SavedCalls({
       >
         <Field label="Name" help={argumentsLine(args)} fault={error?.message}>
           {(control) => (
-            <TextInput {...control} autoFocus maxLength={100} value={title} onChange={(event) => setTitle(event.target.value)} />
+            <TextInput
+              {...control}
+              data-autofocus="true"
+              maxLength={100}
+              value={title}
+              onChange={(event) => setTitle(event.target.value)}
+            />
           )}
         </Field>
       </form>

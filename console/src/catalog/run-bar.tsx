@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { Button } from '../components/button.tsx'
+import { classes } from '../components/classes.ts'
 import { KeyHint } from '../components/key-hint.tsx'
 import type { RunningOperation } from '../hooks/use-console.tsx'
 import css from './catalog.module.css'
@@ -22,11 +23,13 @@ export function RunBar({
 }): ReactNode {
   useRunKey(() => !disabled && !run.isRunning && onRun())
   return (
-    <div className={css.bar}>
+    <div className={classes(css.bar, css.run)}>
       <Button kind="main" isBusy={run.isRunning} disabled={disabled} onClick={onRun} title="Ctrl Enter">
         {label}
       </Button>
-      <KeyHint keys="Ctrl Enter" />
+      <span className={css.keys}>
+        <KeyHint keys="Ctrl Enter" />
+      </span>
       <span className={css.grow} />
       {children}
     </div>

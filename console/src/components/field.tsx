@@ -73,12 +73,19 @@ export const TextInput = ({ className, ...rest }: InputHTMLAttributes<HTMLInputE
   <input type="text" autoComplete="off" spellCheck={false} {...rest} className={classes(css.control, className)} />
 )
 
+/** It grows with its text. `rows`: how high it is when it is empty. Default: 4. */
 export const TextArea = ({
   className,
   isCode = false,
+  rows = 4,
   ...rest
 }: TextareaHTMLAttributes<HTMLTextAreaElement> & { isCode?: boolean }): ReactNode => (
-  <textarea rows={4} {...rest} spellCheck={!isCode} className={classes(css.control, css.area, isCode && css.code, className)} />
+  <textarea
+    {...rest}
+    rows={rows}
+    spellCheck={!isCode}
+    className={classes(css.control, css.area, rows > 1 && css.tall, rows > 7 && css.taller, isCode && css.code, className)}
+  />
 )
 
 export interface Choice<Value extends string = string> {

@@ -11,6 +11,8 @@ export interface VirtualListProps<Row> {
   keyOf(row: Row): string
   /** The height of a row in pixels. Default: 36. */
   rowHeight?: number
+  /** The height of a heading in pixels. Default: 36. */
+  headingHeight?: number
   /** Undefined: rows cannot be selected. */
   selected?: string | undefined
   onSelect?(row: Row): void
@@ -27,6 +29,7 @@ export function VirtualList<Row>({
   rows,
   keyOf,
   rowHeight = 36,
+  headingHeight = 36,
   selected,
   onSelect,
   isHeading = () => false,
@@ -39,7 +42,7 @@ export function VirtualList<Row>({
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => (isHeading(rows[index] as Row) ? headingHeight : rowHeight),
     overscan: 12,
     getItemKey: (index) => keyOf(rows[index] as Row),
   })
@@ -51,6 +54,10 @@ export function VirtualList<Row>({
     isAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight
   }
   const selectedIndex = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected)
+  useEffect(() => {
+    // An address can select a row that is not visible yet.
+    if (selectedIndex >= 0) virtualizer.scrollToIndex(selectedIndex, { align: 'auto' })
+  }, [selectedIndex, virtualizer])
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / rowHeight) - 1)
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length }
@@ -86,7 +93,7 @@ export function VirtualList<Row>({
           const isSelected = index === selectedIndex
           if (isHeading(row))
             return (
-              <div key={key} role="presentation" className={css.row} style={{ height: rowHeight, transform: `translateY(${start}px)` }}>
+              <div key={key} role="presentation" className={css.row} style={{ height: headingHeight, transform: `translateY(${start}px)` }}>
                 {children(row)}
               </div>
             )

@@ -1,6 +1,6 @@
 /** The frame around every page: top bar, sidebar, page, waiting tray, and the bottom bar of a phone. */
 
-import { Outlet, useNavigate } from '@tanstack/react-router'
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { classes } from '../components/classes.ts'
 import { Toasts } from '../components/toast.tsx'
@@ -25,6 +25,7 @@ export function Frame(): ReactNode {
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [isKeyListOpen, setKeyListOpen] = useState(false)
   const navigate = useNavigate()
+  const { pathname } = useLocation()
   const isWide = useIsWide()
   const notices = useConsoleState((state) => state.notices)
   const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
@@ -58,7 +59,7 @@ export function Frame(): ReactNode {
         </aside>
       )}
       <BottomBar waiting={waiting} />
-      <OwnQuestionDialog />
+      <OwnQuestionDialog isTrayShown={hasTray || pathname === '/waiting' || (pathname === '/tour' && !isWide)} />
       <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
       <KeyList isOpen={isKeyListOpen} onClose={() => setKeyListOpen(false)} />
       <Toasts items={notices} onDismiss={dismiss.current} />

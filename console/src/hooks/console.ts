@@ -8,7 +8,7 @@ import { answerOtherWindows } from '../api/other-windows.ts'
 import type { Session } from '../api/session.ts'
 import { type ConsoleState, EMPTY_STATE } from '../state/console-state.ts'
 import type { ConsoleEvent } from '../state/event.ts'
-import { reduce, withoutQuestion, withQuestions, withQuestionView } from '../state/reduce.ts'
+import { reduce, withoutQuestion, withQuestions } from '../state/reduce.ts'
 import { staleRoutes } from '../state/stale.ts'
 import { createStore, type Store } from '../state/store.ts'
 
@@ -42,18 +42,13 @@ export function createPageConsole(session: Session): PageConsole {
     const { questions } = await api.call('GET /api/questions')
     store.update((state) => withQuestions(state, questions, Date.now()))
   }
-  const fetchQuestion = async (id: string): Promise<void> => {
-    const view = await api.call('GET /api/questions/:id', { params: { id } })
-    store.update((state) => withQuestionView(state, view, Date.now()))
-  }
   const onEvent = (event: ConsoleEvent): void => {
     store.update((state) => reduce(state, event, Date.now()))
     const stale = staleRoutes(event)
     if (stale === 'all') void queries.invalidateQueries()
     else for (const route of stale) void queries.invalidateQueries({ queryKey: [route] })
-    if (event.name === 'hello') ignoreErrors(fetchQuestions())
-    // A question that ended before it could be fetched is answered already.
-    if (event.name === 'question') ignoreErrors(fetchQuestion(event.data.id))
+    // The list leaves out long and secret parts; the details of a card fetch the rest.
+    if (event.name === 'hello' || event.name === 'question') ignoreErrors(fetchQuestions())
     if (event.name === 'question-end') {
       const { id } = event.data
       setTimeout(() => store.update((state) => withoutQuestion(state, id)), ENDED_MS)

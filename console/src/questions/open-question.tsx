@@ -4,8 +4,10 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
+import { useConsole } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
-import { isQuiet, lastingChoices, mustOpen, noText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
+import { cardLines, isQuiet, lastingChoices, mustOpen, noText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
+import { withQuestionView } from '../state/reduce.ts'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
 import { Edit, isEditable } from './edit.tsx'
@@ -20,19 +22,24 @@ type Part = 'details' | 'edit' | 'reason'
 export function OpenQuestion({ question, view }: { question: WaitingQuestion; view: QuestionView }): ReactNode {
   const { question: asked, summary } = view
   const [part, setPart] = useState<Part>()
-  const [wasOpened, setOpened] = useState(false)
+  const [openedAt, setOpenedAt] = useState<number>()
   const { isReady, when } = useQuietTime(question.shownAt)
+  const fetchWhole = useWholeQuestion(view)
   const { send, fault } = useAnswer(question)
-  const isFolded = mustOpen(view) && !wasOpened
+  const isFolded = mustOpen(view) && openedAt === undefined
   const isBusy = question.isAnswering === true
   // Clicks in the quiet time are ignored; the buttons stay where they are and keep the focus.
   const answer = (given: GivenAnswer): boolean => {
-    if (!isReady()) return false
+    // The second click of a double click on "Show everything" is no answer.
+    if (!isReady() || (openedAt !== undefined && isQuiet(openedAt, Date.now()))) return false
     send(given)
     return true
   }
   const open = (next: Part): void => {
-    if (next === 'details') setOpened(true)
+    if (next === 'details') {
+      setOpenedAt(openedAt ?? Date.now())
+      fetchWhole()
+    }
     setPart(part === next ? undefined : next)
   }
   const own = OwnAnswer({
@@ -48,18 +55,17 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
   }
   return (
     <div className={css.part}>
-      {own === undefined && <QuestionLines lines={shownLines(view)} isCompact />}
       <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
+      {own === undefined && <QuestionLines lines={cardLines(view)} isCompact />}
       {own ?? (
         <div className={css.buttons} data-quiet={when === 'quiet' ? '' : undefined}>
           <Button
             kind="main"
-            data-answer="allow"
+            data-answer={isFolded ? 'open' : 'allow'}
             isBusy={isBusy}
-            onClick={() => allow(yesAnswer(asked))}
-            aria-disabled={isFolded || undefined}
+            onClick={() => (isFolded ? open('details') : answer(yesAnswer(asked)))}
           >
-            {yesText(asked.subject)}
+            {isFolded ? 'Show everything' : yesText(asked.subject)}
           </Button>
           {lasting.length > 0 && (
             <Menu
@@ -73,9 +79,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           </Button>
         </div>
       )}
-      {isFolded && (
-        <p className={css.hint}>{summary.folded.toLocaleString('en')} characters are folded. Open the details before you allow it.</p>
-      )}
+      {isFolded && <p className={css.hint}>{summary.folded.toLocaleString('en')} characters are folded. Read them before you allow it.</p>}
       {fault !== undefined && (
         <p className={css.fault} role="alert">
           {fault}
@@ -105,9 +109,17 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
   )
 }
 
-/** Two lines: what it is about, and why it is asked. Warnings are always shown, commands and addresses are never folded. */
-const shownLines = ({ summary }: QuestionView): QuestionView['lines'] =>
-  summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden')
+/** A list of questions leaves long parts out. They are fetched when the person opens the details. */
+function useWholeQuestion({ question, folded }: QuestionView): () => void {
+  const { api, store } = useConsole()
+  return () => {
+    if (folded === 0) return
+    api.call('GET /api/questions/:id', { params: { id: question.id } }).then(
+      (whole) => store.update((state) => withQuestionView(state, whole, Date.now())),
+      () => {},
+    )
+  }
+}
 
 /** From the moment the card is on the page. */
 function useQuietTime(shownAt: number): { isReady(): boolean; when: 'quiet' | 'ready' } {

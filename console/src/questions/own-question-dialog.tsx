@@ -1,4 +1,4 @@
-/** The question that the person's own click caused, as a dialog. Closing it leaves the question in the tray. */
+/** The question that the person's own click caused, as a dialog, if the tray does not show it already. Closing it leaves it in the tray. */
 
 import { type ReactNode, useState } from 'react'
 import { Dialog } from '../components/dialog.tsx'
@@ -6,12 +6,12 @@ import { useConsoleState } from '../hooks/use-console.tsx'
 import { ownQuestion } from '../state/own-questions.ts'
 import { QuestionCard } from './question-card.tsx'
 
-export function OwnQuestionDialog(): ReactNode {
+export function OwnQuestionDialog({ isTrayShown }: { isTrayShown: boolean }): ReactNode {
   const question = useConsoleState(ownQuestion)
   const [closed, setClosed] = useState<string>()
-  const isOpen = question !== undefined && question.id !== closed
+  const isOpen = question !== undefined && question.id !== closed && !isTrayShown
   return (
-    <Dialog title="Before this goes on" isOpen={isOpen} onClose={() => setClosed(question?.id)}>
+    <Dialog title={question?.title ?? ''} isOpen={isOpen} onClose={() => setClosed(question?.id)}>
       {question && <QuestionCard question={question} isInDialog />}
     </Dialog>
   )

@@ -16,10 +16,12 @@ export function QuestionCard({ question, isInDialog = false }: { question: Waiti
   const expiry = view && !end && expiryText(view.question.expiresAt, now)
   return (
     <article className={classes(css.card, isInDialog && css.inDialog, end && css.ended)} aria-label={title} data-question={question.id}>
-      <header className={css.head}>
-        <h3 className={css.title}>{title}</h3>
-        <span className={css.when}>{expiry || agoText(shownAt, now)}</span>
-      </header>
+      {!isInDialog && (
+        <header className={css.head}>
+          <h3 className={css.title}>{title}</h3>
+          <span className={css.when}>{expiry || agoText(shownAt, now)}</span>
+        </header>
+      )}
       {end ? (
         <p>
           <Badge tone={end.answer === 'allow' ? 'fine' : 'plain'}>{endText(end)}</Badge>

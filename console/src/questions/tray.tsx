@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { IconButton } from '../components/button.tsx'
+import { classes } from '../components/classes.ts'
 import { EmptyState } from '../components/states.tsx'
 import { useConsoleState } from '../hooks/use-console.tsx'
 import { QuestionCard } from './question-card.tsx'
@@ -10,7 +11,7 @@ import css from './tray.module.css'
 export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   const questions = useConsoleState((state) => state.questions)
   return (
-    <div className={css.tray}>
+    <div className={classes(css.tray, onClose && css.beside)}>
       {onClose ? (
         <div className={css.top}>
           <h2>Waiting for you</h2>

@@ -27,7 +27,15 @@ async function checked(schema: Record<string, unknown>, value: unknown): Promise
   }
 }
 
-export function SchemaCheck({ schema, value }: { schema: Record<string, unknown> | undefined; value: unknown }): ReactNode {
+export function SchemaCheck(props: { schema: Record<string, unknown> | undefined; value: unknown }): ReactNode {
+  return (
+    <div className={css.badge}>
+      <Verdict {...props} />
+    </div>
+  )
+}
+
+function Verdict({ schema, value }: { schema: Record<string, unknown> | undefined; value: unknown }): ReactNode {
   const [result, setResult] = useState<Checked>()
   useEffect(() => {
     if (!schema) return
@@ -39,13 +47,13 @@ export function SchemaCheck({ schema, value }: { schema: Record<string, unknown>
     }
   }, [schema, value])
   if (!schema) return <Badge title="The server says nothing about the shape of its results">no output schema</Badge>
-  if (value === undefined) return <Badge tone="danger">structured content is missing, although the tool has an output schema</Badge>
+  if (value === undefined) return <Badge tone="danger">no structured content, although the tool has an output schema</Badge>
   if (!result) return <Badge>checking</Badge>
-  if (result.kind === 'fits') return <Badge tone="fine">fits its output schema</Badge>
+  if (result.kind === 'fits') return <Badge tone="fine">structured content fits its output schema</Badge>
   if (result.kind === 'unknown') return <Badge tone="waiting">not checked: {foreignText(result.why)}</Badge>
   return (
     <div className={css.check}>
-      <Badge tone="danger">does not fit its output schema</Badge>
+      <Badge tone="danger">structured content does not fit its output schema</Badge>
       <Fold label={counted(result.faults.length, 'fault')} isOpen={result.faults.length <= 3}>
         <ul className={css.faults}>
           {result.faults.slice(0, MAX_FAULTS).map((fault) => (

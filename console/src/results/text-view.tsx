@@ -14,24 +14,19 @@ export function TextView({ text, mimeType, label }: { text: string; mimeType?: s
   const found = useMemo(() => textKind(text, mimeType), [text, mimeType])
   const [isPlain, setPlain] = useState(false)
   if (found.kind === 'text') return <BigText text={text} label={label} />
+  if (found.kind === 'json') return <ValueView value={found.value} label={label} text={text} />
   return (
     <div className={css.stack}>
       <Modes
         label="Show as"
         selected={isPlain ? 'text' : 'drawn'}
         modes={[
-          { id: 'drawn', label: found.kind === 'json' ? 'Data' : 'Formatted' },
+          { id: 'drawn', label: 'Formatted' },
           { id: 'text', label: 'Text' },
         ]}
         onSelect={(mode) => setPlain(mode === 'text')}
       />
-      {isPlain ? (
-        <BigText text={text} label={label} isCode />
-      ) : found.kind === 'json' ? (
-        <ValueView value={found.value} label={label} />
-      ) : (
-        <Markdown text={text} />
-      )}
+      {isPlain ? <BigText text={text} label={label} isCode /> : <Markdown text={text} />}
     </div>
   )
 }

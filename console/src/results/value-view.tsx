@@ -7,39 +7,47 @@ import { type Column, Table } from '../components/table.tsx'
 import { foreignName, foreignText } from '../state/foreign-text.ts'
 import { counted, shortened } from '../state/format.ts'
 import { cellText, type DataTable, tableIn } from '../state/results.ts'
+import { BigText } from './big-text.tsx'
 import { Modes } from './modes.tsx'
 import css from './results.module.css'
 
-export function ValueView({ value, label }: { value: unknown; label: string }): ReactNode {
+type Mode = 'table' | 'tree' | 'text'
+
+const LABELS: Readonly<Record<Mode, string>> = { table: 'Table', tree: 'Tree', text: 'Text' }
+
+/** @param text the text that the value was read from: it can be shown, too */
+export function ValueView({ value, label, text }: { value: unknown; label: string; text?: string }): ReactNode {
   const table = useMemo(() => tableIn(value), [value])
-  const [mode, setMode] = useState<'table' | 'tree'>('table')
-  if (!table) return <JsonTree value={value} label={label} />
+  const [chosen, setChosen] = useState<Mode>('table')
+  const mode = chosen === 'table' && !table ? 'tree' : chosen
+  const modes: Mode[] = [...(table ? ['table' as const] : []), 'tree', ...(text === undefined ? [] : ['text' as const])]
   return (
     <div className={css.stack}>
-      <div className={css.line}>
-        <Modes<'table' | 'tree'>
-          label="Show as"
-          selected={mode}
-          modes={[
-            { id: 'table', label: 'Table' },
-            { id: 'tree', label: 'Tree' },
-          ]}
-          onSelect={setMode}
-        />
-        {mode === 'table' && (
-          <span className={css.muted}>
-            {table.name === undefined ? '' : `${foreignName(table.name)}: `}
-            {counted(table.rows.length, 'row')}
-          </span>
-        )}
-      </div>
-      {mode === 'tree' ? <JsonTree value={value} label={label} /> : <RowsView table={table} label={label} />}
+      {modes.length > 1 && (
+        <div className={css.line}>
+          <Modes<Mode> label="Show as" selected={mode} modes={modes.map((id) => ({ id, label: LABELS[id] }))} onSelect={setChosen} />
+          {mode === 'table' && table && (
+            <span className={css.muted}>
+              {table.name === undefined ? '' : `${foreignName(table.name)}: `}
+              {counted(table.rows.length, 'row')}
+            </span>
+          )}
+        </div>
+      )}
+      {mode === 'text' && text !== undefined ? (
+        <BigText text={text} label={label} isCode />
+      ) : mode === 'table' && table ? (
+        <RowsView table={table} label={label} />
+      ) : (
+        <JsonTree value={value} label={label} />
+      )}
     </div>
   )
 }
 
 const STEP = 100
 const MAX_CELL = 400
+const MAX_LINE = 26
 
 interface KeyedRow {
   key: string
@@ -55,7 +63,7 @@ function RowsView({ table, label }: { table: DataTable; label: string }): ReactN
         (name): Column<KeyedRow> => ({
           id: name,
           head: foreignName(name),
-          cell: ({ row }) => foreignText(shortened(cellText(row[name]), MAX_CELL)),
+          cell: ({ row }) => <Cell text={cellText(row[name])} />,
           isNumber: rows.slice(0, STEP).every((row) => row[name] === undefined || typeof row[name] === 'number'),
         }),
       ),
@@ -78,3 +86,8 @@ function RowsView({ table, label }: { table: DataTable; label: string }): ReactN
     </div>
   )
 }
+
+/** Short texts, such as names and dates, stay in one line. */
+const Cell = ({ text }: { text: string }): ReactNode => (
+  <span className={text.length <= MAX_LINE ? css.short : css.long}>{foreignText(shortened(text, MAX_CELL))}</span>
+)

@@ -1,7 +1,7 @@
 /** A conversation as a list of entries: what was said, and each call with its result. */
 
 import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
-import type { ModelMessage } from '../../../src/host/index.ts'
+import type { ModelRequest } from '../../../src/host/index.ts'
 
 export type ChatEntry =
   | { kind: 'said'; by: 'person' | 'model'; text: string }
@@ -26,7 +26,7 @@ export interface ChatCall {
 }
 
 /** The entries of stored messages. */
-export function entriesOf(messages: readonly ModelMessage[]): ChatEntry[] {
+export function entriesOf(messages: readonly ModelRequest['messages'][number][]): ChatEntry[] {
   const entries: ChatEntry[] = []
   const calls = new Map<string, ChatCall>()
   for (const { role, content } of messages) {

@@ -13,7 +13,7 @@ const CONTEXT = 3
 const MAX_CELLS = 4_000_000
 
 export function diffLines(before: string, after: string): DiffLine[] {
-  const [old, young] = [before.split('\n'), after.split('\n')]
+  const [old, young] = [linesOf(before), linesOf(after)]
   let start = 0
   while (start < old.length && start < young.length && old[start] === young[start]) start++
   let end = 0
@@ -25,6 +25,9 @@ export function diffLines(before: string, after: string): DiffLine[] {
   ]
   return withoutDistantLines(lines)
 }
+
+/** An empty text has no line. */
+const linesOf = (text: string): string[] => (text === '' ? [] : text.split('\n'))
 
 function middle(old: readonly string[], young: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text })

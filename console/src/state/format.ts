@@ -52,3 +52,13 @@ export function shortened(text: string, max: number): string {
   if (text.length <= max) return text
   return `${text.slice(0, max)} … (${(text.length - max).toLocaleString('en')} more characters)`
 }
+
+/** JSON in lines. Other text stays as it is. */
+export function prettyText(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? JSON.stringify(value, undefined, 2) : text
+  } catch {
+    return text
+  }
+}

@@ -82,8 +82,38 @@ export function lastingChoices({ subject, scopes, widths, always }: Question): L
   return choices
 }
 
+/** Up to this size a question is shown as a whole. */
+const MAX_SHOWN = 1_500
+
+/** Kinds of lines that say who asks and for how long. The card shows them in its details. */
+const ASIDE: ReadonlySet<string> = new Set(['title', 'server', 'location', 'requester', 'scopes', 'expiry', 'hidden'])
+
+/** Whether the card draws the arguments of a call itself, as a whole: to mark where they came from, or because they are short. */
+export const showsArguments = ({ question: { subject }, summary, folded }: QuestionView): boolean =>
+  subject.kind === 'call' &&
+  folded === 0 &&
+  (subject.origins.length > 0 || summary.folded > 0) &&
+  JSON.stringify(subject.args).length <= MAX_SHOWN
+
+const isChange = (subject: Subject): boolean => subject.kind === 'approve' && !subject.isFirst
+
+/** The lines of a card: the summary. If the summary folds something and the whole is short, the whole. */
+export function cardLines(view: QuestionView): QuestionView['lines'] {
+  const { question, summary, lines, folded } = view
+  if (showsArguments(view)) return summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden' && kind !== 'argument')
+  // The items of a changed offering are drawn with their differences.
+  if (isChange(question.subject)) return summary.lines.filter(({ kind }) => kind === 'reason')
+  const all = lines.filter(({ kind }) => !ASIDE.has(kind))
+  const isShort = folded === 0 && all.reduce((sum, { label, text }) => sum + label.length + text.length, 0) <= MAX_SHOWN
+  return summary.folded > 0 && isShort ? all : summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden')
+}
+
 /** Whether the person has to open something before an "allow" counts. Commands and addresses are never folded. */
-export const mustOpen = ({ summary }: QuestionView): boolean => summary.folded > 0
+export const mustOpen = (view: QuestionView): boolean =>
+  !isChange(view.question.subject) &&
+  !showsArguments(view) &&
+  view.summary.folded > 0 &&
+  cardLines(view).some(({ folded = 0 }) => folded > 0)
 
 /** `expires in 4 min`; nothing while there is plenty of time. */
 export function expiryText(expiresAt: number, now: number): string | undefined {

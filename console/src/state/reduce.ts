@@ -42,9 +42,11 @@ function withQuestion(state: ConsoleState, question: WaitingQuestion): ConsoleSt
 /** The whole list, after a reconnect. Questions that are no longer in it are gone; the others keep the time of their appearance. */
 export function withQuestions(state: ConsoleState, views: readonly QuestionView[], now: number): ConsoleState {
   const known = new Map(state.questions.map((each) => [each.id, each]))
-  const questions = views.map((view): WaitingQuestion => {
-    const { id, action, server } = view.question
+  const waiting = views.map((fresh): WaitingQuestion => {
+    const { id, action, server } = fresh.question
     const before = known.get(id)
+    // A question does not change. The known one may be whole.
+    const view = before?.view ?? fresh
     const title = view.lines[0]?.text ?? ''
     return {
       id,
@@ -56,7 +58,8 @@ export function withQuestions(state: ConsoleState, views: readonly QuestionView[
       ...(before?.isAnswering && { isAnswering: true }),
     }
   })
-  return { ...state, questions }
+  const ended = state.questions.filter(({ id, end }) => end !== undefined && !views.some(({ question }) => question.id === id))
+  return { ...state, questions: [...ended, ...waiting] }
 }
 
 /** A question with its details. */

@@ -108,9 +108,13 @@ function tableOf(list: readonly unknown[]): DataTable | undefined {
   return { columns, rows: list as Record<string, unknown>[] }
 }
 
-/** The text of a cell. Texts stand without quotes. */
-export const cellText = (value: unknown): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+/** The text of a cell. Texts stand without quotes, and so do short lists of them. */
+export function cellText(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string') return value
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string' && !each.includes(','))) return value.join(', ')
+  return JSON.stringify(value) ?? ''
+}
 
 /** Cuts a long text at line ends into pieces of about `size` characters. Joined they are the text. */
 export function piecesOf(text: string, size: number): string[] {

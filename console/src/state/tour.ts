@@ -40,7 +40,7 @@ export const TOUR_STEPS: readonly TourStep[] = [
     id: 'change',
     title: 'It turns hostile, and is caught',
     sentence: 'After the first call the server changed its tools. What you approved and what it offers now differ, so they are out of use.',
-    look: 'Read the difference, then try to use the tool anyway.',
+    look: 'Read the difference, then try to use the tool anyway. If it asks you to approve the change: not now.',
   },
   {
     id: 'leak',

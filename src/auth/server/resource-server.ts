@@ -15,9 +15,9 @@ import { type Challenge, type ChallengeOptions, challengeHeader, readCredentials
 import { sealedNonces } from './dpop/nonces.ts'
 import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'
 import { memoryReplays } from './dpop/replays.ts'
-import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS, MAX_PROOFS, type ResourceServerLimits } from './limits.ts'
 import { canonicalResource, type MetadataOptions, metadataDocument, metadataPlaces } from './resource-metadata.ts'
-import { rememberToken } from './tokens/presented-token.ts'
+import { rememberToken } from './tokens/remembered-token.ts'
 import { principalOf } from './tokens/token-claims.ts'
 import { BadToken, IssuerUnavailable } from './tokens/token-errors.ts'
 import { type TokenOptions, TokenReader } from './tokens/token-reader.ts'
@@ -77,7 +77,7 @@ class ResourceServer implements HttpAuth {
             resource,
             algorithms,
             limits,
-            replays: dpop.replays ?? memoryReplays(limits.maxProofs, clock),
+            replays: dpop.replays ?? memoryReplays(MAX_PROOFS, clock),
             nonces: dpop.nonces && sealedNonces(dpop.nonces),
           }
     this.#paths = new Set(places.paths)

@@ -28,19 +28,14 @@ export interface KeychainStoreOptions {
   /** The folder of the lock files: a keychain has no locks. Default: as for `fileTokenStore`. */
   folder?: string | undefined
   /** Limits that differ from `DEFAULT_FILE_STORE_LIMITS`. */
-  limits?: Partial<Pick<FileStoreLimits, 'lockTimeoutMs'>> | undefined
+  limits?: Partial<FileStoreLimits> | undefined
 }
 
 /** The limits of a store in files. */
 export interface FileStoreLimits {
   /** How long to wait for a lock that another process holds. */
   lockTimeoutMs: number
-  /** The largest entry. */
-  maxEntryBytes: number
 }
 
 /** The defaults of `limits`. */
-export const DEFAULT_FILE_STORE_LIMITS: FileStoreLimits = {
-  lockTimeoutMs: 30_000,
-  maxEntryBytes: 256 * 1024,
-}
+export const DEFAULT_FILE_STORE_LIMITS: FileStoreLimits = { lockTimeoutMs: 30_000 }

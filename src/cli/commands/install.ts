@@ -4,15 +4,17 @@ import { realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import { commandText } from '../../base/text/command-text.ts'
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { Client } from '../../client/index.ts'
-import { clientConfigPlaces, commandText, countOffering } from '../../host/index.ts'
+import { clientConfigPlaces, countOffering } from '../../host/index.ts'
 import { modulePath } from '../authoring/server-module.ts'
 import { readClientFile, realFile, undo, undoable, writeClientFile } from '../clients/client-file.ts'
 import { entryNames, withEntry } from '../clients/edit-json.ts'
 import { CLIENT_NAMES, type ClientName, type InstalledServer, KNOWN_CLIENTS, type KnownClient } from '../clients/known-clients.ts'
 import { lineDiff } from '../clients/line-diff.ts'
 import { commandFor } from '../clients/server-command.ts'
+import { isSnippetClient, SNIPPET_CLIENTS, type SnippetClient } from '../clients/snippets.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
@@ -36,7 +38,7 @@ interface InstallOptions extends TargetOptions, FileOptions {
 
 const addFileOptions = (command: Command): Command =>
   command
-    .addOption(new Option('-c, --client <name>', `the client: ${CLIENT_NAMES.join(', ')}`).makeOptionMandatory())
+    .addOption(new Option('-c, --client <name>', `the client: ${ALL_CLIENTS.join(', ')}`).makeOptionMandatory())
     .option('--project', 'use the file of the project in this folder, not the one of the user')
     .option('-y, --yes', 'write without asking')
 
@@ -71,6 +73,41 @@ export function registerUninstall(program: Command, runner: CommandRunner): void
   addFileOptions(command).option('--undo', 'restore the file as it was before the last change').action(runner.action(uninstallAction))
 }
 
+const ALL_CLIENTS: readonly string[] = [...CLIENT_NAMES, ...Object.keys(SNIPPET_CLIENTS)]
+
+const scopeOf = ({ project }: FileOptions): 'user' | 'project' => (project ? 'project' : 'user')
+
+/** Where the client keeps its servers. */
+async function fileOf(io: Invocation['io'], title: string, options: FileOptions): Promise<string> {
+  const scope = scopeOf(options)
+  const places = await clientConfigPlaces({
+    home: io.home,
+    project: io.cwd,
+    ...(io.env.APPDATA !== undefined && { appData: io.env.APPDATA }),
+  })
+  const place = places.find((each) => each.client === title && each.scope === scope)
+  if (!place) throw new UsageError(`${title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
+  return place.file
+}
+
+/** Prints what to paste, for a client whose file is not JSON. */
+async function printSnippet(
+  invocation: Invocation,
+  given: string | undefined,
+  options: InstallOptions,
+  client: SnippetClient,
+): Promise<ExitName> {
+  const { io, screen } = invocation
+  const file = await fileOf(io, client.title, options)
+  const server = await serverFor(invocation, given, options, scopeOf(options))
+  const ownName = await checked(invocation, server, options)
+  const name = options.name ?? ownName
+  if (name === undefined) throw new UsageError('Missing --name', 'Give the server a name in the file')
+  screen.note(safe`Portico does not write the file of ${client.title}, because it is not JSON. ${client.where} ${file}:`)
+  for (const line of client.lines(name, server)) screen.print(safe`${line}`)
+  return 'ok'
+}
+
 /** One file of one client. */
 interface ClientFile {
   client: KnownClient
@@ -82,22 +119,15 @@ interface ClientFile {
 }
 
 async function clientFile({ io }: Invocation, options: FileOptions): Promise<ClientFile> {
-  if (!Object.hasOwn(KNOWN_CLIENTS, options.client)) throw unknownName('client', options.client, CLIENT_NAMES)
+  if (!Object.hasOwn(KNOWN_CLIENTS, options.client)) throw unknownName('client', options.client, ALL_CLIENTS)
   const client: KnownClient = KNOWN_CLIENTS[options.client as ClientName]
-  const scope = options.project ? 'project' : 'user'
-  const places = await clientConfigPlaces({
-    home: io.home,
-    project: io.cwd,
-    ...(io.env.APPDATA !== undefined && { appData: io.env.APPDATA }),
-  })
-  const place = places.find((each) => each.client === client.title && each.scope === scope)
-  if (!place) throw new UsageError(`${client.title} has no file for a ${scope}`, options.project ? 'Leave out --project' : undefined)
-  const { file } = place
+  const scope = scopeOf(options)
+  const file = await fileOf(io, client.title, options)
   const real = await realFile(file)
   // Other people may have written the project, and its links can point to any file.
   if (scope === 'project' && !real.startsWith(join(await realpath(io.cwd), sep)))
     throw new UsageError(`${file} is a link to ${real}, which is outside the project`, 'Remove the link, or leave out --project')
-  // A home behind a link is no link that says anything about the file.
+  // If only the home folder is a link, the file itself is not one.
   const isLinked =
     real !== join(await realFile(scope === 'project' ? io.cwd : io.home), relative(scope === 'project' ? io.cwd : io.home, file))
   return { client, scope, file, real: isLinked ? real : file, member: client.member }
@@ -105,6 +135,7 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
 
 async function installAction(invocation: Invocation, given: string | undefined, options: InstallOptions): Promise<ExitName> {
   const { screen } = invocation
+  if (isSnippetClient(options.client)) return printSnippet(invocation, given, options, SNIPPET_CLIENTS[options.client])
   const place = await clientFile(invocation, options)
   const server = await serverFor(invocation, given, options, place.scope)
   const entry = place.client.entry(server)
@@ -143,6 +174,13 @@ async function uninstallAction(
   options: FileOptions & { undo?: true },
 ): Promise<ExitName> {
   const { io, screen } = invocation
+  if (isSnippetClient(options.client)) {
+    const { title } = SNIPPET_CLIENTS[options.client]
+    throw new UsageError(
+      `Portico does not write the file of ${title}`,
+      `Remove the entry from ${await fileOf(io, title, options)} yourself`,
+    )
+  }
   const place = await clientFile(invocation, options)
   if (options.undo) {
     if (name !== undefined) throw new UsageError('--undo takes no name')

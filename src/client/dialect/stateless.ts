@@ -85,11 +85,11 @@ export class ClientStateless implements ClientDialect {
   async #answering(method: string, first: Promise<Params>, params: Params, options: CallOptions): Promise<Params> {
     const result = await first
     if (result.resultType === 'complete' || result.resultType === undefined) return result
-    const { answerer, limits, over } = this.#settings
+    const { answerer, over } = this.#settings
     const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal
     const asking = { server: this.server.info.name, signal }
     const send = (additions: Params): Promise<Params> => this.#send(method, { ...params, ...additions }, options)
-    return runRounds(method, result, send, answerer, asking, limits)
+    return runRounds(method, result, send, answerer, asking)
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {

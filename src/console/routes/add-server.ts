@@ -8,7 +8,6 @@ import {
   readClientConfigs,
   readPasted,
   type ServerSpec,
-  type ServerTransport,
   serverFile,
   variableWarnings,
 } from '../../host/index.ts'
@@ -151,7 +150,7 @@ async function add(host: Host, given: Omit<ServerSpec, 'provenance'>, moves = tr
   return moved
 }
 
-function transportOf({ command, args = [], env = {}, cwd, url, headers = {} }: Omit<NewServer, 'id'>): ServerTransport {
+function transportOf({ command, args = [], env = {}, cwd, url, headers = {} }: Omit<NewServer, 'id'>): ServerSpec['transport'] {
   if ((command === undefined) === (url === undefined)) throw invalid('body: expected either command or url')
   if (command !== undefined) return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
   if (!URL.canParse(url as string)) throw invalid(`url: expected a URL, got ${JSON.stringify(url)}`)
@@ -186,7 +185,7 @@ function changedSpec(spec: ServerSpec, changes: ChangedSettings): ServerSpec {
   }
 }
 
-function changedTransport(transport: ServerTransport, changes: ChangedSettings): ServerTransport {
+function changedTransport(transport: ServerSpec['transport'], changes: ChangedSettings): ServerSpec['transport'] {
   const { command, args, env, cwd, url, headers } = changes
   if (transport.type === 'stdio') {
     if (url !== undefined || headers !== undefined) throw invalid('url and headers: expected only for a server with an address')

@@ -3,17 +3,8 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  ACTION_KINDS,
-  type AuditFilter,
-  type AuditRecord,
-  type Host,
-  readAudit,
-  readAuditPage,
-  replayDecisions,
-  STORAGE_PATHS,
-  verifyAudit,
-} from '../../host/index.ts'
+import { type AuditFilter, type AuditRecord, type Host, readAudit, readAuditPage, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { ACTION_KINDS, replayDecisions } from '../../host/policy-tools/index.ts'
 import type { AuditDetails, AuditExport, BrokenAudit, RecentCall } from '../api.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'

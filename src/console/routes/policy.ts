@@ -1,20 +1,16 @@
 /** Routes for the policy: rules, presets, drafts, and what they decide. */
 
 import { join } from 'node:path'
+import { type AuditRecord, type Host, McpError, readAudit, STORAGE_PATHS } from '../../host/index.ts'
 import {
-  type AuditRecord,
   type CompiledPolicy,
   type DecisionRecord,
-  type Host,
   lintPolicy,
-  McpError,
   matchingRules,
   PRESETS,
   type Replayed,
-  readAudit,
   replayDecisions,
-  STORAGE_PATHS,
-} from '../../host/index.ts'
+} from '../../host/policy-tools/index.ts'
 import type { PolicyFileView, PolicyView, PresetView, ReplayView } from '../api.ts'
 import { conflict } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'

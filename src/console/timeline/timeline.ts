@@ -1,5 +1,6 @@
 /** The messages of all connections, kept within limits: requests with their answers, durations and broken rules. */
 
+import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { isObject } from '../../base/json.ts'
 import type { HostTraffic } from '../../host/index.ts'
@@ -74,6 +75,8 @@ export class Timeline {
   readonly #open = new BoundedMap<string, OpenRequest>(MAX_OPEN)
   /** By connection and progress token. */
   readonly #tokens = new BoundedMap<string, number>(MAX_OPEN)
+  /** The first round of calls that the server answered with a question, by connection and state. */
+  readonly #rounds = new BoundedMap<string, number>(MAX_OPEN)
   /** The rows of the host's numbers, for the HTTP exchanges that come later. */
   readonly #numbers = new BoundedMap<number, number>(MAX_OPEN)
   #last = 0
@@ -190,6 +193,9 @@ export class Timeline {
     this.#open.delete(key)
     const request = asked && this.#kept.get(asked.seq)
     if (request) request.answer = seq
+    const { result } = message
+    if (asked && isObject(result) && result.requestState !== undefined)
+      this.#rounds.set(`${connection} ${digestOf(result.requestState)}`, request?.view.during ?? asked.seq)
     const failure = failureIn(message)
     return {
       kind: message.error === undefined ? 'result' : 'error',
@@ -200,9 +206,10 @@ export class Timeline {
     }
   }
 
-  /** A progress notice names its request. A question of the server belongs to the newest call that is open. */
+  /** A progress notice and a further round name their call. A question of the server belongs to the newest call that is open. */
   #duringOf(connection: number, params: Record<string, unknown>, isQuestion: boolean): number | undefined {
     if (params.progressToken !== undefined) return this.#tokens.get(`${connection} ${JSON.stringify(params.progressToken)}`)
+    if (params.requestState !== undefined) return this.#rounds.get(`${connection} ${digestOf(params.requestState)}`)
     if (!isQuestion) return undefined
     const prefix = `${connection} host `
     let newest: number | undefined
@@ -243,6 +250,8 @@ function isWanted(view: MessageView, { server, method, kind, only, slowMs = SLOW
   if (only === 'slow' && (view.durationMs ?? 0) < slowMs) return false
   return q === undefined || `${view.method ?? ''} ${view.name ?? ''} ${view.server}`.toLowerCase().includes(q.toLowerCase())
 }
+
+const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
 
 function nameIn(params: Record<string, unknown>): string | undefined {
   const name = params.name ?? params.uri ?? (isObject(params.ref) ? (params.ref.name ?? params.ref.uri) : undefined)

@@ -1,6 +1,7 @@
 /** Puts grants into one sentence each. */
 
-import { type ActionKind, type Grant, patternText } from '../../host/index.ts'
+import { type Grant, patternText } from '../../host/index.ts'
+import type { ActionKind } from '../../host/policy-tools/index.ts'
 import type { GrantView } from '../api.ts'
 
 /** A grant with its sentence. @param now milliseconds since 1970 */

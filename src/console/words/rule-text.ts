@@ -1,6 +1,7 @@
 /** Puts rules into one sentence each. */
 
-import { type Policy, patternText, type Rule } from '../../host/index.ts'
+import { patternText } from '../../host/index.ts'
+import type { Policy, Rule } from '../../host/policy-tools/index.ts'
 import type { LayerName, RuleView } from '../api.ts'
 
 /** All rules as sentences, in the order of their layers. */

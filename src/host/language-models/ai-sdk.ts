@@ -29,13 +29,14 @@ interface AiSdkStream {
 export interface AiSdkLimits {
   /** Maximum time without any data from the provider. */
   silenceMs: number
-  /** Maximum length of one answer, including the arguments of calls. */
-  maxAnswerChars: number
 }
 
-export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000, maxAnswerChars: 4_000_000 }
+export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000 }
 
-/** A model that makes more calls in one answer has lost track. */
+/** Characters of one answer, including the arguments of calls. The longest answers of models are a tenth of it. */
+const MAX_ANSWER_CHARS = 4_000_000
+
+/** More calls in one answer are a fault of the model. */
 const MAX_CALLS = 128
 
 export interface AiSdkOptions {
@@ -75,7 +76,7 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
       signal.throwIfAborted()
       const silence = new Silence(clock, limits.silenceMs)
       try {
-        yield* partsOf(model, { request, words, placeOf, limits, signal: AbortSignal.any([signal, silence.signal]), silence })
+        yield* partsOf(model, { request, words, placeOf, signal: AbortSignal.any([signal, silence.signal]), silence })
       } catch (error) {
         if (signal.aborted) throw signal.reason
         if (silence.signal.aborted)
@@ -92,12 +93,11 @@ interface Asked {
   request: ModelRequest
   words: VersionWords
   placeOf(mediaType: string): ResultMediaPlace
-  limits: AiSdkLimits
   signal: AbortSignal
   silence: Silence
 }
 
-async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, signal, silence }: Asked): AsyncGenerator<ModelPart> {
+async function* partsOf(model: AiSdkModel, { request, words, placeOf, signal, silence }: Asked): AsyncGenerator<ModelPart> {
   const names = toolNames((request.tools ?? []).map(({ name }) => name))
   const options = callOptions(request, { words, names, placeOf, signal })
   const { stream } = await orAborted(model.doStream(options as never), signal)
@@ -113,11 +113,8 @@ async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, si
       const part = readPart(value, { model, words, names })
       if (!part) continue
       chars += sizeOf(value)
-      if (chars > limits.maxAnswerChars)
-        throw new McpError(
-          'ERR_MODEL',
-          `The model ${model.modelId} answered with more than ${limits.maxAnswerChars} characters (maxAnswerChars)`,
-        )
+      if (chars > MAX_ANSWER_CHARS)
+        throw new McpError('ERR_MODEL', `The model ${model.modelId} answered with more than ${MAX_ANSWER_CHARS} characters`)
       if (part.type === 'tool-call' && ++calls > MAX_CALLS)
         throw new McpError('ERR_MODEL', `The model ${model.modelId} made more than ${MAX_CALLS} calls at once (maxCalls)`)
       if (part.type === 'end') end = part

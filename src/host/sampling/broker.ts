@@ -42,17 +42,9 @@ export interface SamplingGate {
 export interface BrokerLimits {
   /** Tokens of one answer, even if the server requests more. */
   maxTokens: number
-  /** Requests of one server at the same time. Further requests are refused. */
-  maxConcurrentPerServer: number
-  /** Requests of all servers at the same time. */
-  maxConcurrent: number
 }
 
-export const DEFAULT_BROKER_LIMITS: BrokerLimits = {
-  maxTokens: 8192,
-  maxConcurrentPerServer: 4,
-  maxConcurrent: 16,
-}
+export const DEFAULT_BROKER_LIMITS: BrokerLimits = { maxTokens: 8192 }
 
 /** Limits against a faulty model or server. Useful requests stay far below them, so they are not options. Tests make them small. */
 export interface FixedBrokerLimits extends RequestLimits {
@@ -62,6 +54,10 @@ export interface FixedBrokerLimits extends RequestLimits {
   maxDepth: number
   /** How long the model may take to answer. */
   maxAnswerMs: number
+  /** Requests of one server at the same time, from the question to the delivery. A person answers one after the other. */
+  maxConcurrentPerServer: number
+  /** Requests of all servers at the same time: four busy servers. */
+  maxConcurrent: number
 }
 
 export const FIXED_BROKER_LIMITS: FixedBrokerLimits = {
@@ -69,6 +65,8 @@ export const FIXED_BROKER_LIMITS: FixedBrokerLimits = {
   maxAnswerChars: 1_000_000,
   maxDepth: 1,
   maxAnswerMs: 10 * 60_000,
+  maxConcurrentPerServer: 4,
+  maxConcurrent: 16,
 }
 
 export interface BrokerOptions extends ChooseOptions {
@@ -154,7 +152,7 @@ const depth = new AsyncLocalStorage<number>()
 
 const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)
 
-function enter(active: Map<string, number>, server: string, { maxConcurrent, maxConcurrentPerServer }: BrokerLimits): () => void {
+function enter(active: Map<string, number>, server: string, { maxConcurrent, maxConcurrentPerServer }: FixedBrokerLimits): () => void {
   const mine = active.get(server) ?? 0
   const all = [...active.values()].reduce((sum, each) => sum + each, 0)
   if (mine >= maxConcurrentPerServer) throw refused(`the server has ${maxConcurrentPerServer} running already (maxConcurrentPerServer)`)

@@ -2,10 +2,9 @@
 
 import { resolve } from 'node:path'
 import { openSealedFolder } from '../../auth/store/node/sealed-folder.ts'
-import { DEFAULT_FILE_STORE_LIMITS, type FileStoreLimits, type Keychain } from '../../auth/store/options.ts'
+import { DEFAULT_FILE_STORE_LIMITS, type Keychain } from '../../auth/store/options.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { withDefaults } from '../../protocol/with-defaults.ts'
 
 export interface VaultOptions {
   /** Other users must not be able to read it. Default: a folder in the user's home. */
@@ -14,7 +13,6 @@ export interface VaultOptions {
   passphrase?: string
   /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false
-  limits?: Partial<FileStoreLimits>
   /** Reports a weak protection. Default: a warning of the process. */
   onWarning?: (message: string) => void
 }
@@ -36,7 +34,8 @@ export interface Vault {
   keep(name: string, value: string): Promise<string>
 }
 
-const DEFAULT_VAULT_LIMITS: FileStoreLimits = { ...DEFAULT_FILE_STORE_LIMITS, maxEntryBytes: 64 * 1024 }
+/** The largest secret. Long keys and certificates fit. */
+const MAX_SECRET_BYTES = 64 * 1024
 
 const MAX_NAME_CHARS = 100
 /** Names that fit into a placeholder and, as hexadecimal digits, into a file name on every system. */
@@ -53,7 +52,6 @@ const CHECK = 'is this the key?'
  */
 export async function openVault(options: VaultOptions = {}): Promise<Vault> {
   const folder = resolve(options.folder ?? userFolder('secrets'))
-  const limits = withDefaults(DEFAULT_VAULT_LIMITS, options.limits)
   const sealed = await openSealedFolder({
     folder,
     what: 'secrets',
@@ -61,7 +59,8 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     fileName: (name) => Buffer.from(name).toString('hex'),
     passphrase: options.passphrase,
     keychain: options.keychain,
-    limits,
+    maxEntryBytes: MAX_SECRET_BYTES,
+    limits: DEFAULT_FILE_STORE_LIMITS,
     onWarning: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_SECRETS' })),
   })
   await sealed.withLock(CHECK, async () => {

@@ -6,12 +6,13 @@ import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 
+/** Not an option: each server is a process or a connection, and a person cannot oversee more. Tests make it small. */
 export interface FleetLimits {
   /** Servers in one configuration. */
   maxServers: number
 }
 
-export const DEFAULT_FLEET_LIMITS: FleetLimits = { maxServers: 256 }
+export const FIXED_FLEET_LIMITS: FleetLimits = { maxServers: 256 }
 
 export interface FleetServer {
   readonly id: string
@@ -41,7 +42,7 @@ export class Fleet<Server extends FleetServer> {
 
   constructor(options: FleetOptions<Server>) {
     this.#options = options
-    this.#limits = withDefaults(DEFAULT_FLEET_LIMITS, options.limits)
+    this.#limits = withDefaults(FIXED_FLEET_LIMITS, options.limits)
     this.#clock = options.clock ?? systemClock
   }
 

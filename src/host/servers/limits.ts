@@ -10,27 +10,15 @@ export interface SupervisionLimits {
   waitMs: number
   /** How often the host pings an idle server. 0: never. */
   pingIntervalMs: number
-  /** Tools, prompts, resources and templates of one server, in total. */
-  maxOfferingItems: number
-  /** Size of a server's lists, instructions and capabilities, as JSON. */
-  maxOfferingBytes: number
-  /** Resources of one server that are watched at the same time. */
-  maxSubscriptions: number
-  /** Log messages and lines of standard error that the host passes on. */
-  logs: Rate
 }
 
 export const DEFAULT_SUPERVISION_LIMITS: SupervisionLimits = {
   connectTimeoutMs: 60_000,
   waitMs: 5_000,
   pingIntervalMs: 30_000,
-  maxOfferingItems: 10_000,
-  maxOfferingBytes: 16 * 1024 * 1024,
-  maxSubscriptions: 1_000,
-  logs: { perSecond: 50, burst: 500 },
 }
 
-/** How the host retries and polls. These limits are not options: they suit every server. Tests change them. */
+/** How the host retries and polls, and how much it takes from a server. These limits suit every server. Tests change them. */
 export interface FixedSupervisionLimits {
   /** First pause after a failure: short, because most servers only restart. Each further pause is twice as long, with a random part. */
   firstRetryMs: number
@@ -49,6 +37,14 @@ export interface FixedSupervisionLimits {
   listDebounceMs: number
   /** Longest pause before the host reads a list again that keeps changing. Each pause is twice as long as the one before. */
   maxListPauseMs: number
+  /** Tools, prompts, resources and templates of one server, in total. A person cannot review more. */
+  maxOfferingItems: number
+  /** Size of a server's lists, instructions and capabilities, as JSON: 1,600 bytes for each of 10,000 items. */
+  maxOfferingBytes: number
+  /** Resources of one server that are watched at the same time. Each is a listener in this process. */
+  maxSubscriptions: number
+  /** Log messages and lines of standard error that the host passes on. A person cannot read more. */
+  logs: Rate
 }
 
 export const FIXED_SUPERVISION_LIMITS: FixedSupervisionLimits = {
@@ -61,6 +57,10 @@ export const FIXED_SUPERVISION_LIMITS: FixedSupervisionLimits = {
   pingTimeoutMs: 10_000,
   listDebounceMs: 200,
   maxListPauseMs: 10_000,
+  maxOfferingItems: 10_000,
+  maxOfferingBytes: 16 * 1024 * 1024,
+  maxSubscriptions: 1_000,
+  logs: { perSecond: 50, burst: 500 },
 }
 
 export type AllSupervisionLimits = SupervisionLimits & FixedSupervisionLimits

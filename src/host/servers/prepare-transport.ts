@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { personUrl } from '../../base/address/person-url.ts'
+import { commandText } from '../../base/text/command-text.ts'
 import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
@@ -12,7 +13,6 @@ import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
 import type { ActionServer, Effect } from '../model/action.ts'
 import type { Question, Subject } from '../model/question.ts'
 import type { ServerSpec, ServerTransport, StdioTransport } from '../model/server-spec.ts'
-import { commandText } from '../server-command/command-text.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch, versionChanges } from '../server-command/fingerprint.ts'
 import { type EntryFileFacts, findCommandProgram, folderOf } from '../server-command/launch-context.ts'
 import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
@@ -55,7 +55,7 @@ export class ServerStart {
     this.#options = options
   }
 
-  /** The fingerprint of the last start. Undefined before `identify` and before the first start. */
+  /** The fingerprint of the last start. Undefined until `identify` or the first start. */
   get fingerprint(): string | undefined {
     return this.#fingerprint?.fingerprint
   }
@@ -71,7 +71,7 @@ export class ServerStart {
     return transport.type === 'memory' ? tier === 'trusted' : this.#permitted?.grant !== undefined
   }
 
-  /** Whether the start asks no question: nothing is open, and a grant or a rule decides. */
+  /** Whether the start asks no question: it needs no input, and a grant or a rule decides. */
   async mayStart(): Promise<boolean> {
     const { spec, services } = this.#options
     const { transport } = spec
@@ -325,8 +325,7 @@ function startSubject(transport: RemoteTransport, { project, launch, fills, chan
     }
   }
   const url = personUrl(transport.url)
-  if (!url)
-    throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(transport.url)}; https, or http to this machine`)
+  if (!url) throw new McpError('ERR_CONFIG', `Expected an address that is https or on this machine, got ${JSON.stringify(transport.url)}`)
   return { kind: 'connect', url, headerNames: Object.keys(transport.headers), fills, changes }
 }
 

@@ -224,10 +224,9 @@ export class SupervisedServer {
   #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
     const { answers, auth, info, clientLimits } = this.#options
     const { timeoutMs } = this.spec
-    const { connectTimeoutMs, maxSubscriptions, maxOfferingItems } = this.#limits
+    const { connectTimeoutMs, maxOfferingItems } = this.#limits
     const limits = {
       connectTimeoutMs,
-      maxWatches: maxSubscriptions + 3,
       maxItems: maxOfferingItems,
       ...(timeoutMs !== undefined && { timeoutMs }),
     }

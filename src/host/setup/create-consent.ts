@@ -6,6 +6,7 @@ import { LastArguments } from '../actions/last-arguments.ts'
 import { denyAll } from '../consent/ask/askers.ts'
 import { QuestionGroups } from '../consent/ask/question-groups.ts'
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate.ts'
+import { FIXED_PENDING_LIMITS } from '../consent/gate/pending-questions.ts'
 import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
 import type { Asker } from '../model/question.ts'
@@ -46,7 +47,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     audit: storage.audit,
     clock,
     wallNow,
-    limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+    limits: { ...withDefaults(DEFAULT_GATE_LIMITS, limits.gate), ...FIXED_PENDING_LIMITS },
     scrub: (text) => redactor.scrub(text),
   })
   return {

@@ -8,7 +8,7 @@ import type { Preset } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from '../policy/compile-policy.ts'
 import { loadParser } from '../policy/load-parser.ts'
 import { type GivenPolicy, type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
-import { writePreset } from './lazy-readers.ts'
+import { writePreset } from '../policy-tools/lazy-readers.ts'
 
 /** The text of the user's policy file. */
 export interface PolicyText {

@@ -30,7 +30,7 @@ export class EventReader {
   constructor(options: EventReaderOptions) {
     this.#options = options
     this.#parser = new EventParser({
-      maxLength: options.limits.maxEventBytes,
+      maxLength: options.limits.maxBodyBytes,
       onEvent: (name, data) => this.#take(name, data),
       onId: (id) => {
         this.hasContent = true
@@ -65,7 +65,7 @@ export class EventReader {
 
   #tooLong(): Error {
     const { server, limits } = this.#options
-    return limitFault(server, `an event of more than ${limits.maxEventBytes} characters`, 'maxEventBytes')
+    return limitFault(server, `an event of more than ${limits.maxBodyBytes} characters`, 'maxBodyBytes')
   }
 }
 

@@ -19,6 +19,10 @@ const BUSY = new Set([429, 503])
 const MIN_BUSY_WAIT_MS = 50
 /** Retries after 429 or 503. The timeout of the call limits the time; this limits the load on a server that stays busy. */
 const MAX_BUSY_RETRIES = 5
+/** The longest Retry-After that the client waits for. A longer one is an error at once, because most callers have a timeout of 60 s. */
+const MAX_RETRY_AFTER_MS = 30_000
+/** Requests that wait for a connection. More are a fault of the program, and would only grow the memory. */
+const MAX_QUEUED = 10_000
 const ABORTED = new Error('The request was aborted')
 /** Redirects of one request. They stay on one origin, so a longer chain is a loop. */
 const MAX_REDIRECTS = 3
@@ -61,7 +65,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   start(lane: Lane | undefined): void {
     if (!lane) return this.#attempt()
     // The caller must have this object before its failure callback runs.
-    if (!lane.hasRoom && lane.waiting >= this.#connections.limits.maxQueued) return queueMicrotask(() => this.#fail(this.#queueFault()))
+    if (!lane.hasRoom && lane.waiting >= MAX_QUEUED) return queueMicrotask(() => this.#fail(this.#queueFault()))
     this.#place.enter(lane, () => this.#attempt())
   }
 
@@ -207,10 +211,9 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   /** How long to wait before the request is sent again; undefined when the refusal is final. */
   #busyWait(retryAfter: string | undefined): number | undefined {
-    const { maxRetryAfterMs } = this.#connections.limits
     const waitMs = retryAfterIn(retryAfter)
     // A stream that is opened by GET has its own retries.
-    if (waitMs === undefined || waitMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
+    if (waitMs === undefined || waitMs > MAX_RETRY_AFTER_MS || this.#request.method !== 'POST') return undefined
     if (this.#busyRetries >= MAX_BUSY_RETRIES) return undefined
     // Spread out, because many requests may have been refused at the same moment.
     return Math.max(waitMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
@@ -273,8 +276,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   }
 
   #queueFault(): McpError {
-    const { maxConnections, maxQueued } = this.#connections.limits
-    const bounds = `limits.maxConnections is ${maxConnections}, limits.maxQueued is ${maxQueued}`
+    const bounds = `at most ${MAX_QUEUED}; limits.maxConnections is ${this.#connections.limits.maxConnections}`
     return new McpError('ERR_LIMIT', `Too many requests wait for a connection to ${this.#connections.server} (${bounds})`)
   }
 }

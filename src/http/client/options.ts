@@ -7,20 +7,14 @@ import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 
 /** The limits of one connection over HTTP. */
 export interface HttpClientLimits {
-  /** The longest JSON response, in bytes. */
+  /** The longest JSON response in bytes, and the longest event of a stream in characters. */
   maxBodyBytes: number
-  /** The longest event of a stream, in characters. */
-  maxEventBytes: number
   /** Values of one message. An answer with more fails. */
   maxValues: number
   /** Requests at the same time; more are queued. Notifications and responses of the client have 8 connections of their own. */
   maxConnections: number
   /** Open streams, in addition to the requests. A call that is answered with a stream counts here while there is room. */
   maxStreams: number
-  /** Queued requests. One more fails at once. */
-  maxQueued: number
-  /** The longest Retry-After that the client waits for, up to 5 times for one request. A longer one is an error at once. */
-  maxRetryAfterMs: number
   /** How long connecting may take. */
   connectTimeoutMs: number
 }
@@ -28,13 +22,10 @@ export interface HttpClientLimits {
 /** The default of every limit. */
 export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
-  maxEventBytes: 4 * 1024 * 1024,
   maxValues: ANSWER_BOUNDS.maxValues,
   // Requests and streams together: as many as one session of our own server accepts at the same time (64).
   maxConnections: 48,
   maxStreams: 16,
-  maxQueued: 10_000,
-  maxRetryAfterMs: 30_000,
   connectTimeoutMs: 10_000,
 }
 

@@ -11,7 +11,7 @@ import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import { expectsAnswer } from './expects-answer.ts'
-import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits, withFixedLimits } from './fixed-limits.ts'
+import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { acceptsOf, corsHeaders, Guard, isJsonType, preflight } from './guard.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
@@ -67,7 +67,7 @@ export class Endpoint {
   #lastSegment = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
-    const limits = withFixedLimits(withDefaults(DEFAULT_HTTP_LIMITS, options.limits), fixed)
+    const limits: AllHttpLimits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
     const supported = selectRevisions(service.versions)
     const now = (): number => clock.now()
     this.limits = limits
@@ -136,7 +136,7 @@ export class Endpoint {
         if ('principal' in outcome) return this.#enter(request, reply, outcome)
         return this.#countFailure(request, outcome).then((refusal) => this.#refuse(reply, refusal))
       },
-      () => this.#refuse(reply, refuse(503, 'Authentication backend unavailable', { headers: { 'retry-after': '5' } })),
+      () => this.#refuse(reply, refuse(503, 'The authentication service is not available', { headers: { 'retry-after': '5' } })),
     )
   }
 
@@ -347,7 +347,7 @@ export class Endpoint {
   }
 }
 
-/** A caller without authentication has no access to anything that needs a scope. */
+/** A caller without `auth` has no access to anything that needs a scope. */
 const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
   principal: caller?.principal,
   access: caller?.auth ?? null,

@@ -9,7 +9,7 @@ import type { BodyBounds } from './runtime/request-reply.ts'
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 
 /** The limits of one HTTP handler. */
-export interface HttpLimits extends ReadBounds, Omit<BodyBounds, 'bodyGraceMs'> {
+export interface HttpLimits extends Pick<ReadBounds, 'maxValues'>, Omit<BodyBounds, 'bodyGraceMs'> {
   /** Refused credentials from one address. Beyond it the response is 429. */
   failedLogins: Rate | false
   /** Sessions of this process. */
@@ -34,35 +34,19 @@ export interface HttpLimits extends ReadBounds, Omit<BodyBounds, 'bodyGraceMs'> 
   maxBodyBytesInHand: number
   /** The same for one authenticated caller, or for one address without authentication. */
   maxBodyBytesInHandPerAddress: number | false
-  /** Open streams of one session. */
-  maxStreamsPerSession: number
-  /** Open `subscriptions/listen` requests of one authenticated caller. */
-  maxListensPerPrincipal: number
   /** Open streams of one address, without authentication. */
   maxStreamsPerAddress: number | false
   /** Open streams of this process. */
   maxStreams: number
-  /** Unread bytes of one stream at which the client is disconnected. */
-  hardBufferBytes: number
-  /** How long a client may read nothing before it is disconnected. */
-  stallMs: number
   /** How often an idle stream gets a keep-alive comment. */
   keepAliveMs: number
-  /** How long a stream that belongs to no request stays open. */
-  maxStreamAgeMs: number
-  /** Memory of the events of one stream that are kept for a client that resumes it. */
-  maxEventBytes: number
-  /** The same for all streams of this process. */
+  /** Memory of the events of all streams that are kept for clients that resume them. */
   maxKeptBytes: number
-  /** How long events are kept after the stream ended or the client disconnected. */
-  eventTtlMs: number
-  /** How often the client of an open stream is pinged. */
-  pingMs: number
 }
 
 /** The default of every limit. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  ...DEFAULT_READ_BOUNDS,
+  maxValues: DEFAULT_READ_BOUNDS.maxValues,
   maxBodyBytes: 4 * 1024 * 1024,
   minBodyRate: 1024,
   failedLogins: { perSecond: 10 / 60, burst: 10 },
@@ -77,18 +61,10 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxInFlight: 2048,
   maxBodyBytesInHand: 64 * 1024 * 1024,
   maxBodyBytesInHandPerAddress: 16 * 1024 * 1024,
-  maxStreamsPerSession: 8,
-  maxListensPerPrincipal: 16,
   maxStreamsPerAddress: 1024,
   maxStreams: 8192,
-  hardBufferBytes: 1024 * 1024,
-  stallMs: 15_000,
   keepAliveMs: 15_000,
-  maxStreamAgeMs: 30 * 60_000,
-  maxEventBytes: 4 * 1024 * 1024,
   maxKeptBytes: 64 * 1024 * 1024,
-  eventTtlMs: 10 * 60_000,
-  pingMs: 30_000,
 }
 
 /** Options of {@link httpHandler} and {@link listen}. */

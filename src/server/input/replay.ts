@@ -5,6 +5,7 @@
 
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
+import { counted } from '../../base/text/counted.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { jsonOf } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -15,6 +16,9 @@ import type { ServerLimits } from '../limits.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'
 import type { Question } from './question.ts'
+
+/** Rounds of questions in one call. A person loses patience sooner, and several questions fit into one round. */
+const MAX_ROUNDS = 10
 
 export interface ReplayOptions {
   owner: JournalOwner
@@ -130,10 +134,10 @@ export class ReplayAsker implements Asker {
   async #questions(): Promise<Params> {
     const { limits, owner, keys } = this.#options
     const journal = this.#journal
-    if (journal.round >= limits.maxRounds) {
+    if (journal.round >= MAX_ROUNDS) {
       throw new McpError(
         'ERR_LIMIT',
-        `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); ask several questions in one round`,
+        `The call has asked questions in ${counted(journal.round, 'round')}, the maximum; ask several questions in one round`,
       )
     }
     const asked: Record<string, string> = {}

@@ -146,13 +146,13 @@ describe('a token that is bound to a key', () => {
 
   test('the memory of used proofs is bounded, and expired proofs are forgotten', async () => {
     const clock = fakeClock()
-    const { holder, token, ask } = await bound({}, { clock, limits: { maxProofs: 2 } })
+    const { holder, token, ask } = await bound({ replays: memoryReplays(2, clock) }, { clock })
     const used = await holder.proof(token)
     expect((await ask(used)).status).toBe(200)
     expect((await ask(await holder.proof(token))).status).toBe(200)
     const full = await ask(await holder.proof(token))
     expect(full.status).toBe(503)
-    expect(full.text).toContain('limits.maxProofs')
+    expect(full.text).toContain('More than 2 DPoP proofs are remembered')
     expect((await ask(used)).status).toBe(401)
     await clock.advance(120_000)
     expect((await ask(await holder.proof(token))).status).toBe(200)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local-stores.ts'
-import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from '../../../src/auth/store/options.ts'
+import type { FileStoreOptions, Keychain } from '../../../src/auth/store/options.ts'
 import { sealer } from '../../../src/auth/store/seal.ts'
 import { readPrivate } from '../../../src/files/private-file.ts'
 import { temporaryFolders } from '../../support/folders.ts'
@@ -193,14 +193,13 @@ describe('what is altered', () => {
 
 describe('bounds', () => {
   test('an entry may be as large as the limit', async () => {
-    const { store } = storeIn(newFolder(), { limits: { maxEntryBytes: 100 } })
-    await store.set('k', 'x'.repeat(100))
-    await expect(store.set('k', `${'x'.repeat(99)}ü`)).rejects.toMatchObject({
+    const { store } = storeIn(newFolder())
+    await store.set('k', 'x'.repeat(262_144))
+    await expect(store.set('k', `${'x'.repeat(262_143)}ü`)).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: expect.stringContaining('maxEntryBytes'),
+      message: expect.stringContaining('more than 262144'),
     })
-    expect(await store.get('k')).toBe('x'.repeat(100))
-    expect(DEFAULT_FILE_STORE_LIMITS.maxEntryBytes).toBe(256 * 1024)
+    expect(await store.get('k')).toBe('x'.repeat(262_144))
   })
 
   test('the number of entries is bounded, and all may be replaced', async () => {

@@ -41,7 +41,7 @@ afterEach(() => {
 })
 
 /** Every process of the run has this in its environment. */
-export const markOf = (home: string): string => `portico-test-${process.pid}-${home.split('-').at(-1)}`
+const markOf = (home: string): string => `portico-test-${process.pid}-${home.split('-').at(-1)}`
 
 /** Starts it without a terminal. Resolves when it has printed its link. */
 export async function startConsole({ home, args = [], env = {}, program = [process.execPath, CLI], uid }: StartOptions): Promise<Started> {

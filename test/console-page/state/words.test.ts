@@ -4,10 +4,19 @@ import { expect, test } from 'vitest'
 import { diffLines } from '../../../console/src/state/diff.ts'
 import { foreignName, foreignText } from '../../../console/src/state/foreign-text.ts'
 import { agoText, bytesText, counted, durationText, shortened } from '../../../console/src/state/format.ts'
-import { markOrigins } from '../../../console/src/state/origins.ts'
+import { markedArguments, markOrigins } from '../../../console/src/state/origins.ts'
 import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
-import { expiryText, isQuiet, lastingChoices, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
+import {
+  cardLines,
+  expiryText,
+  isQuiet,
+  lastingChoices,
+  mustOpen,
+  noText,
+  yesAnswer,
+  yesText,
+} from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
 import { serverState } from '../../../console/src/state/servers.ts'
 import type { QuestionView } from '../../../src/console/api.ts'
@@ -52,11 +61,14 @@ test('a difference of huge texts takes no time', () => {
   expect(performance.now() - start).toBeLessThan(2_000)
 })
 
-test('bytes from elsewhere are marked in the arguments, also behind escapes', () => {
-  const text = JSON.stringify({ message: 'Hi, "door"\ncode 4711' })
-  const pieces = markOrigins(text, [{ source: 'notes/search', excerpt: '"door"\ncode 4711', bytes: 17 }])
-  expect(pieces.map((piece) => piece.text).join('')).toBe(text)
-  expect(pieces.find(({ source }) => source === 'notes/search')?.text).toBe('\\"door\\"\\ncode 4711')
+test('bytes from elsewhere are marked in the arguments, to the end of a piece that is cut', () => {
+  const note = 'The code of the back door is 4711, and the alarm is off'
+  const [message, more] = markedArguments({ message: `Hi. ${note}. Bye`, more: { a: 'line\nbreak here' } }, [
+    { pointer: '/message', source: 'notes/search', excerpt: `${note.slice(0, 20)}…`, bytes: note.length },
+    { pointer: '/more/a', source: 'mail', excerpt: 'line\nbreak', bytes: 10 },
+  ])
+  expect(message?.pieces).toEqual([{ text: 'Hi. ' }, { text: note, source: 'notes/search' }, { text: '. Bye' }])
+  expect(more?.pieces.find(({ source }) => source === 'mail')?.text).toBe('line\\nbreak')
   expect(markOrigins('abc', [{ source: 's', excerpt: 'b', bytes: 1 }])).toEqual([{ text: 'abc' }])
 })
 
@@ -102,7 +114,17 @@ test.each([
 
 test('an answer counts after the quiet time, and after folded text was opened', () => {
   expect([isQuiet(1_000, 1_499), isQuiet(1_000, 1_500)]).toEqual([true, false])
-  expect(mustOpen({ summary: { folded: 3 } } as QuestionView)).toBe(true)
+  const line = { kind: 'argument', label: 'text', tone: 'theirs' } as const
+  const shown = (text: string): QuestionView =>
+    ({
+      question: { subject: { kind: 'sample' } },
+      summary: { folded: 3, lines: [{ ...line, text: 'a …', folded: 3 }] },
+      lines: [{ ...line, text }],
+      folded: 0,
+    }) as unknown as QuestionView
+  expect(mustOpen(shown('a'.repeat(5_000)))).toBe(true)
+  // A short question is shown as a whole.
+  expect([mustOpen(shown('abcd')), cardLines(shown('abcd'))[0]?.text]).toEqual([false, 'abcd'])
   expect([expiryText(3_600_000, 0), expiryText(90_000, 0), expiryText(30_000, 0), expiryText(0, 1)]).toEqual([
     undefined,
     '2 min left',

@@ -33,10 +33,10 @@ const anthropicBy =
 // Three generations of the packages, which can only be installed side by side under other names.
 const PROVIDERS: ['OpenAI-compatible' | 'Anthropic', string, Open][] = [
   ['OpenAI-compatible', 'v2', openAi(() => import('ai-sdk-v2-openai-compatible'))],
-  ['OpenAI-compatible', 'v3', openAi(() => import('@ai-sdk/openai-compatible'))],
+  ['OpenAI-compatible', 'v3', openAi(() => import('ai-sdk-v3-openai-compatible'))],
   ['OpenAI-compatible', 'v4', openAi(() => import('ai-sdk-v4-openai-compatible'))],
   ['Anthropic', 'v2', anthropicBy(() => import('ai-sdk-v2-anthropic'))],
-  ['Anthropic', 'v3', anthropicBy(() => import('@ai-sdk/anthropic'))],
+  ['Anthropic', 'v3', anthropicBy(() => import('ai-sdk-v3-anthropic'))],
   ['Anthropic', 'v4', anthropicBy(() => import('ai-sdk-v4-anthropic'))],
 ]
 
@@ -254,12 +254,12 @@ describe.each(PROVIDERS)('a model of %s with interface %s', (name, _version, ope
   })
 
   test('a model that writes too much is stopped at the limit', async () => {
-    const reply: Reply = { kind: 'message', text: ['12345', '67890'] }
-    const { origin } = await provider(reply, reply)
-    expect(await all(await open(origin, { limits: { maxAnswerChars: 10 } }))).toHaveLength(3)
-    expect(await failure(await open(origin, { limits: { maxAnswerChars: 9 } }))).toMatchObject({
+    const reply = (rest: string): Reply => ({ kind: 'message', text: ['x'.repeat(3_999_999), rest] })
+    const { origin } = await provider(reply('1'), reply('12'))
+    expect(await all(await open(origin))).toHaveLength(3)
+    expect(await failure(await open(origin))).toMatchObject({
       code: 'ERR_MODEL',
-      message: expect.stringContaining('maxAnswerChars'),
+      message: expect.stringContaining('more than 4000000 characters'),
     })
   })
 
@@ -294,12 +294,12 @@ describe('every generation of the packages', () => {
     const settings = { name: 'x', baseURL: 'http://127.0.0.1:1/v1', apiKey: KEY, includeUsage: true } as const
     const openAis: OpenAiCompatiblePackage[] = [
       await import('ai-sdk-v2-openai-compatible'),
-      await import('@ai-sdk/openai-compatible'),
+      await import('ai-sdk-v3-openai-compatible'),
       await import('ai-sdk-v4-openai-compatible'),
     ]
     const anthropics: AnthropicPackage[] = [
       await import('ai-sdk-v2-anthropic'),
-      await import('@ai-sdk/anthropic'),
+      await import('ai-sdk-v3-anthropic'),
       await import('ai-sdk-v4-anthropic'),
     ]
     expect(openAis.map((each) => versionOf(each.createOpenAICompatible(settings).chatModel('m')))).toEqual(['v2', 'v3', 'v4'])
@@ -330,7 +330,7 @@ test('a key is required, except for a model on this machine', async () => {
 test('the address of a provider comes only from the options, not from the environment', async () => {
   vi.stubEnv('ANTHROPIC_BASE_URL', 'http://gateway.example/v1')
   onTestFinished(() => void vi.unstubAllEnvs())
-  for (const load of [() => import('ai-sdk-v2-anthropic'), () => import('@ai-sdk/anthropic'), () => import('ai-sdk-v4-anthropic')]) {
+  for (const load of [() => import('ai-sdk-v2-anthropic'), () => import('ai-sdk-v3-anthropic'), () => import('ai-sdk-v4-anthropic')]) {
     const asked: string[] = []
     const fetch: typeof globalThis.fetch = async (input) => {
       asked.push(String(input))

@@ -78,13 +78,13 @@ describe('calls beyond maxConnections', () => {
     expect(server.posts('tools/call').map(({ message }) => message.params.arguments.n)).toEqual([1, 3])
   })
 
-  test('calls over maxQueued are refused at once with an error that names both limits', async () => {
+  test('calls over the limit of waiting requests are refused at once, and the error names the limits', async () => {
     const server = await statelessServer({ 'tools/call': () => {} })
-    const { client } = await open(server, { http: { limits: { maxConnections: 1, maxQueued: 2 } } })
+    const { client } = await open(server, { http: { limits: { maxConnections: 1 } } })
     await client.tools().all()
-    const kept = [1, 2, 3].map(() => failureOf(client.call('echo')))
+    const kept = Array.from({ length: 10_001 }, () => failureOf(client.call('echo')))
     const refused = await failureOf(client.call('echo'))
-    expect(refused).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringMatching(/maxConnections is 1, limits\.maxQueued is 2/) })
+    expect(refused).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringMatching(/at most 10000; limits\.maxConnections is 1/) })
     await client.close()
     for (const each of kept) expect(await each).toMatchObject({ code: 'ERR_CLOSED' })
   })

@@ -178,7 +178,7 @@ describe('a stream that is reopened', () => {
   })
 
   test('a stream with an event that is too long ends, and so does its connection', () => {
-    const { begin, say, last, onOver } = opened({}, undefined, { ...DEFAULT_HTTP_CLIENT_LIMITS, maxEventBytes: 10 })
+    const { begin, say, last, onOver } = opened({}, undefined, { ...DEFAULT_HTTP_CLIENT_LIMITS, maxBodyBytes: 10 })
     begin()
     say(`data: ${'x'.repeat(30)}\n\n`)
     pass()

@@ -177,17 +177,17 @@ describe('what a server may send', () => {
     [2047, true],
     [2048, true],
     [2049, false],
-  ])('one event is bounded by maxEventBytes: %i of 2048', async (size, fits) => {
+  ])('one event is bounded by maxBodyBytes: %i of 2048', async (size, fits) => {
     const { outcome } = await outcomeOf(
       ({ message }, answer) =>
         answer
           .events()
           .raw(`data: ${jsonOf(message.id, size)}\n\n`)
           .end(),
-      { maxEventBytes: 2048 },
+      { maxBodyBytes: 2048 },
     )
     if (fits) expect(outcome.message).toContain('It succeeded')
-    else expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('(limits.maxEventBytes)') })
+    else expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('(limits.maxBodyBytes)') })
   })
 
   const flood = (piece: string, before = '', onGone = (): void => {}): Respond => {
@@ -210,8 +210,11 @@ describe('what a server may send', () => {
   ])('an answer over its limit is cut off, with its connection: %s', async (_, piece, before) => {
     const rssBefore = process.memoryUsage().rss
     let isGone = false
-    const { outcome } = await outcomeOf(flood(piece, before, () => (isGone = true)))
-    expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('(limits.maxEventBytes)') })
+    const { outcome } = await outcomeOf(
+      flood(piece, before, () => (isGone = true)),
+      { maxBodyBytes: 4 * 1024 * 1024 },
+    )
+    expect(outcome).toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('(limits.maxBodyBytes)') })
     await expect.poll(() => isGone).toBe(true)
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(100 * 1024 * 1024)
   })

@@ -2,7 +2,7 @@
 
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
-import type { Effect } from '../../../../src/host/index.ts'
+import type { Effect } from '../../../../src/host/policy-tools/index.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field, Select, TextInput } from '../../components/field.tsx'

@@ -9,6 +9,7 @@ import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
+import { focusFault, useResultInView } from '../../catalog/use-panel.ts'
 import { useSuggest } from '../../catalog/use-suggest.ts'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -37,10 +38,11 @@ export function PromptPanel({ prompt, args, argsFault }: PromptPanelProps): Reac
   const schema = useMemo(() => promptSchema(definition), [definition])
   const form = useSchemaForm(schema, args ?? draftOf(key).value)
   const run = useOperation(draftOf(key).operation)
+  const resultBox = useResultInView<HTMLElement>(run)
   const suggest = useSuggest(server, { type: 'ref/prompt', name: definition.name }, form.value)
   useEffect(() => keepDraft(key, { value: form.value }), [key, form.value])
   const start = async (): Promise<void> => {
-    if (!form.check()) return
+    if (!form.check()) return focusFault()
     const started = await run.start('POST /api/prompts/get', { body: { prompt: exposed, args: textArguments(form.value) } })
     if (started) keepDraft(key, { operation: started.id })
   }
@@ -58,7 +60,7 @@ export function PromptPanel({ prompt, args, argsFault }: PromptPanelProps): Reac
           onUse={(used) => form.reset(used)}
         />
       </RunBar>
-      <section aria-label="Messages" aria-live="polite">
+      <section ref={resultBox} aria-label="Messages" aria-live="polite">
         <OperationView run={run}>
           {(result, ended) => <PromptResult result={result as GetPromptResult} ended={ended} name={definition.name} />}
         </OperationView>

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { ReadResourceResult } from '../../../../src/client/index.ts'
 import css from '../../catalog/catalog.module.css'
 import { RunBar } from '../../catalog/run-bar.tsx'
+import { focusFault } from '../../catalog/use-panel.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -25,7 +26,8 @@ export function ReadUri({ uri, onCheck }: { uri: string | undefined; onCheck?: (
   const { run, shown, read } = useReading(uri)
   const follow = useSubscription(uri, () => uri !== undefined && shown?.uri === uri && void read(uri))
   const start = (): void => {
-    if ((onCheck?.() ?? true) && uri !== undefined) void read(uri)
+    if (onCheck && !onCheck()) focusFault()
+    else if (uri !== undefined) void read(uri)
   }
   const failed = follow.run.startError ?? follow.run.operation?.error
   const isReadingAgain = shown !== undefined && (run.isRunning || run.operation === undefined)

@@ -1,7 +1,7 @@
 /** One tool: what it does, its form, and its result. */
 
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { CallToolResult } from '../../../../src/client/index.ts'
 import type { ToolView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
@@ -9,6 +9,7 @@ import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
+import { focusFault, useResultInView } from '../../catalog/use-panel.ts'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -34,14 +35,13 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
   const form = useSchemaForm(definition.inputSchema, args ?? draft.value)
   const run = useOperation(draft.operation)
   const [isExplaining, setExplaining] = useState(false)
-  const resultBox = useRef<HTMLElement>(null)
+  const resultBox = useResultInView<HTMLElement>(run)
   const value = (form.value ?? {}) as Arguments
   useEffect(() => keepDraft(`tool ${exposed}`, { value: form.value }), [exposed, form.value])
   const start = async (): Promise<void> => {
-    if (!form.check()) return
+    if (!form.check()) return focusFault()
     const started = await run.start('POST /api/tools/call', { body: { tool: exposed, args: { ...value } } })
     if (started) keepDraft(`tool ${exposed}`, { operation: started.id })
-    resultBox.current?.scrollIntoView({ block: 'nearest' })
   }
   return (
     <section className={css.panel} aria-label="Tool">

@@ -24,12 +24,9 @@ export function Offering({ subject, onChoose, isBusy }: { subject: Approve; onCh
   )
   const toggle = (key: string, isOn: boolean): void =>
     setChosen(new Set(isOn ? [...chosen, key] : [...chosen].filter((each) => each !== key)))
-  const changed = subject.items.filter(({ difference }) => difference !== undefined)
   return (
     <div className={css.part}>
-      {changed.map((item) => (
-        <ChangedItem key={keyOf(item)} item={item} />
-      ))}
+      {!subject.isFirst && worstFirst(subject.items).map((item) => <ChangedItem key={keyOf(item)} item={item} />)}
       <Fold label={`Choose among ${counted(subject.items.length, 'item')}`} isOpen={isChoosing} onToggle={setChoosing}>
         {isChoosing && (
           <div className={css.items}>
@@ -58,16 +55,21 @@ export function Offering({ subject, onChoose, isBusy }: { subject: Approve; onCh
   )
 }
 
+/** Items with the most warnings first. */
+export const worstFirst = (items: readonly Item[]): Item[] => [...items].sort((a, b) => b.flags.length - a.flags.length)
+
+/** A changed item with its differences, or a new one with what it says about itself. */
 export function ChangedItem({ item }: { item: Item }): ReactNode {
-  const { kind, name, difference } = item
+  const { kind, name, difference, definition } = item
   return (
     <div className={css.item}>
       <div className={css.itemHead}>
         <strong>{foreignName(`${kind} ${name}`)}</strong>
-        <Badge tone="waiting">changed</Badge>
+        <Badge tone="waiting">{difference ? 'changed' : 'new'}</Badge>
         {difference?.formerly !== undefined && <span className={css.who}>formerly {foreignName(difference.formerly)}</span>}
       </div>
       <Flags item={item} />
+      {!difference && <DiffView before="" after={readable(definition)} label={`Definition of ${foreignName(name)}`} />}
       {difference?.changes.map(({ pointer, text, before, after }) => (
         <div key={pointer} className={css.item}>
           <span className={css.who}>{foreignText(`${pointer}: ${text}`)}</span>

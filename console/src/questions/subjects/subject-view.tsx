@@ -3,13 +3,11 @@
 import type { ReactNode } from 'react'
 import type { QuestionView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { foreignText } from '../../state/foreign-text.ts'
-import { markOrigins } from '../../state/origins.ts'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { markedArguments } from '../../state/origins.ts'
+import { showsArguments } from '../../state/question-words.ts'
 import css from '../question-card.module.css'
 import { Offering } from './offering.tsx'
-
-type Subject = QuestionView['question']['subject']
 
 export function SubjectView({
   view,
@@ -21,56 +19,59 @@ export function SubjectView({
   isBusy: boolean
 }): ReactNode {
   const { subject } = view.question
-  if (subject.kind === 'call') return <Call subject={subject} />
+  if (subject.kind === 'call') return <Call view={view} subject={subject} />
   if (subject.kind === 'approve') return <Offering subject={subject} onChoose={onChoose} isBusy={isBusy} />
   return null
 }
 
+type CallSubject = Extract<QuestionView['question']['subject'], { kind: 'call' }>
+
 const PLACES: Readonly<Record<string, string>> = { outside: 'leaves this computer', private: 'goes to a private network' }
 
-function Call({ subject }: { subject: Extract<Subject, { kind: 'call' }> }): ReactNode {
-  const { args, origins, destination, tool } = subject
-  const hints = tool.annotations
-  const place = PLACES[destination]
+function Call({ view, subject }: { view: QuestionView; subject: CallSubject }): ReactNode {
+  const { destination, tool } = subject
+  // A warning among the lines says it already.
+  const isSaid = view.summary.lines.some(({ kind }) => kind === 'warning')
   const badges = [
-    place !== undefined && (
-      <Badge key="place" tone={destination === 'outside' ? 'danger' : 'waiting'}>
-        {place}
-      </Badge>
-    ),
-    hints?.destructiveHint === true && (
-      <Badge key="destructive" tone="danger">
-        says it may destroy data
-      </Badge>
-    ),
-    hints?.readOnlyHint === true && <Badge key="read-only">says it only reads</Badge>,
-  ].filter(Boolean)
+    ...(PLACES[destination] !== undefined && !isSaid ? [{ text: PLACES[destination], tone: 'danger' as const }] : []),
+    ...(tool.annotations?.destructiveHint === true ? [{ text: 'says it may destroy data', tone: 'danger' as const }] : []),
+    ...(tool.annotations?.readOnlyHint === true ? [{ text: 'says it only reads', tone: 'plain' as const }] : []),
+  ]
   return (
     <>
-      {badges.length > 0 && <div className={css.itemHead}>{badges}</div>}
-      {origins.length > 0 && (
-        <Fold label="Show the marked bytes" isOpen>
-          <pre className={css.arguments}>
-            {markOrigins(JSON.stringify(args, undefined, 2), origins).map(({ text, source }, index) =>
-              source === undefined ? (
-                foreignText(text)
-              ) : (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
-                <mark key={index} className={css.mark} title={`from ${foreignText(source)}`}>
-                  {foreignText(text)}
-                </mark>
-              ),
-            )}
-          </pre>
-          <ul>
-            {origins.map(({ source, bytes, pointer }) => (
-              <li key={`${pointer} ${source}`} className={css.who}>
-                {bytes.toLocaleString('en')} bytes come from {foreignText(source)}
-              </li>
-            ))}
-          </ul>
-        </Fold>
+      {showsArguments(view) && <Arguments subject={subject} />}
+      {badges.length > 0 && (
+        <div className={css.itemHead}>
+          {badges.map(({ text, tone }) => (
+            <Badge key={text} tone={tone}>
+              {text}
+            </Badge>
+          ))}
+        </div>
       )}
     </>
   )
 }
+
+/** All arguments. The bytes that came from elsewhere are marked. */
+const Arguments = ({ subject: { args, origins } }: { subject: CallSubject }): ReactNode => (
+  <dl className={css.given}>
+    {markedArguments(args, origins).map(({ name, pieces }) => (
+      <div key={name} className={css.pair}>
+        <dt className={css.who}>{foreignName(name)}</dt>
+        <dd className={css.value}>
+          {pieces.map(({ text, source }, index) =>
+            source === undefined ? (
+              foreignText(text)
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
+              <mark key={index} className={css.mark} title={`from ${foreignName(source)}`}>
+                {foreignText(text)}
+              </mark>
+            ),
+          )}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { RequestHead } from '../../../protocol/interfaces/access.ts'
 import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import { sha256 } from '../../oauth-crypto.ts'
-import type { ResourceServerLimits } from '../limits.ts'
+import { MAX_TOKEN_BYTES, type ResourceServerLimits } from '../limits.ts'
 import type { Nonces } from './nonces.ts'
 import { type ReplayStore, ReplaysFull } from './replays.ts'
 
@@ -40,7 +40,7 @@ export interface ProofRules {
 export async function checkProof(head: RequestHead, token: string, jkt: string, rules: ProofRules): Promise<ProofVerdict> {
   const proof = head.header('dpop')
   if (head.count('dpop') !== 1 || proof === undefined || proof.includes(',')) return bad('Expected exactly one DPoP header')
-  if (proof.length > rules.limits.maxTokenBytes) return bad('The DPoP proof is too long')
+  if (proof.length > MAX_TOKEN_BYTES) return bad('The DPoP proof is too long')
   const read = await readProof(proof, rules)
   if (!read) return bad('The DPoP proof is not valid')
   const { jwk, claims } = read
@@ -50,7 +50,8 @@ export async function checkProof(head: RequestHead, token: string, jkt: string, 
   if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > PROOF_WINDOW_MS)
     return bad('The time of the DPoP proof is too far from now')
   if (ath !== (await sha256(token))) return bad('The DPoP proof is for another token')
-  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt) return bad('The DPoP proof was made with a different key than the token')
+  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt)
+    return bad('The DPoP proof is signed with a key other than the one the token is bound to')
   if (typeof jti !== 'string' || jti === '' || jti.length > 256) return bad('The DPoP proof has no valid jti')
   if (rules.nonces && !(typeof nonce === 'string' && nonce.length <= 256 && (await rules.nonces.isValid(nonce))))
     return { ok: false, error: 'use_dpop_nonce', message: 'The DPoP proof must contain the nonce in the DPoP-Nonce header' }

@@ -31,7 +31,7 @@ export function memoryReplays(max: number, clock: Clock): ReplayStore {
         ends.delete(old)
       }
       if (ends.has(id)) return false
-      if (ends.size >= max) throw new ReplaysFull(`More than ${max} DPoP proofs are remembered (limits.maxProofs)`)
+      if (ends.size >= max) throw new ReplaysFull(`More than ${max} DPoP proofs are remembered`)
       ends.set(id, now + ttlMs)
       return true
     },

@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import type { Fetch, FetchBounds } from '../fetch-json.ts'
-import type { ResourceServerLimits } from '../limits.ts'
+import { MAX_TOKEN_BYTES, type ResourceServerLimits } from '../limits.ts'
 import { Introspector } from './introspection.ts'
 import { Issuer, type IssuerOptions, issuerFetch } from './issuer.ts'
 import { claimedIssuer, readJwt } from './jwt.ts'
@@ -20,7 +20,7 @@ export interface TokenOptions {
   implies?: Readonly<Record<string, readonly string[]>>
   /** The audience of the tokens, for an issuer that cannot use the resource. Default: `resource`. */
   audience?: string
-  /** Sends the requests to the issuers. Default: the fetch of the runtime, with checked addresses. */
+  /** Sends the requests to the issuers. Default: `safeFetch`, which checks addresses. */
   fetch?: Fetch
 }
 
@@ -60,8 +60,7 @@ export class TokenReader {
 
   /** Throws `BadToken` or `IssuerUnavailable`. */
   async read(token: string): Promise<TokenClaims> {
-    if (token.length > this.#limits.maxTokenBytes)
-      throw new BadToken(`The token is longer than ${this.#limits.maxTokenBytes} bytes (limits.maxTokenBytes)`)
+    if (token.length > MAX_TOKEN_BYTES) throw new BadToken(`The token is longer than ${MAX_TOKEN_BYTES} bytes`)
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return this.#readJwt(token)
     if (!this.#introspection) throw new BadToken('The token is not valid')
     const { issuer, introspector } = this.#introspection

@@ -7,6 +7,9 @@ import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions } from '../options.ts'
 import type { TokenStore } from '../token-store.ts'
 import { openSealedFolder } from './sealed-folder.ts'
 
+/** Tokens of one server, with its metadata. Real ones have a few kilobytes. */
+const MAX_ENTRY_BYTES = 256 * 1024
+
 export async function openFileStore(options: FileStoreOptions): Promise<TokenStore> {
   const folder = resolve(options.folder ?? userFolder('tokens'))
   const onWarning = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_TOKENS' }))
@@ -17,6 +20,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<TokenSto
     fileName: (key) => createHash('sha256').update(key).digest('base64url'),
     passphrase: options.passphrase,
     keychain: options.keychain,
+    maxEntryBytes: MAX_ENTRY_BYTES,
     limits: { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits },
     onWarning,
   })

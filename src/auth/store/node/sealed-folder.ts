@@ -23,6 +23,8 @@ export interface SealedFolderOptions {
   fileName: (key: string) => string
   passphrase?: string | undefined
   keychain?: Keychain | false | undefined
+  /** The largest entry. A peer may have a part in its size. */
+  maxEntryBytes: number
   limits: FileStoreLimits
   onWarning: (message: string) => void
 }
@@ -43,7 +45,7 @@ const MAX_ENTRIES = 1000
 const LEFTOVER_MS = 10 * 60_000
 
 export async function openSealedFolder(options: SealedFolderOptions): Promise<SealedFolder> {
-  const { folder, suffix, limits } = options
+  const { folder, suffix, maxEntryBytes, limits } = options
   const pathOf = (key: string): string => join(folder, options.fileName(key))
   const { seal, open, warning } = await sealerFor(options)
   let hasWarned = false
@@ -59,13 +61,12 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
 
   return {
     read: async (key) => {
-      const sealed = await readPrivate(pathOf(key) + suffix, limits.maxEntryBytes + OVERHEAD_BYTES)
+      const sealed = await readPrivate(pathOf(key) + suffix, maxEntryBytes + OVERHEAD_BYTES)
       return sealed && { value: await open(key, sealed) }
     },
     write: async (key, value) => {
       const size = new TextEncoder().encode(value).byteLength
-      if (size > limits.maxEntryBytes)
-        throw new McpError('ERR_LIMIT', `An entry has ${size} bytes, more than ${limits.maxEntryBytes} (limits.maxEntryBytes)`)
+      if (size > maxEntryBytes) throw new McpError('ERR_LIMIT', `An entry has ${size} bytes, more than ${maxEntryBytes}`)
       await checkRoom(key)
       // Only at the first write: an empty store has nothing to protect.
       if (warning !== undefined && !hasWarned) options.onWarning(warning)

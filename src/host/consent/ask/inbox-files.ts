@@ -15,25 +15,33 @@ import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import { digestOf } from '../../model/digest.ts'
 import type { Answer, Question } from '../../model/question.ts'
 
-export interface InboxLimits extends LockLimits {
+/** The options `limits` of an inbox. */
+export interface InboxLimits {
   /** Maximum number of questions in the folder. */
   parkedQuestions: number
-  /** Maximum size of a question or an answer. */
+}
+
+export const DEFAULT_INBOX_LIMITS: InboxLimits = { parkedQuestions: 100 }
+
+/** Limits that suit every inbox. Tests make them small. */
+export interface FixedInboxLimits extends LockLimits {
+  /** Maximum size of a question, or of an answer with its edits. The largest messages of servers fit. */
   fileBytes: number
-  /** A question counts as abandoned when its process gave no sign of life for this long. */
+  /** A question counts as abandoned when its process gave no sign of life for this long: far longer than `pollMs`. */
   silentMs: number
-  /** Polling interval, for systems that do not report changes. */
+  /** How often the folder is checked, for systems that do not report changes. A person does not notice the delay. */
   pollMs: number
 }
 
-export const DEFAULT_INBOX_LIMITS: InboxLimits = {
-  parkedQuestions: 100,
+export const FIXED_INBOX_LIMITS: FixedInboxLimits = {
   fileBytes: 4 * 1024 * 1024,
   silentMs: 15_000,
   pollMs: 250,
   lockTimeoutMs: 15_000,
   lockStaleMs: 10_000,
 }
+
+export type AllInboxLimits = InboxLimits & FixedInboxLimits
 
 export interface Parked {
   question: Question
@@ -64,7 +72,7 @@ export interface InboxFiles {
   removeAnswer(id: string): Promise<void>
 }
 
-export async function openInboxFiles(folder: string, limits: InboxLimits): Promise<InboxFiles> {
+export async function openInboxFiles(folder: string, limits: AllInboxLimits): Promise<InboxFiles> {
   await privateFolder(folder)
   await sweep(folder, LEFT_OVER_MS)
   await sweepAnswers(folder)

@@ -5,7 +5,16 @@ import { isGone } from '../../../files/lock-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
-import { DEFAULT_INBOX_LIMITS, type InboxFiles, type InboxLimits, openInboxFiles, type Parked } from './inbox-files.ts'
+import {
+  type AllInboxLimits,
+  DEFAULT_INBOX_LIMITS,
+  FIXED_INBOX_LIMITS,
+  type FixedInboxLimits,
+  type InboxFiles,
+  type InboxLimits,
+  openInboxFiles,
+  type Parked,
+} from './inbox-files.ts'
 import { titleOf } from './title.ts'
 
 export interface InboxOptions {
@@ -22,8 +31,10 @@ export interface InboxOptions {
  * @example
  * const host = await createHost({ ask: inboxAsker({ folder: '/home/ada/.portico/inbox' }) })
  */
-export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
-  const all = withDefaults(DEFAULT_INBOX_LIMITS, limits)
+export const inboxAsker = (options: InboxOptions): Asker => inboxAskerWith(options, FIXED_INBOX_LIMITS)
+
+export function inboxAskerWith({ folder, limits, onWarning }: InboxOptions, fixed: FixedInboxLimits): Asker {
+  const all = { ...withDefaults(DEFAULT_INBOX_LIMITS, limits), ...fixed }
   return {
     ask: async (question, signal) => {
       signal.throwIfAborted()
@@ -33,7 +44,7 @@ export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
         await files.park(question)
         return await answerOf(files, question, all, signal, onWarning)
       } finally {
-        // In this order: `answer` detects by it that an answer came too late.
+        // The question goes first: an answer without a question came too late, and `answer` reports that.
         await files.removeQuestion(question.id).catch(() => {})
         await files.removeAnswer(question.id).catch(() => {})
       }
@@ -44,7 +55,7 @@ export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
 async function answerOf(
   files: InboxFiles,
   question: Question,
-  { pollMs, silentMs }: InboxLimits,
+  { pollMs, silentMs }: FixedInboxLimits,
   signal: AbortSignal,
   onWarning: ((text: string) => void) | undefined,
 ): Promise<Answer> {
@@ -91,7 +102,7 @@ async function answerOf(
 }
 
 /** Removes expired and abandoned questions when the inbox is full. */
-async function clearDead(files: InboxFiles, limits: InboxLimits): Promise<void> {
+async function clearDead(files: InboxFiles, limits: AllInboxLimits): Promise<void> {
   const ids = await files.ids()
   if (ids.length < limits.parkedQuestions) return
   for (const id of ids) {
@@ -130,7 +141,7 @@ export interface Inbox {
  * for (const { question } of await inbox.list()) await inbox.answer(question.id, { kind: 'deny' })
  */
 export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarning'>): Promise<Inbox> {
-  const all = withDefaults(DEFAULT_INBOX_LIMITS, limits)
+  const all = { ...withDefaults(DEFAULT_INBOX_LIMITS, limits), ...FIXED_INBOX_LIMITS }
   const files = await openInboxFiles(folder, all)
   const get = async (id: string): Promise<ParkedQuestion | undefined> => {
     const parked = await files.parked(id)
@@ -170,7 +181,7 @@ const WHY = {
   expired: 'it has expired',
 } as const
 
-function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: InboxLimits): ParkedState {
+function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: FixedInboxLimits): ParkedState {
   if (isGone(asker) || Date.now() - seenAt > silentMs) return 'abandoned'
   if (hasAnswer) return 'answered'
   return Date.now() > question.expiresAt ? 'expired' : 'open'
@@ -187,7 +198,10 @@ async function removeBoth(files: InboxFiles, id: string): Promise<void> {
   await files.removeAnswer(id)
 }
 
-/** Calls `onChange` when the folder may have changed: on notice of the operating system, and every `pollMs`. Returns the function that ends it. */
+/**
+ * Calls `onChange` when the folder may have changed: on notice of the operating system, and every `pollMs`. Returns the function that
+ * ends it.
+ */
 function watchFolder(folder: string, pollMs: number, onChange: () => void): () => void {
   const timer = setInterval(onChange, pollMs)
   let stop = (): void => {}
@@ -197,7 +211,7 @@ function watchFolder(folder: string, pollMs: number, onChange: () => void): () =
     watcher.on('error', () => watcher.close())
     stop = () => watcher.close()
   } catch {
-    // As above.
+    // Watching can fail at once, too.
   }
   return () => {
     clearInterval(timer)

@@ -2,11 +2,11 @@
 
 import { isLoopback } from '../../../base/address/loopback.ts'
 import type { PersonUrl, UrlWarning } from '../../../base/address/person-url.ts'
+import { commandText } from '../../../base/text/command-text.ts'
 import { inertText } from '../../../base/text/inert-text.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
-import { commandText } from '../../server-command/command-text.ts'
 import { alikeArguments } from './alike-arguments.ts'
 import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
@@ -156,7 +156,7 @@ export const callWarnings = ({ args, origins, mayMissOrigins }: Extract<Subject,
 type GivenArguments = Pick<Extract<Subject, { kind: 'call' }>, 'args'> &
   Partial<Pick<Extract<Subject, { kind: 'call' }>, 'lastArgs' | 'isOwn' | 'wasOwn'>>
 
-/** Complete, unless the person wrote them: then values that look like secrets are folded. */
+/** Shows the arguments in full. Only in arguments that the person wrote, values that look like secrets are folded. */
 function argumentLines({ args, isOwn, lastArgs: last, wasOwn }: GivenArguments, isWhole: boolean): QuestionLine[] {
   const shown = (label: string, name: string, value: unknown, mayFold: boolean | undefined): QuestionLine => {
     const { value: short, hidden } = mayFold && !isWhole ? foldSecrets({ [name]: value }) : { value: { [name]: value }, hidden: 0 }

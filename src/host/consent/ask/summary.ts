@@ -3,8 +3,8 @@
  * it, and says how much it folds. The full text is in `describeQuestion`.
  */
 
+import { commandText } from '../../../base/text/command-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
-import { commandText } from '../../server-command/command-text.ts'
 import { approveSummary } from './approve-summary.ts'
 import { contentLines, contentsOf } from './content-lines.ts'
 import { visibleLine } from './describe.ts'
@@ -92,7 +92,7 @@ function subjectSummary(subject: Subject): QuestionLine[] {
   }
 }
 
-/** The command and the names and values that decide what it runs are never left out. */
+/** The command is never folded. Variables are folded like arguments. */
 function launchSummary(subject: Extract<Subject, { kind: 'launch' }>): QuestionLine[] {
   const { command, args, cwd, env, envNames, fills, changes } = subject
   return [

@@ -17,14 +17,16 @@ export interface AllowOptions {
   by: string
 }
 
-interface AllowServices extends Pick<GateOptions, 'policy' | 'wallNow' | 'scrub'> {
+interface AllowServices extends Pick<GateOptions, 'policy' | 'wallNow'> {
   gate: Pick<Gate, 'evaluate'>
   grants: Pick<GrantStore, 'add'>
+  /** Removes secrets from what the list of grants shows. */
+  scrub(text: string): string
 }
 
 /** Adds the grant that the answer "always allow" to a question about this call would add. */
 export async function allowAlways(
-  { gate, policy, grants, wallNow, scrub = (text) => text }: AllowServices,
+  { gate, policy, grants, wallNow, scrub }: AllowServices,
   request: Pick<ActionRequest, 'describe'>,
   { width = 'exact', by }: AllowOptions,
 ): Promise<Grant> {

@@ -1,14 +1,18 @@
 /** Limits how many questions are pending, in total and per server. */
 
+import { counted } from '../../../base/text/counted.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action } from '../../model/action.ts'
 
+/** These limits are not options: a person can answer far fewer questions. Tests make them small. */
 export interface PendingLimits {
   /** Maximum number of pending questions; more are refused. */
   maxQuestions: number
   /** Maximum number of pending questions that one server caused, so that a flood leaves room for the others. */
   maxServerQuestions: number
 }
+
+export const FIXED_PENDING_LIMITS: PendingLimits = { maxQuestions: 256, maxServerQuestions: 16 }
 
 export class PendingQuestions {
   readonly #limits: PendingLimits
@@ -24,9 +28,13 @@ export class PendingQuestions {
     const { maxQuestions, maxServerQuestions } = this.#limits
     const isByServer = initiator === 'server'
     const ofServer = this.#byServer.get(id) ?? 0
-    if (this.#count >= maxQuestions) throw new McpError('ERR_LIMIT', `${this.#count} questions are pending already (maxQuestions)`)
+    if (this.#count >= maxQuestions)
+      throw new McpError('ERR_LIMIT', `${counted(this.#count, 'question is', 'questions are')} pending already (maxQuestions)`)
     if (isByServer && ofServer >= maxServerQuestions)
-      throw new McpError('ERR_LIMIT', `${ofServer} questions of ${id} are pending already (maxServerQuestions)`)
+      throw new McpError(
+        'ERR_LIMIT',
+        `${counted(ofServer, 'question')} of ${id} ${ofServer === 1 ? 'is' : 'are'} pending already (maxServerQuestions)`,
+      )
     this.#count++
     if (isByServer) this.#byServer.set(id, ofServer + 1)
     return () => {

@@ -43,12 +43,13 @@ export interface Permit {
   ruled?: Decision['effect']
 }
 
-export interface GateLimits extends PendingLimits {
+/** The options `limits.gate` of a host. */
+export interface GateLimits {
   /** How long a question waits for an answer. */
   questionTimeoutMs: number
 }
 
-export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 256, maxServerQuestions: 16 }
+export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000 }
 
 export interface GateOptions {
   principal: string
@@ -62,7 +63,7 @@ export interface GateOptions {
   clock: Clock
   /** Wall clock in milliseconds. Grants expire by it. */
   wallNow(): number
-  limits: GateLimits
+  limits: GateLimits & PendingLimits
   /** Removes registered secrets from text that is stored with a grant. Default: changes nothing. */
   scrub?(text: string): string
 }

@@ -6,7 +6,7 @@ import { estimateTokens } from '../../language-models/estimate-tokens.ts'
 import type { ModelContent, ModelMessage } from '../../language-models/language-model.ts'
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
-import type { ChatLimits } from './limits.ts'
+import type { AllChatLimits } from './limits.ts'
 
 /** A conversation as JSON, to store it and to continue it later. */
 export interface ConversationRecord {
@@ -107,7 +107,7 @@ export class Conversation {
    * @throws McpError ERR_LIMIT when the last turn alone is too large
    * @internal
    */
-  fit({ maxContextTokens, maxMessages }: Pick<ChatLimits, 'maxContextTokens' | 'maxMessages'>, reservedTokens = 0): void {
+  fit({ maxContextTokens, maxMessages }: Pick<AllChatLimits, 'maxContextTokens' | 'maxMessages'>, reservedTokens = 0): void {
     const room = maxContextTokens - reservedTokens
     const isTooLarge = (): boolean => this.#size() > room
     for (let at = 0; at < this.#messages.length - 1 && isTooLarge(); at++) this.#forgetResults(at)

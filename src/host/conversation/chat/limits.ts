@@ -12,8 +12,6 @@ export interface ChatLimits {
   maxContextTokens: number
   /** Approximate tokens of one result that the model gets. */
   maxResultTokens: number
-  /** Messages of a conversation. The oldest turns are dropped first, each as a whole. */
-  maxMessages: number
   /** Tool calls at the same time. */
   maxParallelCalls: number
 }
@@ -24,7 +22,6 @@ export const DEFAULT_CHAT_LIMITS: ChatLimits = {
   maxTokens: 8192,
   maxContextTokens: 100_000,
   maxResultTokens: 25_000,
-  maxMessages: 2000,
   maxParallelCalls: 4,
 }
 
@@ -32,6 +29,8 @@ export const DEFAULT_CHAT_LIMITS: ChatLimits = {
 export interface FixedChatLimits {
   /** Characters of one answer, for models that count tokens wrongly. */
   maxAnswerChars: number
+  /** Messages of a conversation, against many tiny ones. `maxContextTokens` drops long ones sooner. The oldest turns are dropped first. */
+  maxMessages: number
   /** Tool calls in one answer. The host does not make further calls. */
   maxCalls: number
   /** How long a call may take, including all questions to the person. A host raises it with the limits of questions and requests. */
@@ -40,6 +39,7 @@ export interface FixedChatLimits {
 
 export const FIXED_CHAT_LIMITS: FixedChatLimits = {
   maxAnswerChars: 1_000_000,
+  maxMessages: 2000,
   maxCalls: 32,
   callTimeoutMs: 15 * 60_000,
 }

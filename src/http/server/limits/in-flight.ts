@@ -86,7 +86,7 @@ export class InFlight {
 
   enterListen(usage: CallerUsage): Refusal | undefined {
     const { maxListensPerPrincipal: max } = this.#limits
-    if (usage.kind === 'principal' && usage.listens >= max) return busy(429, 'maxListensPerPrincipal', max, 'open subscriptions')
+    if (usage.kind === 'principal' && usage.listens >= max) return busyFixed(429, 'maxListensPerPrincipal', max, 'open subscriptions')
     usage.listens++
     return undefined
   }

@@ -7,7 +7,7 @@ import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
-import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
+import { busyFixed, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from '../streams/open-streams.ts'
@@ -188,7 +188,7 @@ export class SessionStreams implements EventStreamOwner {
     const { maxStreamsPerSession: max } = this.limits
     let connected = 0
     for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
-    if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
+    if (connected >= max) return busyFixed(429, 'maxStreamsPerSession', max, 'open streams of this session')
     const full = this.#services.inFlight.checkStreams(this.usage, this.open.size)
     if (full) return full
     const onTooOld = stream === this.#standing ? this.breakOff : undefined

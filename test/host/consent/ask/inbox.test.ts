@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
-import { type Inbox, inboxAsker, openInbox } from '../../../../src/host/consent/ask/inbox.ts'
-import { DEFAULT_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/consent/ask/inbox-files.ts'
+import { type Inbox, inboxAsker, inboxAskerWith, openInbox } from '../../../../src/host/consent/ask/inbox.ts'
+import { DEFAULT_INBOX_LIMITS, FIXED_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/consent/ask/inbox-files.ts'
 import { canonicalJson } from '../../../../src/protocol/model/digest-json.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
@@ -121,7 +121,7 @@ describe('an inbox', () => {
     const ours = inboxAsker({ folder }).ask(question({ id }), never)
     const inbox = await openInbox({ folder })
     await parked(inbox)
-    const files = await openInboxFiles(folder, DEFAULT_INBOX_LIMITS)
+    const files = await openInboxFiles(folder, { ...DEFAULT_INBOX_LIMITS, ...FIXED_INBOX_LIMITS })
     await files.putAnswer(question({ id, reasons: ['something else'] }), { kind: 'allow', scope: 'always' })
     while (existsSync(join(folder, `${id}.answer.json`))) await sleep(5)
     await inbox.answer(id, { kind: 'deny' })
@@ -158,7 +158,7 @@ describe('an inbox', () => {
   test('an inbox limits number and size of its questions, in files of its owner only', async () => {
     proves('T-HOST-012')
     const folder = join(newFolder(), 'inbox')
-    const asker = inboxAsker({ folder, limits: { parkedQuestions: 2, fileBytes: 20_000 } })
+    const asker = inboxAskerWith({ folder, limits: { parkedQuestions: 2 } }, { ...FIXED_INBOX_LIMITS, fileBytes: 20_000 })
     const over = new AbortController()
     const asking = [asker.ask(question(), over.signal), asker.ask(question(), over.signal)]
     const inbox = await openInbox({ folder })

@@ -1,6 +1,7 @@
 /** A gate with everything it stands on in memory, and a clock that tests move. */
 
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../../../../src/host/consent/gate/gate.ts'
+import { FIXED_PENDING_LIMITS, type PendingLimits } from '../../../../src/host/consent/gate/pending-questions.ts'
 import { type GrantStore, openGrants } from '../../../../src/host/consent/grants/grant-store.ts'
 import { UsageCounter } from '../../../../src/host/consent/usage.ts'
 import type { AuditEntry, Outcome } from '../../../../src/host/model/audit-record.ts'
@@ -14,7 +15,7 @@ export const DAY_MS = 24 * 60 * 60_000
 export interface GateInMemoryOptions {
   policy?: Policy
   mode?: 'interactive' | 'headless'
-  limits?: Partial<GateLimits>
+  limits?: Partial<GateLimits & PendingLimits>
   /** What another process does just after a grant was given, or just before it is used. */
   onAdd?(grants: GrantStore, id: string): Promise<unknown>
   onUse?(grants: GrantStore, id: string): Promise<unknown>
@@ -67,7 +68,7 @@ export async function gateInMemory(ask: (question: Question, signal: AbortSignal
     },
     clock,
     wallNow: () => now,
-    limits: { ...DEFAULT_GATE_LIMITS, ...limits },
+    limits: { ...DEFAULT_GATE_LIMITS, ...FIXED_PENDING_LIMITS, ...limits },
   })
   return {
     gate,

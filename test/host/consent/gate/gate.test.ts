@@ -189,6 +189,19 @@ describe('a question without a valid answer', () => {
     expect(entries).toHaveLength(3)
   })
 
+  test('the questions of one server are limited separately, so that others can still ask', async () => {
+    const gone = new AbortController()
+    const { gate } = await gateInMemory(() => new Promise(() => {}), { limits: { maxQuestions: 3, maxServerQuestions: 1 } })
+    const ask = (initiator: 'server' | 'model', text: number) =>
+      gate.run(wanting({ initiator, args: { text } }, { signal: gone.signal }), done)
+    const waiting = [ask('server', 1), ask('model', 2)]
+    await expect(ask('server', 3)).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxServerQuestions') })
+    waiting.push(ask('model', 4))
+    await expect(ask('model', 5)).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxQuestions') })
+    gone.abort(new Error('gone'))
+    expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  })
+
   test('an unanswered question leaves no approval, and later rules and questions apply', async () => {
     const forbidding = { layers: { user: [{ id: 'no', effect: 'deny', match: { action: 'tool.call' } } as const] }, roots: {} }
     const gates = await gateWith(() => {

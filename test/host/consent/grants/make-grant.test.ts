@@ -57,7 +57,7 @@ describe('the arguments that a grant shows', () => {
     expect(shownOf({})).toBe('no arguments')
   })
 
-  test('secrets are not stored: registered ones, those with the name of a secret, and those that look like one', () => {
+  test('registered secrets, and those that a name or their look gives away, are not stored', () => {
     const shown = shownOf({ text: 'the pin is hunter2', password: 'open sesame', key: 'sk-abcdefghijklmnop12345' }) ?? ''
     expect(shown).toContain('[secret vault/pin]')
     for (const secret of ['hunter2', 'open sesame', 'abcdefghijklmnop']) expect(shown).not.toContain(secret)

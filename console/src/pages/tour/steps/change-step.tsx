@@ -3,11 +3,12 @@
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
-import { ChangedItem } from '../../../questions/subjects/offering.tsx'
+import { ChangedItem, worstFirst } from '../../../questions/subjects/offering.tsx'
 import { counted } from '../../../state/format.ts'
 import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
+import { useHighlight } from './use-highlight.ts'
 
 export function ChangeStep({ onDone }: StepProps): ReactNode {
   const tour = useRoute('GET /api/tour')
@@ -15,6 +16,7 @@ export function ChangeStep({ onDone }: StepProps): ReactNode {
   const id = tour.data?.rogue?.server
   const server = useRoute('GET /api/servers/:id', { params: { id: id ?? '' } }, { isEnabled: id !== undefined })
   const call = useOperation()
+  useHighlight(call.isRunning ? '[data-answer="deny"]' : undefined)
   const isRefused = call.operation?.state === 'failed'
   useEffect(() => {
     if (isRefused) onDone()
@@ -35,9 +37,11 @@ export function ChangeStep({ onDone }: StepProps): ReactNode {
             {counted(items.length, 'definition')} {items.length === 1 ? 'is' : 'are'} out of use until you approve:{' '}
             {counted(changed.length, 'change')}, {counted(items.length - changed.length, 'new one')}.
           </p>
-          {changed.slice(0, 2).map((item) => (
-            <ChangedItem key={`${item.kind} ${item.name}`} item={item} />
-          ))}
+          {worstFirst(changed)
+            .slice(0, 1)
+            .map((item) => (
+              <ChangedItem key={`${item.kind} ${item.name}`} item={item} />
+            ))}
           <Button
             kind="main"
             isBusy={call.isRunning}

@@ -20,11 +20,11 @@ export const ChatLines = ({ said, parts }: { said: string; parts: readonly ChatP
 function Part({ part }: { part: ChatPartView }): ReactNode {
   switch (part.type) {
     case 'text':
-      return <Line who="Model" text={part.text} />
+      return <Line who="Model" text={shortened(part.text, 160)} />
     case 'tool-call':
       return <Line who="Model" text={`wants to call ${part.name}`} />
     case 'tool-result':
-      return <Line who="Server" text={shortened(resultText(part.result), 300)} />
+      return <Line who="Server" text={shortened(resultText(part.result), 120)} />
     case 'refused':
       return <Line who="You" text={`said no: ${part.reason}`} />
     case 'error':

@@ -12,13 +12,18 @@ import { useScriptedChat } from './use-scripted-chat.ts'
 export function ConsentStep({ onDone }: StepProps): ReactNode {
   const chat = useScriptedChat()
   const isEnded = chat.operation !== undefined && !chat.isRunning
-  useHighlight(chat.isRunning ? '[data-answer="allow"]' : undefined)
+  useHighlight(chat.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   useEffect(() => {
     if (isEnded) onDone()
   }, [isEnded, onDone])
   return (
     <div className={css.part}>
-      <Button kind="main" isBusy={chat.isRunning} onClick={() => chat.say(SAY_ADD)} {...(!chat.operation && { 'data-highlight': '' })}>
+      <Button
+        kind={isEnded ? 'plain' : 'main'}
+        isBusy={chat.isRunning}
+        onClick={() => chat.say(SAY_ADD)}
+        {...(!chat.operation && { 'data-highlight': '' })}
+      >
         Ask the model to add a note
       </Button>
       {chat.operation && <ChatLines said={SAY_ADD} parts={chat.parts} />}

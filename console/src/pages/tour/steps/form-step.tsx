@@ -5,6 +5,7 @@ import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
 import { useOperation } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
+import { prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
 import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
@@ -14,7 +15,7 @@ import { useHighlight } from './use-highlight.ts'
 export function FormStep({ onDone }: StepProps): ReactNode {
   const run = useOperation()
   const isEnded = run.operation !== undefined && !run.isRunning
-  useHighlight(run.isRunning ? '[data-answer="allow"]' : undefined)
+  useHighlight(run.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   useEffect(() => {
     if (isEnded) onDone()
   }, [isEnded, onDone])
@@ -25,10 +26,10 @@ export function FormStep({ onDone }: StepProps): ReactNode {
   const result = run.operation?.result as Parameters<typeof resultText>[0]
   return (
     <div className={css.part}>
-      <Button kind="main" isBusy={run.isRunning} onClick={start} {...(!run.operation && { 'data-highlight': '' })}>
+      <Button kind={isEnded ? 'plain' : 'main'} isBusy={run.isRunning} onClick={start} {...(!run.operation && { 'data-highlight': '' })}>
         Deploy version 1.4.0 to staging
       </Button>
-      <Outcome run={run} done={<CodeBlock text={foreignText(resultText(result))} label="Result of deploy" isForeign />} />
+      <Outcome run={run} done={<CodeBlock text={foreignText(prettyText(resultText(result)))} label="Result of deploy" isForeign />} />
     </div>
   )
 }

@@ -20,7 +20,7 @@ export function LeakStep({ onDone }: StepProps): ReactNode {
   const found = chat.parts.flatMap((part) => (part.type === 'tool-result' ? [resultText(part.result)] : [])).join('\n')
   const isEnded = report.operation !== undefined && !report.isRunning
   const { refetch } = tour
-  useHighlight(chat.isRunning ? '[data-answer="allow"]' : report.isRunning ? '[data-answer="deny"]' : undefined)
+  useHighlight(chat.isRunning ? '[data-answer="allow"], [data-answer="open"]' : report.isRunning ? '[data-answer="deny"]' : undefined)
   useEffect(() => {
     if (!isEnded) return
     onDone()

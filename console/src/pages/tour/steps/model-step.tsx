@@ -5,7 +5,7 @@ import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
 import { useOperation, useRoute } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
-import { counted } from '../../../state/format.ts'
+import { counted, prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
 import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
@@ -16,7 +16,7 @@ export function ModelStep({ onDone }: StepProps): ReactNode {
   const run = useOperation()
   const notes = useRoute('GET /api/servers/:id', { params: { id: 'notes' } })
   const isEnded = run.operation !== undefined && !run.isRunning
-  useHighlight(run.isRunning ? '[data-answer="allow"]' : undefined)
+  useHighlight(run.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   const { refetch } = notes
   useEffect(() => {
     if (!isEnded) return
@@ -27,7 +27,7 @@ export function ModelStep({ onDone }: StepProps): ReactNode {
   return (
     <div className={css.part}>
       <Button
-        kind="main"
+        kind={isEnded ? 'plain' : 'main'}
         isBusy={run.isRunning}
         onClick={() => void run.start('POST /api/tools/call', { body: { tool: { server: 'notes', name: 'summarise' }, args: {} } })}
         {...(!run.operation && { 'data-highlight': '' })}
@@ -38,7 +38,7 @@ export function ModelStep({ onDone }: StepProps): ReactNode {
         run={run}
         done={
           <CodeBlock
-            text={foreignText(resultText(run.operation?.result as Parameters<typeof resultText>[0]))}
+            text={foreignText(prettyText(resultText(run.operation?.result as Parameters<typeof resultText>[0])))}
             label="Result of summarise"
             isForeign
           />

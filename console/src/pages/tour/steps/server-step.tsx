@@ -6,6 +6,7 @@ import { CodeBlock } from '../../../components/code-block.tsx'
 import { ErrorState } from '../../../components/states.tsx'
 import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
+import { prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
 import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
@@ -15,10 +16,11 @@ import { useHighlight } from './use-highlight.ts'
 export function ServerStep({ onDone }: StepProps): ReactNode {
   const tour = useRoute('GET /api/tour')
   const add = useAction('POST /api/tour/rogue', { stale: ['GET /api/tour'] })
+  const servers = useRoute('GET /api/servers').data?.servers
   const enable = useOperation()
   const call = useOperation()
   const [id, setId] = useState('rogue')
-  useHighlight(enable.isRunning || call.isRunning ? '[data-answer="allow"]' : undefined)
+  useHighlight(enable.isRunning || call.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   const isCalled = call.operation?.state === 'done'
   useEffect(() => {
     if (isCalled) onDone()
@@ -30,7 +32,7 @@ export function ServerStep({ onDone }: StepProps): ReactNode {
     setId(server)
     await enable.start('POST /api/servers/:id/enable', { params: { id: server }, body: {} })
   }
-  const isReady = enable.operation?.state === 'done' || tour.data?.rogue !== undefined
+  const isReady = servers?.find((each) => each.id === (tour.data?.rogue?.server ?? id))?.health.state === 'ready'
   if (tour.data && !tour.data.hasRogue) {
     return <p>This console was opened without the sample server for this step. Skip it: npm start has it.</p>
   }
@@ -63,7 +65,7 @@ export function ServerStep({ onDone }: StepProps): ReactNode {
         run={call}
         done={
           <CodeBlock
-            text={foreignText(resultText(call.operation?.result as Parameters<typeof resultText>[0]))}
+            text={foreignText(prettyText(resultText(call.operation?.result as Parameters<typeof resultText>[0])))}
             label="Result of forecast"
             isForeign
           />

@@ -10,7 +10,8 @@ export function useHighlight(selector: string | undefined): void {
     if (selector === undefined) return
     let marked: Element | undefined
     const mark = (): void => {
-      const found = document.querySelector(selector) ?? undefined
+      // The newest question is the last one. Behind a dialog the same question may be in the tray, out of reach.
+      const found = [...document.querySelectorAll(selector)].findLast((each) => each.closest('[inert]') === null)
       if (found === marked) return
       marked?.removeAttribute(MARK)
       found?.setAttribute(MARK, '')

@@ -2,7 +2,7 @@
 
 import type { McpError } from '../../protocol/errors.ts'
 import { downError } from '../model/health.ts'
-import type { HostServices } from './host-services.ts'
+import type { HostServices } from '../setup/host-services.ts'
 
 /** Options for `host.enable`. */
 export interface EnableOptions {
