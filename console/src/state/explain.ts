@@ -1,6 +1,6 @@
 /** The decision of the policy about a call, in a few words. */
 
-import type { Explanation } from '../../../src/host/index.ts'
+import type { Explanation } from '../../../src/host/policy-tools/index.ts'
 import type { Tone } from './servers.ts'
 
 export function decisionWords({ decision }: Pick<Explanation, 'decision'>): { word: string; tone: Tone } {
