@@ -17,13 +17,15 @@ export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   const others = questions.filter((question) => !together.some(({ id }) => id === question.id))
   return (
     <div className={classes(css.tray, onClose && css.beside)}>
-      {onClose && (
+      {onClose ? (
         <div className={css.top}>
           <h2>Waiting for you</h2>
           <IconButton label="Close" onClick={onClose}>
             ✕
           </IconButton>
         </div>
+      ) : (
+        <h2 className="sr-only">Questions</h2>
       )}
       {questions.length === 0 && (
         <EmptyState title="Nothing waits for you">

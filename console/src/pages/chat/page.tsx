@@ -82,7 +82,7 @@ export function ChatPage(): ReactNode {
             {entries.length === 0 && !stored.isPending && id !== undefined && <EmptyState title="No message yet" />}
             {id === undefined && entries.length === 0 && (
               <EmptyState title="Ask something that your servers can do">
-                For example: “List my notes” or “Add a note: buy milk”. Without a model of your own, a scripted one answers.
+                For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
               </EmptyState>
             )}
             {entries.map((entry, index) => (
