@@ -68,6 +68,6 @@ function errorOf(server: string, health: Health | undefined): Error | undefined 
 
 const namesOf = (failed: readonly Failure[]): string => failed.map(({ server }) => server).join(', ')
 
-/** The person left the server out, which is no failure. */
+/** The person declined the server. This is printed as a note, not as an error. */
 const isDeclined = (error: Error): boolean =>
   error instanceof McpError && error.code === 'ERR_DENIED' && (error.data as Partial<RefusalData> | undefined)?.by === 'person'

@@ -85,7 +85,7 @@ export const toolRequest = (
 ): Omit<ActionRequest, 'subject'> =>
   useRequest(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
 
-/** Enough for a line on a screen. Servers write these messages. */
+/** Maximum length of a progress message. Servers write them, so they may be long. */
 const MAX_PROGRESS_CHARS = 2_000
 
 /** Progress messages go to the person only, without the secrets of the server. */
