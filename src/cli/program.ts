@@ -86,7 +86,7 @@ export async function programFor(words: readonly string[], runner: CommandRunner
     const register: Register = await load()
     register(program, runner)
   }
-  // In the last group, too.
+  // The help command belongs to the last group, too.
   program.helpCommand('help [command]', 'describe a command')
   return program
 }

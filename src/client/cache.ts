@@ -22,7 +22,7 @@ export interface CacheScope {
 }
 
 /**
- * Results that the server allows to cache. Clients may share one: public results serve all of them, private results only
+ * Results that the server allows clients to cache. Clients may share one: public results serve all of them, private results only
  * clients with the same `cachePartition`.
  *
  * @example

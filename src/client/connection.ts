@@ -255,7 +255,7 @@ export class Connection {
     const { signal, timeoutMs = limits.timeoutMs } = options
     const limit = { deadlines, ms: timeoutMs, isHeld: () => this.#openLink?.isHeld ?? false }
     return orTimeout(signal ? orAborted(reopening, signal) : reopening, limit, () => {
-      throw new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)
+      throw new McpError('ERR_TIMEOUT', `There was no connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)
     })
   }
 

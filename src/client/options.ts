@@ -35,7 +35,7 @@ export interface ConnectOptions {
   cachePartition?: string
   /** Where the dialects of servers are remembered. Default: one memory for the process. */
   memory?: VerdictMemory
-  /** Aborts the connecting. Has no effect once the connection is open. */
+  /** Cancels connecting. Has no effect once the connection is open. */
   signal?: AbortSignal
   /** How often to ping a silent server; 0 for never. Default: 30,000, but never over HTTP. */
   pingIntervalMs?: number
@@ -46,7 +46,8 @@ export interface ConnectOptions {
   trace?: TraceSource
   /**
    * The minimum level of log messages from the start.
-   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers should use standard error or OpenTelemetry.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers should use
+   * standard error or OpenTelemetry.
    */
   logLevel?: LogLevel
   /** Non-standard capabilities to declare, by name. */

@@ -59,7 +59,7 @@ export class Watching {
 
   async #add(watcher: Watcher): Promise<() => void> {
     if (this.#watchers.size >= this.#maxWatches)
-      throw new McpError('ERR_LIMIT', `More than ${this.#maxWatches} watches at once (limits.maxWatches)`)
+      throw new McpError('ERR_LIMIT', `The limit of ${this.#maxWatches} watched resources and lists is reached (limits.maxWatches)`)
     this.#watchers.add(watcher)
     try {
       await this.#onWanted(this.filter())

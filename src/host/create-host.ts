@@ -143,7 +143,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),
     onApproved: ({ id }) => {
       catalog.refresh(id)
-      // Before the approval the server got an empty list of roots.
+      // Before the approval the server got an empty list of roots, so it is told to ask again.
       fleet.find(id)?.announceRoots()
     },
     onWarning: (id, text) => warn(text, id),

@@ -313,7 +313,8 @@ export class Host {
   /**
    * Suggestions of a server for the value of an argument. The text goes to that server only.
    * @example
-   * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os' } })
+   * const { values } = await host.complete('weather', { ref: { type: 'ref/prompt', name: 'city' }, argument: { name: 'name', value: 'Os'
+   * } })
    */
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
     await startForUse(this.#services, server, options)
@@ -358,8 +359,8 @@ export class Host {
   }
 
   /**
-   * The tools for a model that your own program runs. Calls are decided, asked and recorded as the model's. Use it once for each message
-   * of the person, because it begins a turn of the conversation.
+   * The tools for a model that your own program runs. Calls are actions of the model: the policy decides, the person may be asked, and
+   * the log records them. Use it once for each message of the person, because it begins a turn of the conversation.
    * @example
    * const { tools, call } = await host.modelTools({ conversation })
    * const outcome = await call('notes__search', { query: 'door' })

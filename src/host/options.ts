@@ -32,13 +32,16 @@ export type GivenConfig = string | { file: string; isOurs?: boolean }
 
 /** Options for `createHost`. */
 export interface HostOptions {
-  /** Files that list servers, in the dialect of any client. */
+  /** Files that list servers, in the format of any client. */
   config?: GivenConfig | readonly GivenConfig[]
   /** Servers in addition to those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
   /** A file or the rules of each layer. A single file is the user's layer. Default: no rules. */
   policy?: GivenPolicy
-  /** How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default: balanced. */
+  /**
+   * How much is asked where no rule decides: `cautious`, `balanced` or `trusting`. A policy file can name a stricter one. Default:
+   * balanced.
+   */
   preset?: Preset
   /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
@@ -66,7 +69,7 @@ export interface HostOptions {
   openUrl?(url: string, purpose: 'login' | 'page'): void | Promise<void>
   /** The name and version that the host gives to servers. */
   info?: Implementation
-  /** Derives the key for secrets and tokens. Default: a key from the keychain. */
+  /** Derives the key for secrets and tokens. Default: a key from the keychain or, without a keychain, from a file. */
   passphrase?: string
   /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false

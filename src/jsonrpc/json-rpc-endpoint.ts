@@ -91,8 +91,8 @@ export class JsonRpcEndpoint {
   }
 
   /**
-   * True when a transport should stop reading until `onRelief`. Never while we wait for an answer, because the answer
-   * comes after requests that were not read yet.
+   * True when a transport should stop reading until `onRelief`. Never while we wait for an answer, because the answer may come after
+   * requests that were not read yet.
    */
   get isSaturated(): boolean {
     const { waiting, pending } = this.#state
@@ -153,7 +153,10 @@ export class JsonRpcEndpoint {
     pending.reject(error)
   }
 
-  /** Restarts the timeout of our request `id`, at most once a second and never beyond `maxTotalMs`. */
+  /**
+   * Restarts the timeout of our request `id`, never beyond `maxTotalMs`. False when there is no such request. Calls in quick succession
+   * count once.
+   */
   touch(id: Id): boolean {
     const pending = this.#pendingOf(id)
     if (!pending) return false
@@ -260,7 +263,7 @@ export class JsonRpcEndpoint {
     try {
       this.#options.onNotification(message, outlet)
     } catch (error) {
-      this.#options.onIgnored?.(`${message.method} could not be used: ${asText(error)}`)
+      this.#options.onIgnored?.(`the notification ${message.method} could not be handled: ${asText(error)}`)
     }
   }
 
@@ -320,7 +323,7 @@ export class JsonRpcEndpoint {
   #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
     const pending = this.#pendingOf(id)
     if (!pending) {
-      const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not an open request`
+      const what = id === undefined ? 'an error without an id' : `an answer with id ${JSON.stringify(id)}, which belongs to no open request`
       return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)
     }
     this.#forget(pending)

@@ -240,6 +240,6 @@ class Opening implements Dialect {
 function refuseLarge(member: string, value: unknown, limit: string, max: number): void {
   const bytes = encoder.encode(JSON.stringify(value)).length
   if (bytes <= max) return
-  const message = `params.${member} has ${bytes} bytes as JSON: at most ${max}`
+  const message = `params.${member} has ${bytes} bytes as JSON; at most ${max} are accepted`
   throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
 }

@@ -21,7 +21,6 @@ export function changeNotice(change: Change): { method: string; params: Params |
   return { method: `notifications/${change.kind}/list_changed`, params: undefined }
 }
 
-/** A subscription covers the resource and all resources below it. */
 const SUBSCRIPTION_CHARS = 64 * 1024
 const CHARS_PER_SUBSCRIPTION = 64
 
@@ -29,6 +28,7 @@ const CHARS_PER_SUBSCRIPTION = 64
 export const maxSubscriptionChars = ({ maxSubscriptions }: ServerLimits): number =>
   Math.max(SUBSCRIPTION_CHARS, CHARS_PER_SUBSCRIPTION * maxSubscriptions)
 
+/** A subscription covers the resource and all resources below it. */
 export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 

@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { Checkup } from '../../src/cli/doctor/checkup.ts'
+import { checkUrl } from '../../src/cli/doctor/url.ts'
 import { listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/everything.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -54,6 +56,20 @@ describe('a server at a URL', () => {
       'authorization skipped',
       'lists ok',
     ])
+  })
+
+  test('the TLS step says whether http stays on this machine or is sent without encryption', async () => {
+    const port = new URL(await answering(200)).port
+    const tlsOf = async (host: string): Promise<string | undefined> => {
+      const checkup = new Checkup(() => {})
+      const connect = () => Promise.reject(new Error('not needed'))
+      const options = { headers: {}, isInsecureAllowed: true, timeoutMs: 5_000, signal: new AbortController().signal, connect }
+      await checkUrl(checkup, `http://${host}:${port}/mcp`, options)
+      return checkup.findings.find(({ step }) => step === 'TLS')?.detail
+    }
+    expect(await tlsOf('127.0.0.1')).toBe('not needed: http on this machine')
+    // A socket to this address reaches this machine, but the URL does not say so.
+    expect(await tlsOf('0.0.0.0')).toBe('not used: http without encryption (--insecure)')
   })
 
   test('a server at a URL whose name does not exist fails at DNS', async () => {

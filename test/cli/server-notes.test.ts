@@ -28,10 +28,10 @@ test('log lines are limited at once and per second, and the number left out is p
   await clock.advance(1000)
   for (let i = 0; i < 100; i++) notes.note('more', plain)
   expect(lines()).toHaveLength(500 + 1 + 50)
-  expect(lines()[500]).toContain('9500 lines of the server dropped')
+  expect(lines()[500]).toContain('9500 lines of the server were dropped')
   notes.tellLeftOut()
   notes.tellLeftOut()
-  expect(lines().at(-1)).toContain('50 lines of the server dropped')
+  expect(lines().at(-1)).toContain('50 lines of the server were dropped')
   expect(lines()).toHaveLength(552)
 })
 
@@ -81,6 +81,6 @@ test('lines that a server writes to standard error are counted', async () => {
     serveStdio(server)`
   const { code, stdout, stderr } = await portico(['call', 'go', '--verbose', '--', process.execPath, '--input-type=module', '-e', flood])
   expect([code, stdout]).toEqual([0, 'done\n'])
-  expect(stderr).toMatch(/\d+ lines of the server dropped/)
+  expect(stderr).toMatch(/\d+ lines of the server were dropped/)
   expect(stderr.split('\n').length).toBeLessThan(2500)
 })

@@ -159,7 +159,7 @@ describe('watches', () => {
     await watching.onList('tools', () => {})
     await expect(watching.onList('prompts', () => {})).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'More than 2 watches at once (limits.maxWatches)',
+      message: 'The limit of 2 watched resources and lists is reached (limits.maxWatches)',
     })
     stop()
     stop()

@@ -214,7 +214,10 @@ describe('the wait for a new connection', () => {
     const short = failure(client.call('x', {}, { timeoutMs: 50 }))
     const long = client.call('x')
     await clock.advance(50)
-    expect(await short).toMatchObject({ code: 'ERR_TIMEOUT', message: 'No connection to send tools/call on within 50 ms (timeoutMs)' })
+    expect(await short).toMatchObject({
+      code: 'ERR_TIMEOUT',
+      message: 'There was no connection to send tools/call on within 50 ms (timeoutMs)',
+    })
     await clock.advance(1000)
     expect(await long).toEqual({ content: [] })
     await client.close()

@@ -79,7 +79,7 @@ describe('a timeout', () => {
     })
     server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await clock.advance(0)
-    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not an open request`)
+    expect(warnings.at(-1)).toBe(`Ignored: an answer with id ${id}, which belongs to no open request`)
     expect(client.isClosed).toBe(false)
   })
 

@@ -263,7 +263,7 @@ describe('watching', () => {
     expect(await second).toEqual({ done: false, value: { uri: 'a:1' } })
     await expect(client.watch('a:2').next()).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'More than 1 watches at once (limits.maxWatches)',
+      message: 'The limit of 1 watched resources and lists is reached (limits.maxWatches)',
     })
     await client.close()
   })

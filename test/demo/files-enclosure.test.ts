@@ -135,6 +135,9 @@ describe('nothing outside the folder is read, written, listed or removed', () =>
     const client = await clientOf({ folders: [work] })
     const { text } = await said(client, 'remove', { path: 'docs', recursive: true })
     expect(text).toContain('docs was removed, with 2 entries')
+    mkdirSync(join(work, 'one'))
+    writeFileSync(join(work, 'one', 'a.txt'), 'x')
+    expect((await said(client, 'remove', { path: 'one' })).text).toContain('one is a folder with 1 entry;')
     expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe(SECRET)
   })
 

@@ -148,7 +148,7 @@ describe('our requests', () => {
     const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
     for (const id of others) receive(answer(id, { wrong: 'id' }))
     expect(await outcome(reply)).toBe('open')
-    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not an open request`))
+    expect(ignored).toEqual(others.map((id) => `an answer with id ${JSON.stringify(id)}, which belongs to no open request`))
     receive(answer(1, { right: true }))
     expect(await reply).toEqual({ right: true })
   })
@@ -300,9 +300,9 @@ describe('our requests', () => {
     receive({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'what?' } })
     expect(await reply).toEqual({ first: true })
     expect(ignored).toEqual([
-      'an answer to 1, which is not an open request',
-      'an answer to 1, which is not an open request: no',
-      'an answer to 12, which is not an open request',
+      'an answer with id 1, which belongs to no open request',
+      'an answer with id 1, which belongs to no open request: no',
+      'an answer with id 12, which belongs to no open request',
       'an error without an id: what?',
     ])
   })
@@ -330,7 +330,7 @@ describe('notifications', () => {
       },
     })
     receive({ jsonrpc: '2.0', method: 'notifications/x' })
-    expect(ignored).toEqual(['notifications/x could not be used: Error: boom'])
+    expect(ignored).toEqual(['the notification notifications/x could not be handled: Error: boom'])
     expect(outlet.answers).toEqual([])
   })
 })
@@ -429,7 +429,7 @@ describe('the timeout of a request', () => {
     await clock.advance(1000)
     receive(answer(1, { late: true }))
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['an answer to 1, which is not an open request'])
+    expect(ignored).toEqual(['an answer with id 1, which belongs to no open request'])
   })
 
   test('the timeout of a request fires even when the cancellation cannot be sent', async () => {

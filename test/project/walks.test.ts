@@ -59,12 +59,13 @@ const HOST_HELPERS = [
   ...['roots', 'secrets', 'servers', 'setup', 'storage'],
 ].map((path) => (path.includes('/') ? path : `src/host/${path}/`))
 
-/** The files that the table of a section of ARCHITECTURE.md names. */
-function walkOf(heading: string): string[] {
+/** The files that the table of a section of ARCHITECTURE.md names, up to the given step. */
+function walkOf(heading: string, lastStep = Number.POSITIVE_INFINITY): string[] {
   const from = text.indexOf(`### ${heading}\n`)
   expect(from, `ARCHITECTURE.md has no section "${heading}"`).toBeGreaterThan(0)
   const section = text.slice(from, text.indexOf('\n#', from + 5))
-  return [...section.replace(/^[^|].*$/gm, '').matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path as string)
+  const rows = section.split('\n').filter((line) => Number(/^\| (\d+) \|/.exec(line)?.[1]) <= lastStep)
+  return [...rows.join('\n').matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path as string)
 }
 
 /** Every file of the table was entered; every file that was entered is in the table, or is a helper or in a folder of helpers. */
@@ -121,7 +122,10 @@ test('a tool call over HTTP in a session goes the way that ARCHITECTURE.md descr
   await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers)
   const call = () => post(url, IN_SESSION, headers)
   expect(await (await call()).text()).toContain('said')
-  compare('A tool call over HTTP in a session', await enteredFiles(async () => (await call()).text()), HTTP_SERVER_HELPERS)
+  const entered = await enteredFiles(async () => (await call()).text())
+  const firstSteps = walkOf('A stateless tool call over HTTP', 4)
+  expect(entered).toEqual(expect.arrayContaining(firstSteps))
+  compare('A tool call over HTTP in a session', entered, [...HTTP_SERVER_HELPERS, ...firstSteps])
 })
 
 test('a call of our client over HTTP goes the way that ARCHITECTURE.md describes', async () => {

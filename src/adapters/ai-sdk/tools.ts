@@ -14,8 +14,8 @@ export interface AiToolOutput extends ToolOutput {
 }
 
 /**
- * The tools of a server or a host for the AI SDK. The tools of a host are called as the model: decided, asked and recorded as its actions.
- * Get the tools of a host once for each message of the person.
+ * The tools of a server or a host for the AI SDK. Calls of a host's tools are actions of the model: the policy decides, the person may be
+ * asked, and the log records them. Get the tools of a host once for each message of the person.
  *
  * @example
  * const { text } = await generateText({ model, prompt, tools: await aiTools(client), stopWhen: stepCountIs(10) })

@@ -10,8 +10,9 @@ import { type ClientToolsOptions, type HostToolsOptions, type ToolOutput, toolLi
 export type { ClientToolsOptions, HostToolsOptions, ToolOutput } from '../tool-list.ts'
 
 /**
- * The tools of a server or a host for LangChain. The tools of a host are called as the model: decided, asked and recorded as its actions.
- * Get the tools of a host once for each message of the person. The complete result of a call is the `artifact` of its tool message.
+ * The tools of a server or a host for LangChain. Calls of a host's tools are actions of the model: the policy decides, the person may be
+ * asked, and the log records them. Get the tools of a host once for each message of the person. The complete result of a call is the
+ * `artifact` of its tool message.
  *
  * @example
  * const agent = createAgent({ model, tools: await langchainTools(client) })

@@ -13,8 +13,8 @@ export type { ClientToolsOptions, HostToolsOptions } from '../tool-list.ts'
 export type AgentTool = Extract<Tool, { type: 'function' }>
 
 /**
- * The tools of a server or a host for the OpenAI Agents SDK. The tools of a host are called as the model: decided, asked and recorded as its
- * actions. Get the tools of a host once for each message of the person.
+ * The tools of a server or a host for the OpenAI Agents SDK. Calls of a host's tools are actions of the model: the policy decides, the
+ * person may be asked, and the log records them. Get the tools of a host once for each message of the person.
  *
  * @example
  * const agent = new Agent({ name: 'Helper', tools: await agentTools(client) })

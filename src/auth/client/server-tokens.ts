@@ -186,7 +186,7 @@ export class ServerTokens {
     return client?.id === source.clientId && (await revokeTokens(http, metadata, client, tokens))
   }
 
-  /** Whether to bind tokens to a key. Bound tokens are never replaced by bearer tokens. */
+  /** Whether to bind tokens to a key. Bound tokens are replaced by bearer tokens only if the option `dpop` is `never`. */
   #needsBinding({ metadata, requiresDpop }: Discovery, { offersBearer, offersDpop }: OAuthChallenge): boolean {
     const { dpop = 'auto' } = this.#options
     const isRequired = requiresDpop || (offersDpop && !offersBearer)

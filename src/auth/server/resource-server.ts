@@ -17,7 +17,7 @@ import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type Pr
 import { memoryReplays } from './dpop/replays.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
 import { canonicalResource, type MetadataOptions, metadataDocument, metadataPlaces } from './resource-metadata.ts'
-import { rememberToken } from './tokens/presented-token.ts'
+import { rememberToken } from './tokens/remembered-token.ts'
 import { principalOf } from './tokens/token-claims.ts'
 import { BadToken, IssuerUnavailable } from './tokens/token-errors.ts'
 import { type TokenOptions, TokenReader } from './tokens/token-reader.ts'

@@ -4,9 +4,9 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Each folder costs the system a watch. */
+/** Maximum number of watched folders: each costs the system a watch. */
 const MAX_FOLDERS = 500
-/** Editors write a file in several steps. */
+/** Changes within this time are reported together, because editors write a file in several steps. */
 const QUIET_MS = 120
 const SOURCE = /\.(?:[cm]?[jt]sx?|json|ya?ml|toml|env|md|txt)$/i
 const isSkipped = (name: string): boolean => name === 'node_modules' || name === 'dist' || name.startsWith('.')

@@ -114,7 +114,7 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 const backupPath = (io: Pick<Io, 'env'>, file: string): string =>
   join(hostFolderOf(io), 'client-files', `${digestOf(file).slice(0, 32)}.json`)
 
-/** Follows a link: a file among others of a person's dotfiles stays there. */
+/** Follows a link, so that a file that the person keeps among their dotfiles stays there. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const real = await realpath(file).catch(() => file)
   const mode = await stat(real).then(

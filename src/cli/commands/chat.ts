@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { Conversation, type Host, openConversations } from '../../host/index.ts'
-import { MODEL_HELP, modelNamed } from '../chat/models.ts'
+import { MODEL_HELP, modelNamed } from '../chat/model-by-name.ts'
 import { listConversations, storeConversation } from '../chat/stored.ts'
 import { runTurn } from '../chat/turn.ts'
 import { commandName } from '../command-name.ts'
@@ -14,7 +14,7 @@ import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { notEnabledNote, settled } from '../shell/servers.ts'
-import { LineTerminal } from '../terminal/line-terminal.ts'
+import { LineTerminal } from '../terminal/line-editor.ts'
 
 interface ChatCommandOptions {
   model: string
@@ -74,7 +74,7 @@ interface Chat {
   invocation: Invocation
   host: Host
   conversation: Conversation
-  /** The conversation is stored. */
+  /** Whether the conversation is stored. */
   saves: boolean
 }
 

@@ -100,7 +100,7 @@ class DevServer {
   /** What the server wrote to its standard error while it started. Undefined when it runs, because lines are then shown at once. */
   #firstWords: string[] | undefined
   #client: Client | undefined
-  /** One reload after another. */
+  /** Reloads run one after another. */
   #reloading: Promise<void> = Promise.resolve()
   #isClosed = false
 
@@ -183,7 +183,7 @@ class DevServer {
     else if (this.#firstWords.length < MAX_FIRST_WORDS) this.#firstWords.push(line)
   }
 
-  /** Returns whether there were any. */
+  /** Returns whether there were any lines. */
   #showFirstWords(): boolean {
     const lines = this.#firstWords ?? []
     this.#firstWords = undefined

@@ -65,7 +65,7 @@ function argumentsText(args: Grant['bind']['args']): string {
   return args.shown ?? `exactly one set (digest ${args.digest.replace(/^.*:/, '').slice(0, SHOWN_DIGITS)})`
 }
 
-/** The whole id of the one grant that begins so. */
+/** The whole id of the only grant whose id begins with `typed`. */
 async function wholeId(store: GrantStore, typed: string): Promise<string> {
   const ids = (await store.live(Date.now())).map(({ id }) => id)
   if (ids.includes(typed) || typed.length < LEAST_DIGITS) return typed

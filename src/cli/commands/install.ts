@@ -127,7 +127,7 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
   // Other people may have written the project, and its links can point to any file.
   if (scope === 'project' && !real.startsWith(join(await realpath(io.cwd), sep)))
     throw new UsageError(`${file} is a link to ${real}, which is outside the project`, 'Remove the link, or leave out --project')
-  // A home behind a link is no link that says anything about the file.
+  // If only the home folder is a link, the file itself is not one.
   const isLinked =
     real !== join(await realFile(scope === 'project' ? io.cwd : io.home), relative(scope === 'project' ? io.cwd : io.home, file))
   return { client, scope, file, real: isLinked ? real : file, member: client.member }

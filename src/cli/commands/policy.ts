@@ -77,7 +77,7 @@ function toPreset(text: string): Preset {
 
 const PRESET_TEXTS: Readonly<Record<Preset, string>> = {
   cautious: 'You are asked about every call of a model, and about what a server offers first.',
-  balanced: 'You are asked about calls of a model, except of tools that you accepted as read-only.',
+  balanced: 'You are asked about calls of a model, except calls of tools that you accepted as read-only.',
   trusting: 'You are not asked about calls of trusted servers, unless the tool is destructive or open-world.',
 }
 
@@ -96,7 +96,9 @@ async function useAction(invocation: Invocation, preset: Preset | undefined): Pr
   const { preset: inForce } = await rulesOf(invocation, {})
   screen.note(safe`The preset is ${preset} (in ${user}). ${PRESET_TEXTS[preset]}`)
   if (inForce !== preset)
-    screen.note(safe`${screen.noteStyle.yellow('!')} Here ${inForce} holds: another policy file names a stricter preset`)
+    screen.note(
+      safe`${screen.noteStyle.yellow('!')} In this folder the preset is ${inForce}, because another policy file sets a stricter one`,
+    )
 }
 
 function toInitiator(text: string): 'user' | 'model' | 'app' | 'server' {

@@ -12,6 +12,7 @@ import { withSession } from '../connections/session.ts'
 import { parseTarget } from '../connections/target.ts'
 import { UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
+import { counted } from '../output/counted.ts'
 import { bytesOf, MediaFolder } from '../output/media.ts'
 import { safe } from '../output/safe-text.ts'
 
@@ -87,5 +88,10 @@ async function writeContents({ io, screen }: Invocation, output: string, content
   } finally {
     await file.close()
   }
-  screen.note(safe`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
+  screen.note(
+    safe`sum + part.length, 0)} bytes written to ${output} => ${counted(
+      parts.reduce((sum, part) => sum + part.length, 0),
+      'byte',
+    )} written to ${output} => sum + part.length, 0)} bytes written to ${output}`,
+  )
 }

@@ -42,7 +42,7 @@ export function registerServers(program: Command, runner: CommandRunner): void {
       .usage('[options] <name> <url> | <name> -- command...'),
   )
     .option('--title <text>', 'display name')
-    .option('--trusted', 'trust its data: its output is not labelled untrusted (its own hints still never relax a rule)')
+    .option('--trusted', 'trust its data: its output is not labelled untrusted (what it claims about its tools still cannot relax a rule)')
     .option('--label <label>', 'label for its data, such as private:mail (repeatable)', (text, before: string[]) => [...before, text], [])
     .option(
       '--data-file <path>',

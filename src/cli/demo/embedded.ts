@@ -7,7 +7,7 @@ import type { ConfigProvenance } from '../../host/index.ts'
 import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
 
-/** Samples start without a question: they are part of the command and stay on this machine. */
+/** Samples are started and enabled without a question: they are part of the command and stay on this machine. */
 export const sampleRules = (ids: readonly string[]): Rule[] =>
   ids.length === 0 ? [] : [allow('samples', { action: ['server.launch', 'server.connect', 'server.approve'], server: ids })]
 

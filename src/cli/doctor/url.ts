@@ -6,6 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { discoverAuthorization } from '../../auth/index.ts'
 import { isLoopback } from '../../base/address/loopback.ts'
 import { type Client, McpError } from '../../client/index.ts'
+import { counted } from '../output/counted.ts'
 import { type Checkup, Failure } from './checkup.ts'
 import { countOffering } from './lists.ts'
 
@@ -27,12 +28,15 @@ export async function checkUrl(checkup: Checkup, text: string, options: UrlCheck
     : checkup.step('DNS', async () => resolveName(hostOf(url as URL))))
   await checkup.step('TCP', () => within(options, 'ETIMEDOUT', () => connectTo(url as URL)))
   if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, 'ETIMEDOUT', () => encryptTo(url)))
-  else checkup.skip('TLS', checkup.isHealthy ? 'not needed: http on this machine' : 'skipped: an earlier step failed')
+  else checkup.skip('TLS', checkup.isHealthy ? whyNoTls(url as URL) : 'skipped: an earlier step failed')
   const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => probe(url as URL, options.headers, signal)))
   if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'not needed: no login required')
   else await checkup.step('well-known', () => readWellKnown(url as URL, challenge?.header, options))
   await negotiate(checkup, challenge?.isProtected === true, options)
 }
+
+const whyNoTls = ({ hostname }: URL): string =>
+  isLoopback(hostname) ? 'not needed: http on this machine' : 'not used: http without encryption (--insecure)'
 
 async function judgeAddress(text: string, { isInsecureAllowed }: UrlCheckupOptions): Promise<{ detail: string; value: URL }> {
   if (!URL.canParse(text)) throw new Failure(`${JSON.stringify(text)} is not a URL`, 'Expected https:// or http://')
@@ -71,7 +75,10 @@ function encryptTo(url: URL): Promise<{ detail: string; value: undefined }> {
       const daysLeft = Math.floor((Date.parse(until) - Date.now()) / DAY_MS)
       const soon = daysLeft < EXPIRES_SOON_DAYS ? ' (expires soon)' : ''
       socket.destroy()
-      resolve({ detail: `${socket.getProtocol() ?? 'TLS'}, certificate valid for ${daysLeft} more days${soon}`, value: undefined })
+      resolve({
+        detail: `${socket.getProtocol() ?? 'TLS'}, certificate valid for ${counted(daysLeft, 'more day')}${soon}`,
+        value: undefined,
+      })
     })
   })
 }

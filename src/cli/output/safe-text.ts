@@ -61,7 +61,10 @@ export class SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
   }
 
-  /** An address as a link for terminals that have links (OSC 8). Characters that an encoded address cannot have are left out, so that it cannot end the link. */
+  /**
+   * An address as a link for terminals that have links (OSC 8). Characters that an encoded address cannot have are left out, so that it
+   * cannot end the link.
+   */
   linked(href: string): SafeText {
     const target = href.replaceAll(/[^\x21-\x7e]/gu, '')
     return new SafeText(`\u001b]8;;${target}\u001b\\${this.#text}\u001b]8;;\u001b\\`)
@@ -77,7 +80,7 @@ export type Showable = string | number | SafeText
 
 const toSafeText = (value: Showable): SafeText => (value instanceof SafeText ? value : SafeText.oneLine(String(value)))
 
-/** `words\`tool ${tool.name}\`` */
+/** ``safe`tool ${tool.name}` `` */
 export const safe = SafeText.words
 
 /** Untrusted text on one line. */

@@ -46,7 +46,9 @@ export class ServerNotes {
   tellLeftOut(): void {
     const { screen } = this.#options
     if (this.#leftOut > 0)
-      screen.note(safe`${screen.noteStyle.yellow('!')} ${counted(this.#leftOut, 'line')} of the server dropped: too many at once`)
+      screen.note(
+        safe`${screen.noteStyle.yellow('!')} ${counted(this.#leftOut, 'line of the server was', 'lines of the server were')} dropped: too many at once`,
+      )
     this.#leftOut = 0
   }
 }

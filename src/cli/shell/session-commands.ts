@@ -12,7 +12,7 @@ import { explainError, UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { MediaFolder } from '../output/media.ts'
 import { safe } from '../output/safe-text.ts'
-import { LineTerminal, type LineTerminalOptions } from '../terminal/line-terminal.ts'
+import { LineTerminal, type LineTerminalOptions } from '../terminal/line-editor.ts'
 import type { ShellHistory } from './history.ts'
 
 export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [

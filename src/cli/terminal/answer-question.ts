@@ -80,7 +80,7 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
   }
 }
 
-/** An edit shows the whole arguments or the whole request. A choice of items shows their names only. */
+/** Whether the folded details must be opened before this answer. Not for an edit, which shows everything; but a choice of items shows only names. */
 const mustBeRead = ({ kind }: Subject, key: Key): boolean =>
   key === 'y' || key === 'o' || key === 'a' || (key === 'e' && kind === 'approve')
 

@@ -116,7 +116,7 @@ async function untilItEnds<T>(
 /** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
+const late = (): McpError => new McpError('ERR_CONSENT', 'The question was not answered in time')
 
 /** Programs that fetch a package before they run it. */
 const DOWNLOADERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx'])

@@ -1,5 +1,6 @@
 /** Replaces exact text, and shows the change as a readable diff. */
 
+import { counted } from '../../base/text/counted.ts'
 import { ToolError } from '../../server/index.ts'
 
 export interface Edit {
@@ -57,7 +58,7 @@ export function makeDiff(before: string, after: string): string {
     ...now.slice(now.length - end, until(now)).map((line) => ` ${line}`),
   ]
   const left = lines.length - MAX_DIFF_LINES
-  const diff = left > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `... and ${left} more lines`].join('\n') : lines.join('\n')
+  const diff = left > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `... and ${counted(left, 'more line')}`].join('\n') : lines.join('\n')
   if (diff.length <= MAX_DIFF_LENGTH) return diff
   return `${diff.slice(0, MAX_DIFF_LENGTH)}\n... and ${diff.length - MAX_DIFF_LENGTH} more characters`
 }

@@ -1,6 +1,7 @@
 /** The tools that change files: write, edit, move, remove. */
 
 import { rename, rm, unlink } from 'node:fs/promises'
+import { counted } from '../../base/text/counted.ts'
 import { codeOf } from '../../files/private-file.ts'
 import { type Context, type Server, ToolError } from '../../server/index.ts'
 import { allRequired, object } from '../schema.ts'
@@ -160,21 +161,23 @@ function addRemove(server: Server, area: Area): void {
     area.go(path, ctx, async (place) => {
       const count = await within(place.spot, area.hold, (parent, name) => countEntries(area, parent, name, ctx))
       if (count > 0 && !recursive)
-        throw new ToolError(`${place.name} is a folder with ${count} entries; set recursive to remove it with its contents`)
+        throw new ToolError(
+          `${place.name} is a folder with ${counted(count, 'entry', 'entries')}; set recursive to remove it with its contents`,
+        )
       await confirmRemoval(place, count, ctx)
       await ctx.once('remove', () =>
         area.inTurn(place.spot, () =>
           within(place.spot, area.hold, (parent, name) => removeEntry(area, parent, name, { isCounted: count > 0, signal: ctx.signal })),
         ),
       )
-      return `${place.name} was removed${count > 0 ? `, with ${count} entries in it` : ''}`
+      return `${place.name} was removed${count > 0 ? `, with ${counted(count, 'entry', 'entries')} in it` : ''}`
     }),
   )
 }
 
 async function confirmRemoval({ name }: Place, count: number, ctx: Context): Promise<void> {
   if (!ctx.caller.capabilities.elicitation?.form) return
-  const what = count > 0 ? `${name} and the ${count} entries in it` : name
+  const what = count > 0 ? `${name} and the ${counted(count, 'entry', 'entries')} in it` : name
   const sure = { type: 'boolean', title: 'Remove permanently', default: false } as const
   const answer = await ctx.elicit('confirm', `Remove ${what}? This cannot be undone.`, allRequired({ sure }))
   if (!answer.sure) throw new ToolError('The person did not confirm the removal; nothing was removed')

@@ -1,5 +1,6 @@
 /** The prompts of the notes server. */
 
+import { counted } from '../../base/text/counted.ts'
 import { embed, McpError, type Server, text } from '../../server/index.ts'
 import { allRequired, object } from '../schema.ts'
 import { asMarkdown, type NoteBook } from './note-book.ts'
@@ -44,7 +45,7 @@ export function addPrompts(server: Server, book: NoteBook): void {
         left -= asMarkdown(note).length
         return left >= 0
       })
-      const rest = shown.length < notes.length ? ` ${notes.length - shown.length} more are not shown.` : ''
+      const rest = shown.length < notes.length ? ` ${counted(notes.length - shown.length, 'more is', 'more are')} not shown.` : ''
       return [...shown.map((note) => embed(`note://${note.id}`, asMarkdown(note), 'text/markdown')), text(`${asked}${rest}`)]
     },
   )

@@ -4,6 +4,7 @@
  * misbehaviour.ts.
  */
 
+import { counted } from '../../base/text/counted.ts'
 import type { FormElicitParams } from '../../protocol/model/elicitation.ts'
 import {
   type Context,
@@ -252,7 +253,7 @@ function addArchive({ server, does, hugeBytes, endlessMs }: Rogue): void {
       annotations: { readOnlyHint: true },
     },
     async ({ days }, ctx) => {
-      if (!does('huge')) return Array.from({ length: Math.min(days, 30) }, (_, day) => `${day + 1} days ago: 17 °C`).join('\n')
+      if (!does('huge')) return Array.from({ length: Math.min(days, 30) }, (_, day) => `${counted(day + 1, 'day')} ago: 17 °C`).join('\n')
       if (days < 1000) return 'cold '.repeat(Math.ceil(hugeBytes / 5)).slice(0, hugeBytes)
       const endsAt = performance.now() + endlessMs
       for (let done = 1; performance.now() < endsAt && !ctx.signal.aborted; done++) {

@@ -11,7 +11,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   conversation: Conversation
   initiator: Initiator
-  /** Who wants the action, starting with the person. For people. */
+  /** Who wants the action, starting with the person. Questions show it. */
   chain: readonly string[]
 }
 
@@ -20,7 +20,7 @@ interface GivenOptions extends Omit<UseOptions, 'conversation' | 'initiator' | '
   conversation?: Conversation
 }
 
-/** The options of the program, with who wants the action. */
+/** Adds to the program's options who wants the action. */
 export function useOptions(
   { ownConversation }: { ownConversation: Conversation },
   { as = 'model', conversation = ownConversation, ...options }: GivenOptions,

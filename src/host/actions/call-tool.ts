@@ -1,4 +1,4 @@
-/** Calls a tool for a person or a model. */
+/** Calls a tool through the gate, for the person or a model. */
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -77,7 +77,10 @@ export async function callTool(
   return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
 }
 
-/** A server on another computer cannot read the files of this one. */
+/**
+ * Whether the result may contain files of the person: the server was granted folders, or it runs on this computer and an argument may be
+ * a path.
+ */
 function mayReadFiles({ spec, facts }: HostedServer, args: Arguments): boolean {
   if ((facts.roots?.length ?? 0) > 0) return true
   return spec.transport.type !== 'http' && pathArguments(args)?.length !== 0

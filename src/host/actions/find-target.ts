@@ -21,7 +21,7 @@ export interface NamedTarget {
   name: string
 }
 
-/** What starting a server on first use needs. */
+/** The services that start a server on first use. */
 export interface StartServices extends TargetServices {
   reviews: ReviewQueue
 }

@@ -1,4 +1,4 @@
-/** Gets a prompt for a person. */
+/** Gets a prompt through the gate, for the person or a model. */
 
 import type { GetPromptResult } from '../../protocol/model/prompts.ts'
 import { checkNames } from '../catalog/check-arguments.ts'

@@ -113,7 +113,7 @@ const ARGUMENT: ReadonlyMap<string, Compare> = new Map([
   ['required', compareRequired],
 ])
 
-/** Undefined if an argument has no name. */
+/** The arguments by name. Undefined if one has no name, or two have the same. */
 function argumentsIn(value: unknown): Map<string, unknown> | undefined {
   if (!Array.isArray(value ?? [])) return undefined
   const named = ((value ?? []) as unknown[]).map((each): [unknown, unknown] => [isObject(each) ? each.name : undefined, each])

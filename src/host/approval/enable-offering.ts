@@ -11,7 +11,7 @@ import { approvalAction, reviewInTurns } from './review.ts'
 import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 export interface EnableOptions {
-  /** The offering to take into use. If the server lists another one meanwhile, nothing is. */
+  /** The offering to take into use. If the server lists another one meanwhile, neither is taken into use. */
   offering: Offering
   others: readonly OtherName[]
   signal: AbortSignal

@@ -52,7 +52,7 @@ function alike({ kind, name }: Primitive, looks: Groups): string[] {
   const others = [...new Set(looksOf(name))].flatMap((look) => looks.get(look) ?? [])
   const found = others.map((other) =>
     other.name === name
-      ? `Has the same name as one of server ${other.server}`
+      ? `Has the same name as an item of server ${other.server}`
       : `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`,
   )
   return [...new Set(found)]

@@ -70,7 +70,7 @@ const SHARED_PHRASES: readonly Phrase[] = INJECTIONS.map(({ what, pattern }) =>
 /** Longer text is neither decoded nor folded. Its length alone causes a warning, which keeps it out of use. */
 const MAX_DECODED = 16_000
 
-/** Most texts have none of these, so they need no second match. */
+/** Characters that can stand for other letters. Most texts have none of them and need no second match. */
 const MAY_LOOK_ALIKE = /[^\0-\x7f]|[a-z][01|!]|[01|!][a-z]/i
 const LOOKS_ENCODED = /[\w+/-]{24}|(?:[\w+/-]{8,23}\s{1,9}){3}|%[0-9a-f]{2}|\\[ux]|&#/i
 
@@ -120,7 +120,7 @@ const inOneLine = (text: string): string => plainText(text).replace(/[\s\p{Z}]+/
 /** Fewer letters say too little about the script. */
 const MIN_LETTERS = 12
 
-/** The phrases above are English. Text in another script is not checked by them at all. */
+/** The phrases above are English. They find nothing in text of another script, so such text gets a warning of its own. */
 export function foreignScript(descriptions: readonly string[]): string[] {
   const isForeign = descriptions.some((text) => {
     const letters = text.match(/\p{L}/gu)?.length ?? 0

@@ -3,6 +3,7 @@
  * for byte; otherwise it is `changed`.
  */
 
+import { counted } from '../../base/text/counted.ts'
 import { visibleText } from '../../base/text/visible-text.ts'
 import type { FileFormat } from '../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
@@ -53,7 +54,10 @@ export interface PinStore {
   stateOf(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): PinState
   /** For the moment before a call is sent. @throws McpError ERR_QUARANTINED unless the definition is approved */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
-  /** Compares an offering with the approved definitions, as of the last refresh. Returns the same object until one of them changes. `isFirst`: nothing was ever approved. */
+  /**
+   * Compares an offering with the approved definitions, as of the last refresh. Returns the same object until one of them changes.
+   * `isFirst`: nothing was ever approved.
+   */
   compare(server: string, surface: Offering): Comparison & { isFirst: boolean }
   /** The fingerprint of the server when its start or connection was last approved. */
   adopted(server: string): Fingerprint | undefined
@@ -114,7 +118,10 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const next = make(baselines.find((each) => each.server === id))
       const others = baselines.filter((each) => each.server !== id)
       if (next && others.length >= bounds.maxServers)
-        throw new McpError('ERR_LIMIT', `${others.length} servers are stored already (maxServers); forget some first`)
+        throw new McpError(
+          'ERR_LIMIT',
+          `${counted(others.length, 'server is', 'servers are')} stored already (maxServers); forget some first`,
+        )
       return next ? [...others, next] : others
     })
   }
@@ -145,7 +152,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     },
     adopt: async (id, { fingerprint, parts }) => {
       const known = (await store.refresh()).find(({ server }) => server === id)
-      // Parts that are not in the fingerprint, such as the folder, stay as they were at the last approval.
+      // The parts are compared too: some of them, such as the folder, are not in the fingerprint.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
       await change(id, (baseline) => {
         const { offeredAt, readOnly, ...rest } = baseline ?? { server: id, items: [] }
@@ -165,7 +172,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       if (!isFirst((await store.refresh()).find(({ server }) => server === id))) return false
       let isOurs = false
       await change(id, (baseline) => {
-        // Two processes may have read the same state.
+        // Two processes may have read the same state. Only the first one to write gets true.
         isOurs = isFirst(baseline)
         return isFirst(baseline) ? { ...baseline, offeredAt: at } : baseline
       })

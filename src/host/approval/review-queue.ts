@@ -11,7 +11,7 @@ import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 export interface ReviewQueueOptions {
   parts: ReviewServices
-  /** The tool names of all other servers, to warn about look-alikes. */
+  /** The names of all other servers and of what they offer, to warn about look-alikes. */
   othersThan(server: ReviewedServer): readonly OtherName[]
   onReview(review: Review): void
   /** Called when the first offering of a server is in use without a question. */
@@ -43,7 +43,7 @@ export class ReviewQueue {
 
   /** Call when a server has listed its offering. Asks in the background, unless this state was asked about before. */
   look(server: ReviewedServer): void {
-    // Checked after the answer, because it may change several times until then.
+    // A change during a question is looked at after the answer, because more changes may follow until then.
     if (this.#asking.has(server)) return void this.#changed.add(server)
     const state = reviewState(server, this.#options.parts)
     if (state === undefined || this.#asked.get(server) === state) return
@@ -87,7 +87,8 @@ export class ReviewQueue {
     const { parts, othersThan, onApproved, onEnabled } = this.#options
     const { offering, isListedWhole } = server
     if (!offering) return false
-    // Also of an offering with faults: the person is asked about it, and a later one must not pass over their answer.
+    // Also noted for an offering with faults: the person is asked about that one, and a later offering must not be enabled as the
+    // "first" without asking.
     const isFirst = await parts.pins.offered(server.facts, parts.wallNow())
     if (!isFirst || !isListedWhole || !server.isStartedByPerson) return false
     const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal })

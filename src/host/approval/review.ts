@@ -81,7 +81,7 @@ export interface ApproveOptions {
   signal?: AbortSignal
   /** A review that exists already; used if it is still current. */
   known?: Shown | undefined
-  /** The items are the part of a first offering that needs a warning. Default: false. */
+  /** The items are the part of a first offering that has warnings. Default: false. */
   isFirst?: boolean
   /** Called with the review that the person sees. */
   onShown?(shown: Shown): void

@@ -1,4 +1,4 @@
-/** Warnings about a definition. Of a first offering, only definitions without any are in use before the person has looked at them. */
+/** Warnings about a definition. Of a first offering, only definitions without warnings are used before the person has looked at them. */
 
 import { isObject } from '../../base/json.ts'
 import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
@@ -35,9 +35,9 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
 
 interface Texts {
   texts: string[]
-  /** Without the values of defaults and examples. An address there is data, and a question shows it before it is used. */
+  /** The texts without the values of defaults and examples: an address there is data, and a question shows it before it is used. */
   said: string[]
-  /** Only what describes something, without names between: an order can be split over several of them. */
+  /** Only the descriptions, without the names between them: an order can be split over several descriptions. */
   descriptions: string[]
   isWhole: boolean
 }
@@ -52,7 +52,7 @@ function textsIn(definition: unknown): Texts {
     if (texts.length >= MAX_TEXTS || depth > MAX_DEPTH) isWhole = false
     else if (typeof value === 'string') {
       texts.push(value)
-      // More than an address is a sentence, wherever it stands.
+      // A value with a space is more than an address, so it is read as a sentence even where data is expected.
       if (!isData || /\s/.test(value)) said.push(value)
     } else if (Array.isArray(value)) for (const each of value) visit(each, depth + 1, isData)
     else if (isObject(value)) {

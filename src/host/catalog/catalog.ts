@@ -125,7 +125,7 @@ export class Catalog {
     return this.#ifVisible(this.#list(kind).byOrigin.get(originKey(server, name)))
   }
 
-  /** The server whose names begin like this one, whether or not it offers it. */
+  /** The server whose names begin like this one, whether or not it offers this name. */
   serverOfName(exposed: string): string | undefined {
     return this.#names.serverOf(exposed)
   }

@@ -49,13 +49,13 @@ export async function checkArguments(tool: Tool, args: Readonly<Record<string, u
   if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Arguments of tool ${JSON.stringify(tool.name)}: ${fault}`)
 }
 
-/** @throws McpError ERR_INVALID_PARAMS for arguments that have no schema */
+/** Checks the names of arguments that have no schema. @throws McpError ERR_INVALID_PARAMS if a name is not accepted */
 export function checkNames(what: string, args: Readonly<Record<string, unknown>>): void {
   const fault = prototypeFault(args)
   if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Arguments of ${what}: ${fault}`)
 }
 
-/** Refuses `__proto__` as a name: careless code in a server would change an object's prototype. */
+/** Refuses `__proto__` and `constructor.prototype`: careless code in a server would change an object's prototype. */
 function prototypeFault(args: Readonly<Record<string, unknown>>): string | undefined {
   const pointer = prototypeKeyIn(args)
   return pointer === undefined

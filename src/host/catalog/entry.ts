@@ -6,7 +6,7 @@ import type { Tool } from '../../protocol/model/tools.ts'
 
 interface EntryOf<Kind extends string, Definition> {
   kind: Kind
-  /** The unique name. For tools and prompts at most 64 of `[A-Za-z0-9_-]`. Never parsed to find the server. */
+  /** The unique name. For tools and prompts it has at most 64 characters of `[A-Za-z0-9_-]`. Never parsed to find the server. */
   exposed: string
   server: string
   definition: Definition
@@ -16,7 +16,10 @@ interface EntryOf<Kind extends string, Definition> {
 export type ToolEntry = EntryOf<'tool', Tool>
 /** A prompt in the catalog of a host. */
 export type PromptEntry = EntryOf<'prompt', Prompt>
-/** A resource in the catalog of a host. `exposed` is the URI, or `server+uri` if several servers have the same one. */
+/**
+ * A resource in the catalog of a host. `exposed` is the URI, or `server+uri` if several servers have the same one or the URI looks like
+ * that.
+ */
 export type ResourceEntry = EntryOf<'resource', Resource>
 /** A resource template in the catalog of a host. */
 export type TemplateEntry = EntryOf<'template', ResourceTemplate>

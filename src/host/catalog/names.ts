@@ -51,7 +51,7 @@ export class Names {
     }
   }
 
-  /** The exposed name of each. Undefined: no name is available. */
+  /** The exposed name for each of `names`. Undefined: no name is available. */
   assign(server: string, kind: 'tool' | 'prompt', names: Iterable<string>): Map<string, string | undefined> {
     const { slug } = this.#of(server)
     const owned = this.#ownedBy(server, kind)

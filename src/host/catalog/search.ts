@@ -47,7 +47,7 @@ export class ToolSearch {
     this.#limits = withDefaults(DEFAULT_SEARCH_LIMITS, limits)
   }
 
-  /** Best matches first. Equal scores are in catalog order. */
+  /** Best matches first. Tools with equal scores are in the order of their exposed names. */
   search(query: string, options: { limit?: number } = {}): FoundTool[] {
     const { maxQueryLength, maxResults } = this.#limits
     const limit = Math.min(Math.max(1, Math.trunc(options.limit ?? DEFAULT_RESULTS)), maxResults)

@@ -16,7 +16,8 @@ const CODE_OPTION =
 const programOf = (word: string): string => basename(word.replaceAll('\\', '/')).replace(/\.(?:exe|cmd|bat|com)$/i, '')
 
 /**
- * The index of the first word that may be code, or that code may read. All words from there on stay visible.
+ * The index of the first word that may be code, or that code may read; the number of words if there is none. All words from there on stay
+ * visible.
  * @param words the command and its arguments
  */
 export function wordsAfterCode(words: readonly string[]): number {

@@ -1,12 +1,12 @@
-/** Describes which of the person's values a server will receive at start. The file of a project may send any variable anywhere. */
+/** Describes which of the person's values a server will receive at start, because the file of a project may send any variable anywhere. */
 
 import { isSecretName } from '../../base/text/redact.ts'
 import type { ServerTransport } from '../model/server-spec.ts'
 import { type Placeholder, placeholdersIn } from '../server-command/placeholder.ts'
 
 /**
- * One line per placeholder: `your environment variable REGION (= eu) goes into argument 3`. The values of secrets, and values for an
- * address or a header, are left out: they decide nothing about what runs.
+ * One line per placeholder: `your environment variable REGION (= eu) goes into argument 3`. The values of secrets, and of environment
+ * variables for an address or a header, are left out: they decide nothing about what runs.
  * @param given the inputs that the person entered so far, without secrets
  * @param env Default: the environment of this process
  */

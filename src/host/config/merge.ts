@@ -81,7 +81,7 @@ export function renewServer(known: ServerSpec, found: ServerSpec): ServerSpec {
 
 const hasSecret = (text: string): boolean => partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret')
 
-/** Equal for transports with the same values, in any order. */
+/** A text that is equal for transports with the same values, in any order. */
 const identityOf = (transport: ServerTransport): string =>
   JSON.stringify([
     transport.type,

@@ -181,8 +181,8 @@ export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, {
   (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
 
 /**
- * Copies a server for display, with movable secrets replaced by their length. Everything else stays visible: code that a program runs,
- * and all of a file that others may have written.
+ * Copies a server for display, with the secrets that `moveSecrets` would move replaced by their length. Values that might be run as
+ * code stay visible, and so do all values from a project's file, which others may have written.
  *
  * @example
  * console.log(JSON.stringify(withoutPlainSecrets(spec)))

@@ -1,5 +1,6 @@
 /** Problems in a configuration file: where, and what. A problem never quotes a value. */
 
+import { counted } from '../../base/text/counted.ts'
 import { redactText } from '../../base/text/redact.ts'
 
 export interface ConfigProblem {
@@ -34,7 +35,7 @@ export function collectProblems(file: string, max: number): Problems {
     add: (where, text) => {
       if (list.length < max) return void list.push({ file, where, text })
       passedOver++
-      list[max] = { file, where: '', text: `${passedOver} more problems are not listed (maxProblems)` }
+      list[max] = { file, where: '', text: `${counted(passedOver, 'more problem is', 'more problems are')} not listed (maxProblems)` }
     },
   }
 }

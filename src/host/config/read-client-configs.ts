@@ -11,7 +11,7 @@ import { readConfig } from './read-config.ts'
 
 export interface ImportedServer {
   spec: ServerSpec
-  /** Values in the entry that look like secrets. `moveSecrets` moves them to the vault. */
+  /** Values in the entry that look like secrets. `moveSecrets` moves those with `isMovable` to the vault. */
   plainSecrets: PlainSecret[]
 }
 

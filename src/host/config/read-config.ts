@@ -1,6 +1,7 @@
 /** Reads servers from configuration files. Nothing is started or written. A bad entry or file does not affect the others. */
 
 import { basename, resolve } from 'node:path'
+import { counted } from '../../base/text/counted.ts'
 import { readPlainText, UnfitFile } from '../../files/plain-file.ts'
 import { codeOf } from '../../files/private-file.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -34,7 +35,7 @@ export async function readConfig(
     const one = await readOne(source, options, limits)
     const room = limits.maxServers - all.servers.length
     if (one.servers.length > room) {
-      const text = `All files together have more than ${limits.maxServers} servers; ${one.servers.length - room} are ignored (maxServers)`
+      const text = `All files together have more than ${limits.maxServers} servers; ${counted(one.servers.length - room, 'is', 'are')} ignored (maxServers)`
       all.problems.push({ file: source.file, where: '', text })
     }
     for (const spec of one.servers.slice(0, room)) {

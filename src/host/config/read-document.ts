@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { counted } from '../../base/text/counted.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ConfigProvenance, InputSpec, ServerSpec } from '../model/server-spec.ts'
 import { placeholdersIn } from '../server-command/placeholder.ts'
@@ -87,7 +88,8 @@ export function readDocument(
   }
   // Servers that were read before the error are kept.
   attempt('', () => format.read(readMembers(document, ''), reading))
-  if (passedOver > 0) problem('', `The file has more than ${limits.maxServers} servers; ${passedOver} are ignored (maxServers)`)
+  if (passedOver > 0)
+    problem('', `The file has more than ${limits.maxServers} servers; ${counted(passedOver, 'is', 'are')} ignored (maxServers)`)
   // A server whose name is safe keeps it, even if an earlier server's name would be reduced to the same.
   const reserved = new Set(drafts.flatMap(({ name }) => (safeName(name) === name ? [name] : [])))
   const names = new Map<string, string>()

@@ -21,8 +21,8 @@ export interface GrantBounds {
 }
 
 /**
- * The tightest bounds of the matching rules; without any, those of the kind of action, its hints and the tier. Project rules and rules
- * about claims can only tighten them. A forced question is asked each time, so its answer is used once.
+ * The tightest bounds of the matching rules; without any, those of the kind of action, its hints, the tier and the preset. Project rules
+ * and rules about claims can only tighten them. A forced question is asked each time, so its answer is used once.
  */
 export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
   const effective = effectiveRules(matchedRules(policy, action).matched)
@@ -52,7 +52,7 @@ const shortest = (scopes: readonly GrantScope[]): GrantScope | undefined => GRAN
 
 const least = (numbers: readonly number[]): number | undefined => (numbers.length > 0 ? Math.min(...numbers) : undefined)
 
-/** With the preset `cautious`, nothing lasts that an untrusted server could use against the person. */
+/** With the preset `cautious`, a grant for a tool that may destroy or send out something ends with the turn or the conversation. */
 function cautiousScope(action: Action): GrantScope {
   const { keep, hasHints } = DEFAULTS[action.kind]
   if (!hasHints) return keep
@@ -60,7 +60,7 @@ function cautiousScope(action: Action): GrantScope {
   return isPossible(action, 'openWorldHint') || isPossible(action, 'destructiveHint') ? KEEP_OPEN_WORLD : keep
 }
 
-/** Other arguments can destroy something else, or send something else out. */
+/** A grant for other arguments is shorter, because they can destroy something else or send something else out. */
 function wideScope(action: Action): GrantScope {
   const { keep, hasHints } = DEFAULTS[action.kind]
   if (!hasHints) return keep

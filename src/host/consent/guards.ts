@@ -50,7 +50,10 @@ export function raises(action: Action, standing: readonly CompiledRule[], isByPr
 export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
   rule.effect === 'allow' && LOOSENS_DEFAULT[layer] && !rule.match.claimed && namesServers(rule)
 
-/** A project chooses the names of its servers, also one that the person knows. A rule that names the tier is meant for it all the same. */
+/**
+ * A project chooses the names of its servers, and may choose one that the person knows. So a rule is meant for such a server only if it
+ * names the tier.
+ */
 const isMeant = ({ rule }: CompiledRule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
 
 const namesServers = ({ match: { server = [] } }: Rule): boolean => {
@@ -58,7 +61,7 @@ const namesServers = ({ match: { server = [] } }: Rule): boolean => {
   return names.length > 0 && !names.some(hasWildcard)
 }
 
-/** Whether an action can destroy something or send data out. */
+/** Whether the server or the operator says that an action destroys something or sends data out. */
 export function isConsequential(action: Action): boolean {
   const { hasHints, carriesOut } = DEFAULTS[action.kind]
   if (carriesOut && action.server.labels.includes(EGRESS)) return true
@@ -75,7 +78,9 @@ export function forcedQuestions(action: Action): Reason[] {
     reasons.push(guard('data-flow', 'ask', text))
   }
   if (mayLoop && action.initiator !== 'user' && action.usage.identicalInARow >= LOOP_AT) {
-    reasons.push(guard('loop', 'ask', `The same action with the same arguments, ${action.usage.identicalInARow} times in a row`))
+    reasons.push(
+      guard('loop', 'ask', `The same action was requested ${action.usage.identicalInARow} times in a row, with the same arguments`),
+    )
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons

@@ -9,7 +9,7 @@ const MAX_DEPTH = 20
 
 const IS_PATH_NAME =
   /path|file|dir|folder|cwd|root|workspace|location|source|destination|uri|src|target|doc|repo(?!rt)|database|image|glob/i
-/** Two letters occur in too many other words. */
+/** `db` occurs in too many other words, so it must stand apart in the name. */
 const IS_DATABASE_NAME = /^(?:db|DB)(?![a-z])|[_-](?:db|DB)(?![a-z])|[a-z]D[bB](?![a-z])/
 
 /** Only these are addresses of the network for every server. A server may read any other scheme as a path. */
@@ -47,7 +47,10 @@ export function pathArguments(args: Readonly<Record<string, unknown>>): string[]
 /** Names such as `$filter` and `$gt` are common in queries. */
 const IS_OPERATOR = /^\$[a-z]+(?:[A-Z][a-z]+)*$/
 
-/** Rather too often than too seldom: the cost is a question. Prose with a slash in it is not a path, unless the name says so. */
+/**
+ * Says yes rather too often than too seldom: a wrong yes only costs a question. Prose with a slash in it is not a path, unless the name
+ * says so.
+ */
 function mayBePath(text: string, name: string): boolean {
   if (text === '') return false
   return IS_PATH_NAME.test(name) || IS_DATABASE_NAME.test(name) || readings(text).some(hasPathShape)

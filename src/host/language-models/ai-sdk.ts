@@ -35,7 +35,7 @@ export interface AiSdkLimits {
 
 export const DEFAULT_AI_SDK_LIMITS: AiSdkLimits = { silenceMs: 120_000, maxAnswerChars: 4_000_000 }
 
-/** A model that makes more calls in one answer has lost track. */
+/** More calls in one answer are a fault of the model. */
 const MAX_CALLS = 128
 
 export interface AiSdkOptions {

@@ -68,7 +68,7 @@ function score(model: Model, { costPriority, speedPriority, intelligencePriority
 const distance = (a: Required<ModelTraits>, b: Required<ModelTraits>): number =>
   Math.hypot(a.cost - b.cost, a.speed - b.speed, a.intelligence - b.intelligence)
 
-/** The first of the best. */
+/** The model with the highest worth; if several have it, the first of them. */
 function best(models: readonly Model[], worth: (model: Model) => number): Model | undefined {
   let chosen: { model: Model; worth: number } | undefined
   for (const model of models) {

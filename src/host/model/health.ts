@@ -23,10 +23,10 @@ export type Health =
   | { state: 'disabled' }
   | { state: 'closed' }
 
-/** Whether the state will change without an action of a person. */
+/** Whether a start is being decided or a connection is being opened. */
 export const isUnderway = ({ state }: Health): boolean => state === 'permitting' || state === 'connecting'
 
-/** A No holds as long as the host runs. */
+/** Whether the person refused the start. The host does not ask again unless they want it. */
 const isByPerson = (error: Error): error is McpError =>
   error instanceof McpError && (error.data as { by?: unknown } | undefined)?.by === 'person'
 

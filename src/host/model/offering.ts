@@ -19,5 +19,5 @@ export interface Offering {
 /** The kinds that a catalog lists. */
 export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template'
 
-/** Everything that a person approves and that is pinned. */
+/** The kinds of items in an offering. All but resources are pinned. */
 export type PrimitiveKind = EntryKind | 'instructions' | 'capabilities'

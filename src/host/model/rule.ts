@@ -41,7 +41,10 @@ export interface RuleMatch {
   server?: string | readonly string[]
   /** The server's own name of a tool, prompt or resource, or a glob. `*` alone matches every name. Actions without a name do not match. */
   tool?: string | readonly string[]
-  /** A rule that allows tool calls applies to untrusted servers only if it names the server, says `untrusted` here, or matches asserted hints. */
+  /**
+   * A rule that allows tool calls applies to untrusted servers only if it names the server, says `untrusted` here, or matches asserted
+   * hints.
+   */
   tier?: TrustTier
   initiator?: Initiator | readonly Initiator[]
   mode?: 'interactive' | 'headless'
@@ -95,7 +98,10 @@ export interface Policy {
   presets?: Readonly<Partial<Record<PolicyLayer, Preset>>>
   /** Real paths by name. */
   roots: Readonly<Record<string, string>>
-  /** The person chose not to be asked: `ask` becomes `allow`. `deny`, `quarantine` and forced questions remain. */
+  /**
+   * The person chose not to be asked: `ask` becomes `allow`. `deny`, `quarantine`, forced questions, and questions about new and changed
+   * servers remain.
+   */
   isBypassing?: boolean
 }
 

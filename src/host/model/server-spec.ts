@@ -3,7 +3,7 @@
 import type { Service } from '../../protocol/interfaces/service.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 
-/** The person's own settings for a server. The server cannot change them. */
+/** The person's own setting for a server. The server cannot change it. */
 export type TrustTier = 'trusted' | 'untrusted'
 
 /** The file that an entry was read from, for people: "from Cursor, user scope". */

@@ -53,7 +53,7 @@ const findingsOf = (policy: CompiledPolicy, rule: CompiledRule, index: number, k
   ...(known ? findUnknownNames(rule, known) : []),
 ]
 
-/** A preset of a layer that cannot loosen what another layer says. */
+/** Finds presets without effect, because another layer names a stricter one. */
 function findLoosePreset({ policy: { presets = {} }, preset }: CompiledPolicy): LintFinding[] {
   return POLICY_LAYERS.flatMap((layer) => {
     const named = presets[layer]
@@ -211,12 +211,12 @@ function findMissed(rule: Rule, pointer: string, test: ArgumentTest): { severity
   if (literal !== undefined && test.within === undefined)
     found.push({
       severity: 'warning',
-      text: `${JSON.stringify(literal)} is compared literally and misses other spellings of the same path: expected glob or within`,
+      text: `${JSON.stringify(literal)} is compared literally and misses other spellings of the same path: use glob or within instead`,
     })
   if (re2 !== undefined && PATH_POINTER.test(pointer) && test.within === undefined && glob === undefined)
     found.push({
       severity: 'warning',
-      text: `the expression ${JSON.stringify(re2)} is matched against the path as written and misses other spellings of it: expected glob or within`,
+      text: `the expression ${JSON.stringify(re2)} is matched against the path as written and misses other spellings of it: use glob or within instead`,
     })
   return found
 }

@@ -54,7 +54,10 @@ async function layered(given: Layers, options: LoadPolicyOptions): Promise<Polic
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 
-/** The folders that `${root:NAME}` stands for in a rule: the project, and each folder that servers may be offered by its own name. */
+/**
+ * The folders that `${root:NAME}` stands for in a rule. `project` is the project folder. Every other folder that may be shared with
+ * servers is found under its base name.
+ */
 async function rootsByName({ project = process.cwd(), roots = [] }: LoadPolicyOptions): Promise<Record<string, string>> {
   const byName: Record<string, string> = {}
   for (const folder of [...roots, project]) {

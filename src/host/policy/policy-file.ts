@@ -16,7 +16,7 @@ export interface PolicyFileOptions {
   limits?: Partial<PolicyLimits>
 }
 
-/** Enough to fix in one go. The error only counts the others. */
+/** The mistakes that one error lists. It only counts the others. */
 const MAX_MISTAKES = 20
 
 /**

@@ -26,7 +26,7 @@ export const allow = builder('allow')
 export const ask = builder('ask')
 
 /**
- * A rule that blocks matching actions until the person decides in a review.
+ * A rule that puts matching actions in quarantine: they fail, and no answer of the person can allow them.
  *
  * @example
  * quarantine('new-servers', { tier: 'untrusted' })

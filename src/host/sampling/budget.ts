@@ -1,6 +1,7 @@
 /** Budgets of servers for sampling: requests per hour and tokens per day. */
 
 import { isObject } from '../../base/json.ts'
+import { counted } from '../../base/text/counted.ts'
 import type { FileFormat } from '../../files/file-format.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -98,7 +99,7 @@ export class Budget {
 
   #exceeded(server: string, limit: keyof BudgetLimits, retryAfterMs: number): McpError {
     const most = this.#limitsOf(server)[limit]
-    const what = limit === 'requestsPerHour' ? `${most} requests per hour` : `${most} tokens per day`
+    const what = limit === 'requestsPerHour' ? `${counted(most, 'request')} per hour` : `${counted(most, 'token')} per day`
     return new McpError('ERR_BUDGET', `The server ${server} has used up its sampling budget: ${what} (${limit})`, {
       data: { limit, retryAfterMs },
     })

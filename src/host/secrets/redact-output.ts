@@ -25,7 +25,7 @@ const MAX_CAUSES = 16
 /** Members of a definition with text for readers. The other members must not change. */
 const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
 
-/** Definitions are stored, and models read them. */
+/** Removes secrets from the texts of definitions, because definitions are stored and models read them. */
 export function redactOffering(offering: Offering, secrets: Redactor): Offering {
   if (secrets.isEmpty) return offering
   const { info, instructions, tools, prompts, resources, templates } = offering

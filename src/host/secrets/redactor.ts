@@ -108,7 +108,7 @@ function base64Inside(bytes: Uint8Array, offset: number): string[] {
 type Finder = (text: string) => [start: number, end: number][]
 
 interface State {
-  /** Most states have one successor. A map for each would take several times the memory. */
+  /** The character of the first successor, `only`. Most states have just one; `others` is created for the rest, to save memory. */
   code: number
   only: State | undefined
   others: Map<number, State> | undefined

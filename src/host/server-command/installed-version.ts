@@ -31,7 +31,7 @@ export async function installedVersion(run: RunOfPackage): Promise<{ version?: s
   return cache === undefined ? {} : { version: await manifestVersion(join(cache, run.name, 'package.json')) }
 }
 
-/** The name becomes part of a path. */
+/** The name becomes part of a path, so it must not lead to another folder. */
 const isPackageName = (name: string): boolean =>
   /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) && !name.split('/').some((each) => /^\.+$/.test(each))
 

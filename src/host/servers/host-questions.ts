@@ -53,7 +53,7 @@ export async function agreeToLogin(
   openUrl: (url: string, purpose: 'login') => void | Promise<void>,
 ): Promise<void> {
   const url = personUrl(href)
-  if (!url) throw new McpError('ERR_URL_REFUSED', `Not an address to log in at: ${JSON.stringify(href)}`)
+  if (!url) throw new McpError('ERR_URL_REFUSED', `Expected a login page that is https or on this machine, got ${JSON.stringify(href)}`)
   const message = `${server.id} wants you to log in at ${url.host}`
   // The rest of the address is secret until the login is over, so the audit log gets the host only.
   const action = serverRequest(

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { asText } from '../../base/as-text.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
+import { counted } from '../../base/text/counted.ts'
 import type { Client } from '../../client/client.ts'
 import type { List } from '../../client/paging.ts'
 import type { ListKind } from '../../client/watching.ts'
@@ -231,7 +232,7 @@ export class OfferingReader {
         onItem?.(item)
         const key = keyOf(list, item)
         if (key === undefined) complain(`An item without a name is left out of the ${list}`)
-        else if (seen.has(key)) complain(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
+        else if (seen.has(key)) complain(`${JSON.stringify(key)} is listed twice in the ${list}; the first one is used`)
         else seen.set(key, item)
       }
     } catch (error) {
@@ -239,7 +240,7 @@ export class OfferingReader {
       if (list === 'templates' && error instanceof RemoteError && error.code === METHOD_NOT_FOUND) return []
       throw error
     }
-    if (faults > MAX_COMPLAINTS) onWarning(`${faults - MAX_COMPLAINTS} more items are left out of the ${list}`)
+    if (faults > MAX_COMPLAINTS) onWarning(`${counted(faults - MAX_COMPLAINTS, 'more item is', 'more items are')} left out of the ${list}`)
     return [...seen.values()]
   }
 
@@ -248,8 +249,7 @@ export class OfferingReader {
     const sizes = LIST_NAMES.map((list) => reading[list] ?? this.#sizes[list])
     const items = sizes.reduce((sum, size) => sum + size.items, 0)
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, this.#fixedBytes)
-    if (items > maxOfferingItems)
-      throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} things (maxOfferingItems)`)
+    if (items > maxOfferingItems) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} items (maxOfferingItems)`)
     if (bytes > maxOfferingBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingBytes} bytes (maxOfferingBytes)`)
   }
 

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Bucket, type Rate } from '../../base/rate.ts'
+import { counted } from '../../base/text/counted.ts'
 import type { ServerLog } from '../model/event.ts'
 
 export interface LogReceiver {
@@ -26,7 +27,8 @@ export class LogGate {
       this.#dropped++
       return
     }
-    if (this.#dropped > 0) this.#receiver.onWarning?.(`${this.#dropped} log messages were left out (limits.logs)`)
+    if (this.#dropped > 0)
+      this.#receiver.onWarning?.(`${counted(this.#dropped, 'log message was', 'log messages were')} left out (limits.logs)`)
     this.#dropped = 0
     this.#receiver.onLog?.(log)
   }

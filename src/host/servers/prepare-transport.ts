@@ -55,7 +55,7 @@ export class ServerStart {
     this.#options = options
   }
 
-  /** The fingerprint of the last start. Undefined before `identify` and before the first start. */
+  /** The fingerprint of the last start. Undefined until `identify` or the first start. */
   get fingerprint(): string | undefined {
     return this.#fingerprint?.fingerprint
   }
@@ -71,7 +71,7 @@ export class ServerStart {
     return transport.type === 'memory' ? tier === 'trusted' : this.#permitted?.grant !== undefined
   }
 
-  /** Whether the start asks no question: nothing is open, and a grant or a rule decides. */
+  /** Whether the start asks no question: it needs no input, and a grant or a rule decides. */
   async mayStart(): Promise<boolean> {
     const { spec, services } = this.#options
     const { transport } = spec
@@ -325,8 +325,7 @@ function startSubject(transport: RemoteTransport, { project, launch, fills, chan
     }
   }
   const url = personUrl(transport.url)
-  if (!url)
-    throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(transport.url)}; https, or http to this machine`)
+  if (!url) throw new McpError('ERR_CONFIG', `Expected an address that is https or on this machine, got ${JSON.stringify(transport.url)}`)
   return { kind: 'connect', url, headerNames: Object.keys(transport.headers), fills, changes }
 }
 

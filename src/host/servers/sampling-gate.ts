@@ -20,7 +20,7 @@ export function samplingGate(services: SamplingGateServices, serverOf: (id: stri
       let edited = params
       const action = serverRequest(services, serverOf(id), 'sampling.create', () => ({ ...edited, model: model.id }), {
         subject: () => ({ kind: 'sample', params, model: model.label, budget: { tokensLeft, requestsLeft } }),
-        // A person who answers in place of a model sees the whole request then, and can decline it then.
+        // A person who answers in place of a model sees the whole request when they write the answer, and can decline it there.
         initiator: model.isPerson ? 'user' : 'server',
         isAskedByServer: true,
         edit: (given) => {

@@ -23,7 +23,8 @@ export class Subscriptions {
 
   /** Resolves with the function that ends the subscription. Without a client it begins with the next connection. */
   async add(uri: string, listener: (uri: string) => void, client: Client | undefined): Promise<() => void> {
-    if (this.#all.size >= this.#max) throw new McpError('ERR_LIMIT', `More than ${this.#max} resources watched (maxSubscriptions)`)
+    if (this.#all.size >= this.#max)
+      throw new McpError('ERR_LIMIT', `The limit of ${this.#max} watched resources of a server is reached (maxSubscriptions)`)
     const subscription: Subscription = { uri, listener, stop: undefined }
     this.#all.add(subscription)
     try {

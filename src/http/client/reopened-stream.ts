@@ -54,7 +54,7 @@ export class ReopenedStream implements ResponseHandler, Sending {
     this.#sending = this.#connection.send({ method: 'GET', url: this.#connection.url, headers: this.#options.headers(id) }, this)
   }
 
-  /** Opens it after the time that the server asked for, and later after each attempt without an event. */
+  /** Opens it after the time that the server asked for, or after a pause that doubles with each attempt without an event. */
   openLater(): void {
     const backOffMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#fruitless)
     // Spread out, because many clients may have lost the same server at the same moment.

@@ -119,6 +119,6 @@ export class RemoteSession {
   #onStreamOver(error: McpError, status: number | undefined): void {
     if (status === 404 && this.hasId && this.#stream?.wasOpen) return this.forget()
     if (status !== undefined && NO_STREAM.has(status) && !this.#stream?.wasOpen) return
-    this.#options.onWarning(`No longer receiving messages that the server sends outside of calls: ${error.message}`)
+    this.#options.onWarning(`Messages that the server sends outside of calls are no longer received: ${error.message}`)
   }
 }

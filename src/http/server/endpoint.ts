@@ -136,7 +136,7 @@ export class Endpoint {
         if ('principal' in outcome) return this.#enter(request, reply, outcome)
         return this.#countFailure(request, outcome).then((refusal) => this.#refuse(reply, refusal))
       },
-      () => this.#refuse(reply, refuse(503, 'Authentication backend unavailable', { headers: { 'retry-after': '5' } })),
+      () => this.#refuse(reply, refuse(503, 'The authentication service is not available', { headers: { 'retry-after': '5' } })),
     )
   }
 
@@ -347,7 +347,7 @@ export class Endpoint {
   }
 }
 
-/** A caller without authentication has no access to anything that needs a scope. */
+/** A caller without `auth` has no access to anything that needs a scope. */
 const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
   principal: caller?.principal,
   access: caller?.auth ?? null,

@@ -2,7 +2,7 @@
 
 import type { HttpLimits } from './options.ts'
 
-/** Tests make them small. A program cannot. */
+/** Tests make them small. Programs cannot change them. */
 export interface FixedHttpLimits {
   /** How often the rate of an unfinished body is checked. Short pauses of a slow network are normal; `minBodyRate` sets the rate. */
   bodyGraceMs: number

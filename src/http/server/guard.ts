@@ -34,7 +34,7 @@ export class Guard {
 
   /** The same without Origin, for public documents. */
   checkHead(request: HttpRequestView): Refusal | undefined {
-    if (request.headerCount > MAX_HEADERS) return refuse(431, `More than ${MAX_HEADERS} headers`, { limit: 'maxHeaders' })
+    if (request.headerCount > MAX_HEADERS) return refuse(431, `The request has more than ${MAX_HEADERS} headers`, { limit: 'maxHeaders' })
     return this.#checkHost(request)
   }
 
@@ -47,7 +47,7 @@ export class Guard {
     const host = request.header('host')
     if (host === undefined || host === '') return refuse(400, 'A Host header is required')
     const kind = request.isLocal === undefined ? 'unknown' : request.isLocal ? 'local' : 'other'
-    if (request.count('host') !== 1) return refuse(400, 'More than one Host header')
+    if (request.count('host') !== 1) return refuse(400, 'The request has more than one Host header')
     if (!request.url.startsWith('/')) {
       const target = hostOfUrl(request.url)
       if (target === undefined) return refuse(400, 'The request target is neither a path nor a URL')

@@ -1,5 +1,6 @@
 /** JSON Schema keywords for arrays. */
 
+import { counted } from '../../base/text/counted.ts'
 import type { SchemaObject } from './document.ts'
 import { hasUniqueItems } from './equality.ts'
 import { asNumber, type KeywordContext } from './keyword.ts'
@@ -18,8 +19,9 @@ export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check
 
   return (value, run) => {
     if (!Array.isArray(value)) return true
-    if (fewest !== undefined && value.length < fewest) return issue(run, () => `expected at least ${fewest} items, got ${value.length}`)
-    if (most !== undefined && value.length > most) return issue(run, () => `expected at most ${most} items, got ${value.length}`)
+    if (fewest !== undefined && value.length < fewest)
+      return issue(run, () => `expected at least ${counted(fewest, 'item')}, got ${value.length}`)
+    if (most !== undefined && value.length > most) return issue(run, () => `expected at most ${counted(most, 'item')}, got ${value.length}`)
     if (isUnique && !hasUniqueItems(value, (count) => spend(run, count)))
       return issue(run, () => 'expected items that differ from each other')
     let ok = true
@@ -34,8 +36,10 @@ export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check
     if (!contains) return ok
     const found = findItems(value, contains, run)
     if (countsContained) for (const i of found) run.items?.add(i)
-    if (found.length < minContains) return issue(run, () => `expected at least ${minContains} matching items, got ${found.length}`)
-    if (found.length > maxContains) return issue(run, () => `expected at most ${maxContains} matching items, got ${found.length}`)
+    if (found.length < minContains)
+      return issue(run, () => `expected at least ${counted(minContains, 'matching item')}, got ${found.length}`)
+    if (found.length > maxContains)
+      return issue(run, () => `expected at most ${counted(maxContains, 'matching item')}, got ${found.length}`)
     return ok
   }
 }

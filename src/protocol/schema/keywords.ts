@@ -1,5 +1,6 @@
 /** Compiles the keywords of a schema object to checks. */
 
+import { counted } from '../../base/text/counted.ts'
 import { arrayCheck, unevaluatedItems } from './array-keywords.ts'
 import { isSchemaObject, refused, type SchemaObject } from './document.ts'
 import { countNodes, isEqual } from './equality.ts'
@@ -141,9 +142,9 @@ function stringCheck(schema: SchemaObject, context: KeywordContext): Check | und
   return (value, run) => {
     if (typeof value !== 'string') return true
     if (shortest !== undefined && isShorter(value, shortest, run))
-      return issue(run, () => `expected at least ${shortest} characters, got ${describeValue(value)}`)
+      return issue(run, () => `expected at least ${counted(shortest, 'character')}, got ${describeValue(value)}`)
     if (longest !== undefined && !isShorter(value, longest + 1, run))
-      return issue(run, () => `expected at most ${longest} characters, got ${codePoints(value)}`)
+      return issue(run, () => `expected at most ${counted(longest, 'character')}, got ${codePoints(value)}`)
     if (pattern && !matches(pattern, value, run))
       return issue(run, () => `expected text matching ${String(source)}, got ${describeValue(value)}`)
     return !format || format(value) || issue(run, () => `expected ${String(name)}, got ${describeValue(value)}`)

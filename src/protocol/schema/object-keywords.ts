@@ -1,5 +1,6 @@
 /** JSON Schema keywords for objects. */
 
+import { counted } from '../../base/text/counted.ts'
 import { isSchemaObject, type SchemaObject } from './document.ts'
 import { asNumber, type KeywordContext, matches, type Pattern } from './keyword.ts'
 import { apply, type Check, descend, issue, type Run, spend, spendOn, wantsMore } from './run.ts'
@@ -39,8 +40,10 @@ export function objectCheck(schema: SchemaObject, context: KeywordContext): Chec
     }
     if (fewest !== undefined || most !== undefined) {
       const count = keysOf(value, run).length
-      if (fewest !== undefined && count < fewest) return issue(run, () => `expected at least ${fewest} properties, got ${count}`)
-      if (most !== undefined && count > most) return issue(run, () => `expected at most ${most} properties, got ${count}`)
+      if (fewest !== undefined && count < fewest)
+        return issue(run, () => `expected at least ${counted(fewest, 'property', 'properties')}, got ${count}`)
+      if (most !== undefined && count > most)
+        return issue(run, () => `expected at most ${counted(most, 'property', 'properties')}, got ${count}`)
     }
     for (const [key, check] of properties) {
       if (!Object.hasOwn(value, key)) continue

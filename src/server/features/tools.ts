@@ -65,7 +65,7 @@ interface ToolEntry {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
-/** Also allows slashes, as an early proposal did. The specification does not allow them. */
+/** Also allows slashes, as an early proposal did. The specification advises against them. */
 const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {

@@ -24,7 +24,7 @@ export interface AskingFacts {
 
 const ASKED: Readonly<Record<string, readonly [asks: string, lacks: string]>> = {
   elicitation: ['asks the user a question', 'cannot show one'],
-  sampling: ['asks for an answer of a model', 'cannot give one'],
+  sampling: ['asks for an answer from a model', 'cannot give one'],
   roots: ['asks for folders to work in', 'names none'],
 }
 

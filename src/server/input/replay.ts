@@ -5,6 +5,7 @@
 
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
+import { counted } from '../../base/text/counted.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { jsonOf } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -133,7 +134,7 @@ export class ReplayAsker implements Asker {
     if (journal.round >= limits.maxRounds) {
       throw new McpError(
         'ERR_LIMIT',
-        `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); ask several questions in one round`,
+        `The call has asked questions in ${counted(journal.round, 'round')}, the maximum (limits.maxRounds); ask several questions in one round`,
       )
     }
     const asked: Record<string, string> = {}

@@ -302,6 +302,6 @@ describe('the offering of a server', () => {
     const server = supervise(memoryWay(service), { onWarning: (message) => warnings.push(message) })
     await server.retry()
     expect(server.listing?.offering.tools).toMatchObject([{ name: 'a', description: 'first' }])
-    expect(warnings).toEqual(['"a" is listed twice in the tools; the first one holds'])
+    expect(warnings).toEqual(['"a" is listed twice in the tools; the first one is used'])
   })
 })

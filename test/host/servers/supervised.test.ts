@@ -401,6 +401,11 @@ describe('log output of a server', () => {
     await call(server, 'shout', { times: 1 })
     await until(() => lines.length === 4)
     expect(warnings).toEqual(['7 log messages were left out (limits.logs)'])
+    await call(server, 'shout', { times: 1 })
+    await clock.advance(1_000)
+    await call(server, 'shout', { times: 1 })
+    await until(() => lines.length === 5)
+    expect(warnings[1]).toBe('1 log message was left out (limits.logs)')
   })
 })
 

@@ -135,7 +135,7 @@ describe('the GET stream', () => {
     const { it, last, onWarning } = session()
     it.begin()
     last().reply.onHead(403, {})
-    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('No longer receiving')]])
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('are no longer received')]])
   })
 
   test('a GET stream that is not found again means that the session is forgotten, if it had an id', () => {

@@ -331,7 +331,7 @@ describe('the GET stream', () => {
       },
     })
     const { warnings } = await openSession(server)
-    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('No longer receiving')])
+    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('are no longer received')])
   })
 
   test('the GET stream is retried with longer and longer pauses when the server is away', async () => {

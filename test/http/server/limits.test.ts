@@ -509,7 +509,7 @@ describe('what one request may hold', () => {
     )
     const answer: HttpAnswer = await http(url, { ...call, headers: { ...call.headers, ...fillers } })
     expect(answer.status).toBe(status)
-    if (status === 431) expect(answer.message.error).toMatchObject({ code: -32600, message: 'More than 100 headers' })
+    if (status === 431) expect(answer.message.error).toMatchObject({ code: -32600, message: 'The request has more than 100 headers' })
   })
 
   test('16 KiB of headers are accepted, more is answered 431 without a handler', async () => {

@@ -58,10 +58,10 @@ test.each<[schema: JsonSchema, accepted: unknown[], refused: unknown[]]>([
 
 test.each<[JsonSchema, unknown, string]>([
   [{ minItems: 2 }, [1], 'expected at least 2 items, got 1'],
-  [{ maxItems: 1 }, [1, 2], 'expected at most 1 items, got 2'],
+  [{ maxItems: 1 }, [1, 2], 'expected at most 1 item, got 2'],
   [{ uniqueItems: true }, [1, 1], 'expected items that differ from each other'],
-  [{ contains: string }, [1], 'expected at least 1 matching items, got 0'],
-  [{ contains: string, maxContains: 1 }, ['a', 'b'], 'expected at most 1 matching items, got 2'],
+  [{ contains: string }, [1], 'expected at least 1 matching item, got 0'],
+  [{ contains: string, maxContains: 1 }, ['a', 'b'], 'expected at most 1 matching item, got 2'],
   [{ items: string }, ['a', 1, 'b', 2], '[1]: expected string, got number (1); [3]: expected string, got number (2)'],
   [{ prefixItems: [{ items: string }] }, [[1]], '[0][0]: expected string, got number (1)'],
 ])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {

@@ -79,9 +79,9 @@ test.each<[JsonSchema, unknown, string]>([
   [{ properties: { a: { properties: { b: { items: string } } } } }, { a: { b: ['x', 1] } }, 'a.b[1]: expected string, got number (1)'],
   [{ additionalProperties: false }, { x: 1 }, 'unknown property "x"'],
   [{ minProperties: 2 }, { a: 1 }, 'expected at least 2 properties, got 1'],
-  [{ maxProperties: 1 }, { a: 1, b: 2 }, 'expected at most 1 properties, got 2'],
+  [{ maxProperties: 1 }, { a: 1, b: 2 }, 'expected at most 1 property, got 2'],
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is required together with "a"'],
-  [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'ab: expected at most 1 characters, got 2'],
+  [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'ab: expected at most 1 character, got 2'],
   [{ unevaluatedProperties: string }, { a: 1 }, 'a: expected string, got number (1); unknown property "a"'],
 ])('the schema %j refuses %j with the reason: %s', (schema, value, reason) => {
   const checked = compile(schema)(value)

@@ -22,7 +22,7 @@ const QUOTED = /"((?:[^"\\]|\\[\s\S])*)"/y
 const SEPARATOR = /[ \t,]+/y
 const SPACE = /[ \t]+/y
 
-/** Ignores everything after the first syntax error. */
+/** Ignores everything after the first syntax error of a header. */
 export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
   if (header === undefined) return []
   const lines = typeof header === 'string' ? [header] : header

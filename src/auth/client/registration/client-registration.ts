@@ -66,7 +66,7 @@ export class ClientRegistration {
     return this.#clients.map(({ issuer }) => issuer)
   }
 
-  /** The client that can be used without a registration. */
+  /** The client that can be used without a new registration. */
   async known(metadata: ServerMetadata): Promise<ClientIdentity | undefined> {
     const ready = await this.#ready(metadata)
     if (ready) return identify(metadata, ready)

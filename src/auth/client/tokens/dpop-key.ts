@@ -63,7 +63,7 @@ export class DpopKey {
     for (const oldest of this.#nonces.keys()) if (this.#nonces.size > MAX_NONCES) this.#nonces.delete(oldest)
   }
 
-  /** Whether a new proof would contain another nonce than the given one. */
+  /** Whether a new proof would contain another nonce than the given proof. */
   hasNewerNonce(url: string, proof: string): boolean {
     const nonce = this.#nonces.get(new URL(url).origin)
     return nonce !== undefined && decodeJwt(proof).nonce !== nonce

@@ -50,7 +50,8 @@ export async function checkProof(head: RequestHead, token: string, jkt: string, 
   if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > PROOF_WINDOW_MS)
     return bad('The time of the DPoP proof is too far from now')
   if (ath !== (await sha256(token))) return bad('The DPoP proof is for another token')
-  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt) return bad('The DPoP proof was made with a different key than the token')
+  if ((await calculateJwkThumbprint(jwk, 'sha256')) !== jkt)
+    return bad('The DPoP proof is signed with a key other than the one the token is bound to')
   if (typeof jti !== 'string' || jti === '' || jti.length > 256) return bad('The DPoP proof has no valid jti')
   if (rules.nonces && !(typeof nonce === 'string' && nonce.length <= 256 && (await rules.nonces.isValid(nonce))))
     return { ok: false, error: 'use_dpop_nonce', message: 'The DPoP proof must contain the nonce in the DPoP-Nonce header' }

@@ -12,7 +12,7 @@ import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { Issuer, issuerFetch } from '../tokens/issuer.ts'
-import { presentedToken } from '../tokens/presented-token.ts'
+import { presentedToken } from '../tokens/remembered-token.ts'
 
 /** Options for `tokenExchange`. */
 export interface TokenExchangeOptions {
@@ -26,7 +26,7 @@ export interface TokenExchangeOptions {
   clientSecret: string
   /** The longest time for one request. Default: 5 s. */
   limits?: { fetchTimeoutMs?: number }
-  /** Makes the requests. Default: the guarded fetch of this package. */
+  /** Makes the requests. Default: `safeFetch`, which checks addresses. */
   fetch?: Fetch
   /** The clock for expiry. Default: the system clock. */
   clock?: Clock

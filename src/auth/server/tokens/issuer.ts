@@ -15,7 +15,7 @@ export interface IssuerOptions {
   issuer: string
   /** The URL of its keys. Default: `jwks_uri` in its metadata. */
   jwksUri?: string
-  /** The accepted signature algorithms. Default: ES256, EdDSA, PS256 and RS256. */
+  /** The accepted signature algorithms. Default: ES256, EdDSA, Ed25519, PS256 and RS256. */
   algorithms?: readonly string[]
   /** The `typ` header of its tokens; false for an issuer that does not set it. Default: `at+jwt` (RFC 9068). */
   typ?: string | false

@@ -20,7 +20,7 @@ export interface TokenOptions {
   implies?: Readonly<Record<string, readonly string[]>>
   /** The audience of the tokens, for an issuer that cannot use the resource. Default: `resource`. */
   audience?: string
-  /** Sends the requests to the issuers. Default: the fetch of the runtime, with checked addresses. */
+  /** Sends the requests to the issuers. Default: `safeFetch`, which checks addresses. */
   fetch?: Fetch
 }
 

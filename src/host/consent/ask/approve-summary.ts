@@ -6,7 +6,7 @@ import { differenceText } from './difference-text.ts'
 import { foldedText, shortText } from './fold.ts'
 import { line, nameText, type QuestionLine, warning } from './question-line.ts'
 
-/** A description is cut here. A terminal cuts it at its own width. */
+/** A longer description is cut. A terminal may cut it further, at its own width. */
 const MAX_DESCRIPTION = 120
 
 /** A change is shown up to this size. */

@@ -4,6 +4,7 @@
  * their size; `isWhole` shows them.
  */
 
+import { counted } from '../../../base/text/counted.ts'
 import { groundedMarks, visibleText } from '../../../base/text/visible-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
 import { SCOPE_WORDS } from './choices.ts'
@@ -18,7 +19,8 @@ export interface DescribeOptions {
 }
 
 /**
- * Describes a question line by line: the title, the server and the reasons, every detail of the subject, the possible answers.
+ * Describes a question line by line: the title, the server, the reasons, the subject (folded parts only with `isWhole`), how long an
+ * approval can last, and when the question expires. `answerChoices` gives the answers.
  *
  * @example
  * for (const { label, text } of describeQuestion(question)) console.log(label, text)
@@ -34,7 +36,7 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
     ...subjectLines(subject, isWhole),
   ]
   const folded = countFolded(lines)
-  if (folded > 0) lines.push(line('not shown', `${folded} characters`, 'muted', 'hidden'))
+  if (folded > 0) lines.push(line('not shown', counted(folded, 'character'), 'muted', 'hidden'))
   if (scopes.length > 0) lines.push(line('approval can last', scopes.map((scope) => SCOPE_WORDS[scope]).join(', '), 'muted', 'scopes'))
   lines.push(line('expires', `${new Date(expiresAt).toISOString()} (then denied)`, 'muted', 'expiry'))
   return lines.map(visibleLine)
@@ -62,7 +64,7 @@ export const visibleLine = (line: QuestionLine): QuestionLine => ({
 })
 
 /**
- * How many characters of the subject the short form of a question does not show.
+ * How many characters of the subject `describeQuestion` shows only with `isWhole`.
  *
  * @example
  * if (foldedOf(question) > 0) offerToShowEverything()

@@ -33,7 +33,7 @@ export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
         await files.park(question)
         return await answerOf(files, question, all, signal, onWarning)
       } finally {
-        // In this order: `answer` detects by it that an answer came too late.
+        // The question goes first: an answer without a question came too late, and `answer` reports that.
         await files.removeQuestion(question.id).catch(() => {})
         await files.removeAnswer(question.id).catch(() => {})
       }
@@ -187,7 +187,10 @@ async function removeBoth(files: InboxFiles, id: string): Promise<void> {
   await files.removeAnswer(id)
 }
 
-/** Calls `onChange` when the folder may have changed: on notice of the operating system, and every `pollMs`. Returns the function that ends it. */
+/**
+ * Calls `onChange` when the folder may have changed: on notice of the operating system, and every `pollMs`. Returns the function that
+ * ends it.
+ */
 function watchFolder(folder: string, pollMs: number, onChange: () => void): () => void {
   const timer = setInterval(onChange, pollMs)
   let stop = (): void => {}
@@ -197,7 +200,7 @@ function watchFolder(folder: string, pollMs: number, onChange: () => void): () =
     watcher.on('error', () => watcher.close())
     stop = () => watcher.close()
   } catch {
-    // As above.
+    // Watching can fail at once, too.
   }
   return () => {
     clearInterval(timer)

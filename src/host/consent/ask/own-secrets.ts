@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../../../base/json.ts'
+import { counted } from '../../../base/text/counted.ts'
 import { isSecretName, isSecretText } from '../../../base/text/redact.ts'
 import type { Subject } from '../../model/question.ts'
 import { isCodeName } from '../../server-command/code-arguments.ts'
@@ -22,7 +23,7 @@ export function foldSecrets(args: Readonly<Record<string, unknown>>): Folded {
   let hidden = 0
   const hide = (text: string): string => {
     hidden += text.length
-    return `[${text.length} characters hidden]`
+    return `[${counted(text.length, 'character')} hidden]`
   }
   const fold = (value: unknown, name: string, depth: number): unknown => {
     if (depth > MAX_DEPTH || isCodeName(name)) return value
@@ -43,7 +44,7 @@ const isToken = (text: string): boolean => /^(?:(?:Bearer|Basic|DPoP) )?[\w.~+/=
 
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)([^\s/@]{1,256})(?=@\S*$)/i
 
-/** How many characters of the arguments the short form folds. If there are any, the question can be approved once only. */
+/** How many characters of the person's own secrets are folded. If there are any, the question can be approved once only. */
 export function hiddenIn(subject: Subject): number {
   switch (subject.kind) {
     case 'call':

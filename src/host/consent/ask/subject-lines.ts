@@ -156,7 +156,7 @@ export const callWarnings = ({ args, origins, mayMissOrigins }: Extract<Subject,
 type GivenArguments = Pick<Extract<Subject, { kind: 'call' }>, 'args'> &
   Partial<Pick<Extract<Subject, { kind: 'call' }>, 'lastArgs' | 'isOwn' | 'wasOwn'>>
 
-/** Complete, unless the person wrote them: then values that look like secrets are folded. */
+/** Shows the arguments in full. Only in arguments that the person wrote, values that look like secrets are folded. */
 function argumentLines({ args, isOwn, lastArgs: last, wasOwn }: GivenArguments, isWhole: boolean): QuestionLine[] {
   const shown = (label: string, name: string, value: unknown, mayFold: boolean | undefined): QuestionLine => {
     const { value: short, hidden } = mayFold && !isWhole ? foldSecrets({ [name]: value }) : { value: { [name]: value }, hidden: 0 }

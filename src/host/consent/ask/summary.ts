@@ -92,7 +92,7 @@ function subjectSummary(subject: Subject): QuestionLine[] {
   }
 }
 
-/** The command and the names and values that decide what it runs are never left out. */
+/** The command is never folded. Variables are folded like arguments. */
 function launchSummary(subject: Extract<Subject, { kind: 'launch' }>): QuestionLine[] {
   const { command, args, cwd, env, envNames, fills, changes } = subject
   return [

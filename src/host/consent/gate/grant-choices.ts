@@ -45,8 +45,9 @@ export function alwaysChoice(action: Action, { isForced }: Decision, bounds: Gra
 const isStart = (kind: ActionKind): boolean => kind === 'server.launch' || kind === 'server.connect'
 
 /**
- * Whether "Always allow" may cover any arguments of a tool: it neither destroys nor sends out anything, by its own words and the
- * operator's. An untrusted server must also claim that the tool only reads. A claim is enough, because the person decides here.
+ * Whether "Always allow" may cover any arguments of a tool: neither the server nor the operator says that it destroys something or sends
+ * something out. On an untrusted server, the operator or the server must also say that the tool only reads. A claim of the server is
+ * enough, because the person decides.
  */
 const isHarmless = (action: Action): boolean =>
   action.kind === 'tool.call' &&

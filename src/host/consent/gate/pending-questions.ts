@@ -1,5 +1,6 @@
 /** Limits how many questions are pending, in total and per server. */
 
+import { counted } from '../../../base/text/counted.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action } from '../../model/action.ts'
 
@@ -24,9 +25,13 @@ export class PendingQuestions {
     const { maxQuestions, maxServerQuestions } = this.#limits
     const isByServer = initiator === 'server'
     const ofServer = this.#byServer.get(id) ?? 0
-    if (this.#count >= maxQuestions) throw new McpError('ERR_LIMIT', `${this.#count} questions are pending already (maxQuestions)`)
+    if (this.#count >= maxQuestions)
+      throw new McpError('ERR_LIMIT', `${counted(this.#count, 'question is', 'questions are')} pending already (maxQuestions)`)
     if (isByServer && ofServer >= maxServerQuestions)
-      throw new McpError('ERR_LIMIT', `${ofServer} questions of ${id} are pending already (maxServerQuestions)`)
+      throw new McpError(
+        'ERR_LIMIT',
+        `${counted(ofServer, 'question')} of ${id} ${ofServer === 1 ? 'is' : 'are'} pending already (maxServerQuestions)`,
+      )
     this.#count++
     if (isByServer) this.#byServer.set(id, ofServer + 1)
     return () => {

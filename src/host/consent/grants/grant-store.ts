@@ -1,6 +1,7 @@
 /** Stores grants: until they expire, are revoked or are used up. */
 
 import { isObject } from '../../../base/json.ts'
+import { counted } from '../../../base/text/counted.ts'
 import type { FileFormat } from '../../../files/file-format.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../../files/json-snapshot.ts'
 import { sharedJson } from '../../../files/shared-json.ts'
@@ -30,7 +31,7 @@ export interface Present {
   pinOf(server: string, action: ActionKind, primitive: string): string | undefined
 }
 
-/** All given members must be equal. An empty filter selects every grant. */
+/** Selects grants whose members equal all the given ones. An empty filter selects every grant. */
 export interface GrantFilter {
   server?: string
   primitive?: string
@@ -141,7 +142,7 @@ function isVoid({ action, bind }: Grant, present: Present | undefined): boolean 
   return pin !== undefined && pin !== bind.pin
 }
 
-/** The last use takes the grant with it. */
+/** The last use removes the grant. */
 function withUse(grants: Grants, id: string, now: number): [Grants, boolean] {
   const grant = grants.find((each) => each.id === id)
   if (!grant || !isLive(grant, now)) return [grants, false]
@@ -155,7 +156,7 @@ function withAdded(grants: Grants, added: Grant, { maxGrants }: GrantLimits): Gr
   if (grants.length < maxGrants) return [...grants, added]
   const live = grants.filter((grant) => isLive(grant, added.at))
   if (live.length < maxGrants) return [...live, added]
-  throw new McpError('ERR_LIMIT', `${live.length} grants exist already (maxGrants); revoke some first`)
+  throw new McpError('ERR_LIMIT', `${counted(live.length, 'grant exists', 'grants exist')} already (maxGrants); revoke some first`)
 }
 
 function checkSize(grant: Grant, { maxGrantBytes }: GrantLimits): void {
@@ -195,7 +196,7 @@ function checkGrant(value: unknown): string | undefined {
     return 'bind.server, bind.fingerprint and bind.principal: texts'
   return isPredicate(bind.args as unknown as Parameters<typeof isPredicate>[0])
     ? undefined
-    : 'bind.args: any, exact with a digest, or pattern with args'
+    : 'bind.args: kind "any", "exact" with a digest, or "pattern" with args'
 }
 
 const isPredicate = ({ kind, digest, shown, args }: Readonly<Record<'kind' | 'digest' | 'shown' | 'args', unknown>>): boolean =>

@@ -13,7 +13,7 @@ export type ChatContent = TextContent | ImageContent | AudioContent | EmbeddedRe
 /** A message to a model: a text, or parts with pictures and files. */
 export type ChatInput = string | readonly ChatContent[]
 
-/** Checks and copies a message. Models refuse other parts, and with them every later request of the conversation. */
+/** Checks and copies a message. A model refuses a message with any other part, and with it every later request of the conversation. */
 export function readChatInput(message: ChatInput): string | ModelContent[] {
   if (typeof message === 'string') return message
   if (!Array.isArray(message) || message.length === 0) throw wrong('message', 'a text or a list of parts', message)

@@ -163,7 +163,7 @@ async function* runCalls(
   const outcomes = calls.map((call, at) =>
     at < limits.maxCalls
       ? inTurn(() => runCall(call, settings))
-      : Promise.resolve(failed(`The tool was not called: one answer may make ${limits.maxCalls} calls (maxCalls).`)),
+      : Promise.resolve(failed(`The tool was not called: one answer may make at most ${limits.maxCalls} calls (maxCalls).`)),
   )
   let isComplete = false
   try {

@@ -31,7 +31,7 @@ export interface StoredConversation {
 export interface ConversationStore {
   /** The newest first. `problems` says which files could not be read, and why. */
   list(): Promise<{ conversations: StoredConversation[]; problems: string[] }>
-  /** Stores the conversation, under the same id as before. Resolves with the id. */
+  /** Stores the conversation. If it was stored or loaded before, it keeps its id. Resolves with the id. */
   save(conversation: Conversation): Promise<string>
   /**
    * The conversation with this id, with its labels. Grants of the earlier run do not apply to it.

@@ -15,8 +15,8 @@ export interface ResultLimits {
 export const DEFAULT_RESULT_LIMITS: ResultLimits = { maxBytes: 1024 * 1024, maxSearched: 2_000_000 }
 
 /**
- * Cuts a result to `maxBytes`, with a note where something is missing. `structuredContent` and `_meta` are left out as a whole.
- * Entries that are not content blocks are dropped.
+ * Cuts a result to `maxBytes`, with a note where something is missing. `structuredContent` and `_meta` stay as a whole or are left out as
+ * a whole. Entries that are not content blocks are dropped.
  */
 export function capResult(result: CallToolResult, limits: Partial<ResultLimits> = {}): CallToolResult {
   const { maxBytes } = withDefaults(DEFAULT_RESULT_LIMITS, limits)

@@ -88,7 +88,7 @@ export class FlowContext {
     }
   }
 
-  /** Only grows: a model cannot unread data. */
+  /** All labels so far. Labels are never removed: a model cannot unread data. */
   get labels(): readonly string[] {
     return [...this.#from.keys()]
   }
@@ -129,7 +129,7 @@ export class FlowContext {
     return this.#provenance.originsOf(args)
   }
 
-  /** Whether the arguments repeat text that came from another server than this one, with or without a private label. */
+  /** Whether the arguments repeat private text of any server, or other text that came from another server than this one. */
   hasTextOfOthers(server: string, args: Readonly<Record<string, unknown>>): boolean {
     return this.originsOf(args).length > 0 || this.#others.originsOf(args).some(({ source }) => source !== server)
   }

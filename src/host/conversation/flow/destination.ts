@@ -12,8 +12,8 @@ export type Destination = 'local' | 'private' | 'outside'
 const INSIDE = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|home\.arpa)$/i
 
 /**
- * A remote server receives the arguments. A local server can pass them on, unless the operator asserts that the tool is not open-world,
- * or the server is trusted and does not declare the tool open-world.
+ * A remote server receives the arguments. A server with the label `egress` sends them outside. Any other server can pass them on, unless
+ * the operator asserts that the tool is not open-world, or the server is trusted and does not declare the tool open-world.
  */
 export function destinationOf(
   { transport, tier, labels = [] }: Pick<ServerSpec, 'transport' | 'tier' | 'labels'>,

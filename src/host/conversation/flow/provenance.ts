@@ -1,4 +1,4 @@
-/** Recognises private text in outgoing arguments. It stores hashes of pieces, not the text. */
+/** Recognises text of servers in outgoing arguments. It stores hashes of pieces, not the text. */
 
 import { decodings } from '../../../base/text/decodings.ts'
 import type { ArgumentOrigin } from '../../model/question.ts'

@@ -1,4 +1,4 @@
-/** The signing key of a log. It is created on first use, stored in the folder of the log, and signs the checkpoints. */
+/** The signing key of a log. It is created on first use, stored in the folder of the log or in `keyFile`, and signs the checkpoints. */
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { asText } from '../../../base/as-text.ts'

@@ -103,7 +103,7 @@ async function readOn(
 const MAX_TORN_BYTES = 64 * 1024 * 1024
 
 async function tornAt(handle: FileHandle, offset: number, size: number, maxLineBytes: number): Promise<ReadIncompleteLine> {
-  if (size - offset > MAX_TORN_BYTES) return { fault: `it has ${size - offset} bytes` }
+  if (size - offset > MAX_TORN_BYTES) return { fault: `it has ${size - offset} bytes, more than the log can have written` }
   const bytes = Buffer.alloc(size - offset)
   await handle.read(bytes, 0, bytes.length, offset)
   return readIncompleteLine(bytes, maxLineBytes)

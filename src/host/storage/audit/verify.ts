@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../base/text/counted.ts'
 import { readPlainText } from '../../../files/plain-file.ts'
 import { codeOf } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -124,7 +125,7 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       reason: 'the log has a key but no records: its files were removed or emptied',
     }
   if (walk.link.seq >= walk.reaches) return undefined
-  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${walk.reaches} records`
+  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${counted(walk.reaches, 'record')}`
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
 }
 
@@ -163,7 +164,10 @@ function tornReason({ bytes, begun, isComplete }: IncompleteLine): string {
   return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`
 }
 
-/** Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log. */
+/**
+ * Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log, which no
+ * crash does.
+ */
 async function checkSetAside(folder: string, record: AuditRecord): Promise<string | undefined> {
   if (record.kind !== 'recovered') return undefined
   const { file, digest, bytes } = record

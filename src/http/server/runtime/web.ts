@@ -130,7 +130,8 @@ export class WebReply implements HttpReply {
   }
 
   send(status: number, headers: PlainHeaders, body?: string): void {
-    // The runtime does not say whether the response arrives, and some abort the signal after a success.
+    // The runtime does not say whether the response arrives, and some abort the signal after a success. So the signal means nothing from
+    // here on.
     this.onGone = undefined
     this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
   }

@@ -127,7 +127,7 @@ export class SessionRequests {
     }
     const session = this.#sessions.begin(principal, usage)
     const over = (): void => inFlight.leave(usage, body)
-    // Also when the answer was sent but did not arrive: the client does not know the id then.
+    // The session also ends if the answer was sent but did not arrive: the client does not know the id then.
     reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
     session.channel.receive(message, {
       sender: access,

@@ -59,7 +59,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   }
 
   get idleSince(): number | undefined {
-    // Before the handshake is answered the client cannot use it.
+    // Until the handshake is answered the client cannot use the session, so it does not count as idle.
     const isBusy = this.channel.version === undefined || this.#inFlight > 0 || this.#streams?.isAttended
     if (isBusy) return undefined
     return this.#isUsed ? this.#services.now() : this.#seenAt

@@ -62,7 +62,7 @@ export class OpenStreams {
     return this.#isEnding
   }
 
-  /** The current time. While streams are open it is the time of the last tick, at most one second ago. */
+  /** The time of the last tick: at most one second old while the timer runs, older while nothing is watched. */
   get now(): number {
     return this.#now
   }

@@ -64,7 +64,8 @@ describe('random foreign text is shown in full in a question', () => {
           // Data is all that is folded of others, and the short form says how much it is.
           expect(missing.filter((one) => !/^[A-Za-z0-9+/]+={0,2}$/.test(one))).toEqual([])
           expect(missing.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(folded)
-          if (folded > 0) expect(questionText(describeQuestion(asked))).toContain(`not shown: ${folded} characters`)
+          if (folded > 0)
+            expect(questionText(describeQuestion(asked))).toContain(`not shown: ${folded} character${folded === 1 ? '' : 's'}`)
           expect(short.join('\n').includes('[redacted]')).toBe(texts.some((one) => one.includes('[redacted]')))
           const screen = drawn(asked, columns, true)
           expect(
@@ -91,7 +92,7 @@ test("the person's own arguments are shown on request, folded parts are counted,
       const folded = foldedOf(asked)
       if (missing.length > 0)
         expect(folded).toBeGreaterThanOrEqual(Math.max(...missing.map((each) => (/^[a-z]+:\/\//.test(each) ? 1 : each.length))))
-      if (folded > 0) expect(questionText(describeQuestion(asked))).toContain(`not shown: ${folded} characters`)
+      if (folded > 0) expect(questionText(describeQuestion(asked))).toContain(`not shown: ${folded} character${folded === 1 ? '' : 's'}`)
       // A command is never folded.
       for (const [key, value] of Object.entries(given))
         if (key === 'command') expect(missingIn(linesOf(asked, false), textsIn(value))).toEqual([])

@@ -1,4 +1,4 @@
-/** Models by name: `scripted`, `anthropic:NAME`, `openai:NAME`, `ollama:NAME`. */
+/** Models by name: `scripted`, `anthropic:NAME`, `openai:NAME`, `ollama:NAME`, `compatible:NAME`. */
 
 import { anthropic, type Model, openaiCompatible } from '../../host/index.ts'
 import { UsageError } from '../errors.ts'
