@@ -11,6 +11,7 @@ export default {
       entry: [
         'src/index.ts!',
         'src/{server,client,stdio,http,auth,host,testing}/index.ts!',
+        'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
         'scripts/*.mjs',

@@ -14,6 +14,7 @@ export const SUBPATHS = [
   'http',
   'auth',
   'host',
+  'host/policy-tools',
   'testing',
   'adapters/ai-sdk',
   'adapters/langchain',

@@ -19,6 +19,7 @@ const SUBPATHS = [
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 178, without: ['server'] },
+  { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
   { subpath: 'portico/testing', maxKb: 80, without: ['node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },

@@ -218,6 +218,30 @@ describe('a form', () => {
     })
   })
 
+  test('a default that the person removes, or that cannot be shown in the prompt, is not sent', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        share: { type: 'boolean', title: 'Share' },
+        folders: { type: 'array', title: 'Folders', items: { type: 'string', enum: ['ssh'] } },
+        note: { type: 'string', title: 'Note' },
+      },
+    } as Extract<Subject, { kind: 'form' }>['schema']
+    const defaults = { share: true, folders: ['ssh'], note: 'I agree\nto pay' }
+    const { terminal, answer } = ask({ kind: 'form', message: 'Settings', schema, defaults, warnings: [] }, formQuestion)
+    await press(terminal, 'y')
+    await terminal.until(/◆\s+Share/)
+    terminal.type(KEY.down + KEY.down + KEY.enter)
+    await terminal.until(/◆\s+Folders/)
+    terminal.type(KEY.space + KEY.enter)
+    await terminal.until(/◆\s+Note/)
+    expect(terminal.text()).toContain('suggested for note: │ "I agree\\nto pay"')
+    terminal.type(KEY.enter)
+    await terminal.until('Send it?')
+    terminal.type(KEY.enter)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: {} })
+  })
+
   test('declining a form and closing it are two different answers', async () => {
     proves('T-ELIC-007', 'T-ELIC-056', 'T-ELIC-057', 'T-ELIC-081')
     const declined = ask(form, formQuestion)

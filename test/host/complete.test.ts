@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ask as askRule, deny, readAudit, STORAGE_PATHS } from '../../src/host/index.ts'
+import { readAudit, STORAGE_PATHS } from '../../src/host/index.ts'
+import { ask as askRule, deny } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, refusing } from './hosts.ts'
 

@@ -1,7 +1,7 @@
 /** A result that is not let in: what was done stays done, and whoever wanted it is told so. */
 
 import { expect, test } from 'vitest'
-import { ask } from '../../src/host/index.ts'
+import { ask } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { calling, chat, hosts, refusing, says, spy } from './hosts.ts'
 

@@ -3,8 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createHost, type Host, type HostOptions, type Rule } from '../../src/host/index.ts'
+import { createHost, type Host, type HostOptions } from '../../src/host/index.ts'
 import type { Answer } from '../../src/host/model/question.ts'
+import type { Rule } from '../../src/host/policy-tools/index.ts'
 import { hosts, NO, type Person, person, script, scriptText, started, textOf, useAll } from './hosts.ts'
 
 const { folder: newFolder } = hosts()

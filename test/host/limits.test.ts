@@ -1,8 +1,9 @@
 /** Limits of rules, and the guard against loops, as a whole host keeps them. */
 
 import { describe, expect, test } from 'vitest'
-import { Conversation, type Rule } from '../../src/host/index.ts'
+import { Conversation } from '../../src/host/index.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
+import type { Rule } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from './hosts.ts'
 

@@ -2,7 +2,8 @@
 
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { deny, type ServerSpec } from '../../src/host/index.ts'
+import type { ServerSpec } from '../../src/host/index.ts'
+import { deny } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, says, script, spy, started, textOf, until, YES } from './hosts.ts'
 

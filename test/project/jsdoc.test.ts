@@ -54,6 +54,11 @@ describe('the check finds', () => {
     ['a class without an example', '/** Doc. */\nexport class A {}', ['A has no @example']],
     ['a method without JSDoc', '/** @example A */\nexport class A { #b() {}\n private c() {}\n d() {} }', ['A.d has no JSDoc']],
     ['a method without an example', '/** @example A */\nexport class A { /** Doc. */ d() {} }', ['A.d has no @example']],
+    [
+      'a method of a base class without JSDoc',
+      'class Base { b() {} }\n/** @example A */\nexport class A extends Base {}',
+      ['A.b has no JSDoc'],
+    ],
     ['a type without JSDoc', 'export type A = 1', ['A has no JSDoc']],
     ['an option without JSDoc', '/** Doc. */\nexport interface AOptions { /** Doc. */ a: 1; b: 2 }', ['AOptions.b has no JSDoc']],
     [

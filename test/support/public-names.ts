@@ -93,7 +93,7 @@ function kindOf(node: Declaration): PublicName['kind'] {
   }
 }
 
-/** The members that users can see, with those of the interfaces that an interface extends. */
+/** The members that users can see, with those of the classes and interfaces that it extends. */
 function* membersOf(source: Source, node: Declaration): Iterable<Member> {
   if (node.type === 'ClassDeclaration') {
     const seen = new Set<string>()
@@ -106,6 +106,8 @@ function* membersOf(source: Source, node: Declaration): Iterable<Member> {
       seen.add(name)
       yield { name, isMethod: each.type === 'MethodDefinition' && each.kind === 'method', doc: source.docBefore(each.start) }
     }
+    const base = node.superClass?.type === 'Identifier' ? find(source.file, node.superClass.name) : undefined
+    if (base) yield* membersOf(base.source, base.node)
     return
   }
   if (node.type === 'TSInterfaceDeclaration') {

@@ -1,11 +1,11 @@
 /** Lists stored conversations, and stores the current one after each turn. */
 
-import type { Conversation, ConversationStore, Host } from '../../host/index.ts'
+import type { Conversation, Host } from '../../host/index.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { table } from '../output/table.ts'
 
-export async function listConversations(screen: Screen, store: ConversationStore): Promise<void> {
+export async function listConversations(screen: Screen, store: Host['conversations']): Promise<void> {
   const { conversations, problems } = await store.list()
   for (const text of problems) screen.note(safe`${screen.noteStyle.yellow('!')} ${text}`)
   if (screen.isJson) return screen.printJson(conversations)

@@ -1,7 +1,7 @@
 /** `portico grants`: lists and revokes remembered approvals. */
 
 import type { Command } from 'commander'
-import { type Grant, type GrantStore, openGrants, patternText } from '../../host/index.ts'
+import { type Grant, type Host, openGrants, patternText } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError } from '../errors.ts'
@@ -25,7 +25,7 @@ export function registerGrants(program: Command, runner: CommandRunner): void {
     .action(runner.action(revokeAction))
 }
 
-const storeOf = ({ io }: Invocation): Promise<GrantStore> => openGrants({ file: storagePath(io, 'grants') })
+const storeOf = ({ io }: Invocation): Promise<Host['grants']> => openGrants({ file: storagePath(io, 'grants') })
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
@@ -66,7 +66,7 @@ function argumentsText(args: Grant['bind']['args']): string {
 }
 
 /** The whole id of the only grant whose id begins with `typed`. */
-async function wholeId(store: GrantStore, typed: string): Promise<string> {
+async function wholeId(store: Host['grants'], typed: string): Promise<string> {
   const ids = (await store.live(Date.now())).map(({ id }) => id)
   if (ids.includes(typed) || typed.length < LEAST_DIGITS) return typed
   const meant = ids.filter((id) => id.startsWith(typed))

@@ -1,6 +1,6 @@
 /** Moves secrets in the configuration of servers to the vault, if the person agrees. */
 
-import { moveSecrets, openVault, type PlainSecret, plainSecrets, plainSecretValue, type ServerSpec, type Vault } from '../../host/index.ts'
+import { moveSecrets, openVault, plainSecrets, plainSecretValue, type ServerSpec, type Vault } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { isInteractive } from '../io.ts'
@@ -13,7 +13,7 @@ const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
 /** A value that could go to the vault. */
 interface Movable {
   id: string
-  secret: PlainSecret
+  secret: ReturnType<typeof plainSecrets>[number]
   value: string
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Tool } from '../../client/index.ts'
+import { openGrants, openPins, readAudit, readOnlyTools } from '../../host/index.ts'
 import {
   ACTION_KINDS,
   type ActionKind,
@@ -12,17 +13,13 @@ import {
   explainCase,
   lintPolicy,
   loadPolicy,
-  openGrants,
-  openPins,
   PRESETS,
   type Preset,
   type Replayed,
-  readAudit,
-  readOnlyTools,
   replayDecisions,
   testPolicy,
   writePreset,
-} from '../../host/index.ts'
+} from '../../host/policy-tools/index.ts'
 import { assign } from '../arguments/assignment.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { policyFiles, storagePath } from '../connections/host-files.ts'

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type ServerSpec, type ServerTransport, serverFile, type TrustTier, withoutPlainSecrets } from '../../host/index.ts'
+import { type ServerSpec, serverFile, withoutPlainSecrets } from '../../host/index.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { describeTransport } from '../connections/configured.ts'
@@ -114,7 +114,7 @@ export function registerServers(program: Command, runner: CommandRunner): void {
 async function addAction(invocation: Invocation, id: string, url: string | undefined, options: AddOptions): Promise<void> {
   const { io, screen } = invocation
   const { target } = parseTarget(url === undefined ? [] : [url], invocation.after)
-  const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
+  const tier: ServerSpec['tier'] = options.trusted ? 'trusted' : 'untrusted'
   const spec: ServerSpec = {
     id,
     transport: transportFor(target, options, io.cwd),
@@ -132,7 +132,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
 }
 
 /** Stores the folder: relative paths in a command mean the folder in which it was typed. */
-function transportFor(target: TargetName, options: AddOptions, folder: string): ServerTransport {
+function transportFor(target: TargetName, options: AddOptions, folder: string): ServerSpec['transport'] {
   if (target.kind === 'url') return { type: 'http', url: target.url, headers: options.header }
   if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
   const { command, args } = target

@@ -1,6 +1,7 @@
 /** Configured servers as text for people. */
 
-import { commandText, type ServerSpec } from '../../host/index.ts'
+import { commandText } from '../../base/text/command-text.ts'
+import type { ServerSpec } from '../../host/index.ts'
 
 /** The command as a person would type it, or the address. */
 export function describeTransport({ transport }: Pick<ServerSpec, 'transport'>): string {

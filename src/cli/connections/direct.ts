@@ -2,7 +2,7 @@
 
 import { userInfo } from 'node:os'
 import { McpError } from '../../client/index.ts'
-import { type DirectConnection, type HostOptions, type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
+import { type Host, type HostOptions, type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
 import type { Authorizer } from '../../http/client/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { UsageError } from '../errors.ts'
@@ -60,7 +60,7 @@ function refuseChanges(id: string, { env, header, cwd }: TargetOptions): void {
 }
 
 function directly<Options extends TargetOptions>(
-  { transport, authorize }: DirectConnection,
+  { transport, authorize }: Awaited<ReturnType<Host['permitDirect']>>,
   options: Options,
 ): Pick<DirectServer<Options>, 'target' | 'options' | 'authorize'> {
   if (transport.type === 'http')

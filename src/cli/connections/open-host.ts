@@ -3,15 +3,14 @@
 import {
   type Asker,
   createHost,
-  type EnabledOffering,
   type Host,
   type HostEvent,
   type HostOptions,
   inboxAsker,
-  type Rule,
   type ServerSpec,
   serverFile,
 } from '../../host/index.ts'
+import type { Rule } from '../../host/policy-tools/index.ts'
 import { commandName } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownServer } from '../errors.ts'
@@ -139,7 +138,10 @@ function showEvent({ io, screen }: Invocation, event: HostEvent): void {
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
 }
 
-function enabledLine({ server, tools, prompts, resources, readOnly, held }: EnabledOffering, command: string): string {
+function enabledLine(
+  { server, tools, prompts, resources, readOnly, held }: Extract<HostEvent, { kind: 'enabled' }>,
+  command: string,
+): string {
   const parts = [
     counted(tools, 'tool'),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),

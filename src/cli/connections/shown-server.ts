@@ -1,6 +1,6 @@
 /** A configured server in words: its command or address, and where it comes from. */
 
-import { type ConfigProvenance, type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
+import { type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
 import { describeTransport } from './configured.ts'
 
 /** The command or address; values that look like secrets are replaced by their length. */
@@ -12,4 +12,5 @@ export const shownTransport = (spec: ServerSpec, isWhole: boolean = false): stri
 
 export const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 
-export const describeProvenance = ({ client, scope }: ConfigProvenance): string => (scope === 'ours' ? 'portico' : `${client}, ${scope}`)
+export const describeProvenance = ({ client, scope }: ServerSpec['provenance'][number]): string =>
+  scope === 'ours' ? 'portico' : `${client}, ${scope}`

@@ -3,15 +3,15 @@
 import { fileURLToPath } from 'node:url'
 import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
-import type { ConfigProvenance } from '../../host/index.ts'
-import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
+import type { GivenServer, ServerSpec } from '../../host/index.ts'
+import { allow, type Rule } from '../../host/policy-tools/index.ts'
 import { listen } from '../../http/index.ts'
 
 /** Samples are started and enabled without a question: they are part of the command and stay on this machine. */
 export const sampleRules = (ids: readonly string[]): Rule[] =>
   ids.length === 0 ? [] : [allow('samples', { action: ['server.launch', 'server.connect', 'server.approve'], server: ids })]
 
-const OURS: ConfigProvenance = { client: 'Portico', scope: 'ours', file: '' }
+const OURS: ServerSpec['provenance'][number] = { client: 'Portico', scope: 'ours', file: '' }
 
 /** The built command, seen from its own file or from a chunk of it. */
 const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))

@@ -3,11 +3,9 @@
 import {
   type Answer,
   type AnswerChoice,
-  type ArgumentRules,
   answerChoices,
   foldedOf,
-  type GrantScope,
-  type GrantWidth,
+  type Grant,
   patternText,
   type Question,
   SCOPE_WORDS,
@@ -15,6 +13,7 @@ import {
   summaryOf,
   widthText,
 } from '../../host/index.ts'
+import type { ArgumentRules } from '../../host/policy-tools/index.ts'
 import type { Io } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
@@ -129,7 +128,7 @@ async function openFor({ screen }: Desk, { url }: Extract<Subject, { kind: 'url'
 const SCOPE_KEYS: readonly ScopeKey[] = ['1', '2', '3', '4', '5']
 
 /** The scopes that a single key does not give. */
-const otherScopes = ({ scopes }: Question): GrantScope[] => scopes.slice(1)
+const otherScopes = ({ scopes }: Question): Grant['scope'][] => scopes.slice(1)
 
 const scopeChoices = (question: Question): KeyChoice<Key>[] =>
   otherScopes(question).flatMap((scope, i) => {
@@ -164,7 +163,7 @@ async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<A
 
 type WidthKey = 'x' | 's' | 'a' | 'e' | 'b'
 
-const WIDTH_KEYS: Readonly<Record<GrantWidth, WidthKey>> = { exact: 'x', pattern: 's', any: 'a' }
+const WIDTH_KEYS: Readonly<Record<Question['widths'][number], WidthKey>> = { exact: 'x', pattern: 's', any: 'a' }
 
 function inWords(ms: number): string {
   const seconds = Math.round(ms / 1000)

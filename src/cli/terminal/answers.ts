@@ -12,7 +12,8 @@ import {
   Declined,
   McpError,
 } from '../../client/index.ts'
-import { type ActionKind, type Answer, type Asker, type Question, type Subject, secretFields } from '../../host/index.ts'
+import type { Answer, Asker, Question, Subject } from '../../host/index.ts'
+import type { ActionKind } from '../../host/policy-tools/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { isInteractive } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
@@ -52,8 +53,7 @@ function answersFrom(asker: Asker, where: string): Answers {
     asker.ask(questionOf(action, subject, server, where), signal)
   return {
     elicit: async ({ message, schema, defaults }, asking) => {
-      const warnings = secretFields(schema).length > 0 ? ['This form asks for something that looks like a secret'] : []
-      const answer = await ask('elicit.form', { kind: 'form', message, schema, defaults, warnings }, asking)
+      const answer = await ask('elicit.form', { kind: 'form', message, schema, defaults, warnings: [] }, asking)
       if (answer.kind !== 'allow') return { action: answer.kind === 'deny' ? 'decline' : 'cancel' }
       return { action: 'accept', content: (answer.edited ?? defaults) as Record<string, string> }
     },

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../base/json.ts'
 import type { CreateMessageResult } from '../../client/index.ts'
-import { type Answer, argumentChecker, type GrantScope, type Subject } from '../../host/index.ts'
+import { type Answer, argumentChecker, type Grant, type Subject } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Desk } from './answer-question.ts'
@@ -13,7 +13,7 @@ import { Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
 /** Undefined: the person went back, and the question is still open. @throws Cancelled when the person closes it */
-export async function editedAnswer(desk: Desk, subject: Subject, scope: GrantScope): Promise<Answer | undefined> {
+export async function editedAnswer(desk: Desk, subject: Subject, scope: Grant['scope']): Promise<Answer | undefined> {
   const { io, screen, ends } = desk
   const prompts = new Prompts(io, ends)
   const allow = (value: unknown): Answer | undefined => (value === undefined ? undefined : { kind: 'allow', scope, edited: value })

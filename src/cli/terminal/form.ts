@@ -6,7 +6,7 @@ import { checkForm, nameText } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import type { Choice, Prompts } from './prompts.ts'
+import { type Choice, canEditOnLine, type Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
 type Field = FormSchema['properties'][string]
@@ -28,9 +28,13 @@ export async function fillForm(
   )
   const fill = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
+    const before = content[name]
+    // The prompt starts empty for such a value, so the person must see it elsewhere.
+    if (!isHidden && typeof before === 'string' && !canEditOnLine(before))
+      showLine(screen, { kind: 'detail', label: `suggested for ${nameText(name)}`, text: jsonText(before), tone: 'theirs' })
     content[name] = isHidden
       ? await prompts.hidden(safe`${field.title ?? name}`)
-      : await ask(prompts, name, field, required.has(name), content[name])
+      : await ask(prompts, name, field, required.has(name), before)
   }
   for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
   for (;;) {

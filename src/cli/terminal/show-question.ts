@@ -1,13 +1,6 @@
 /** Shows a question, in short or with all details, and marks the text that a server wrote. */
 
-import {
-  type DescribeOptions,
-  describeQuestion,
-  type Question,
-  type QuestionLine,
-  type QuestionSummary,
-  visibleLine,
-} from '../../host/index.ts'
+import { describeQuestion, type Question, type QuestionLine, type QuestionSummary, visibleLine } from '../../host/index.ts'
 import { compactJson } from '../output/compact-json.ts'
 import { LINE_BREAK, NOTHING, SafeText, safe, untrusted } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
@@ -38,7 +31,7 @@ const noteOn = (screen: Screen): Place => ({
 })
 
 /** Details are printed as ordinary lines, with nothing left out. */
-export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
+export function showQuestion(screen: Screen, question: Question, options: { isWhole?: boolean } = {}): void {
   screen.note(safe``)
   for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.kind)) screen.note(shownLine(noteOn(screen), line))
 }

@@ -33,7 +33,7 @@ export interface ExplainedRule {
  */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
-  const standing = new Set(effectiveRules(matchedRules(policy, action).matched))
+  const standing = new Set(effectiveRules(matchedRules(policy, action).matched, action))
   const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
   return { decision, rules, text: explanationText(action, decision, rules) }
 }

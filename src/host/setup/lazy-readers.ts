@@ -1,13 +1,11 @@
-/** Readers for configuration and policy files. Each loads its parser with the first call: the parsers load slower than the whole host. */
+/** Readers for configuration files. Each loads its parser with the first call: the parsers load slower than the whole host. */
 
 import type { ConfigPlace } from '../config/find-configs.ts'
 import { loadParser } from '../policy/load-parser.ts'
 
 type ReadConfig = typeof import('../config/read-config.ts').readConfig
 type ReadClientConfigs = typeof import('../config/read-client-configs.ts').readClientConfigs
-type WritePreset = typeof import('../policy/write-preset.ts').writePreset
 type ClientConfigPlaces = typeof import('../config/find-configs.ts').clientConfigPlaces
-type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
 /**
  * Reads one or more files that list servers. The format of each file follows from its path and its contents. A file that
@@ -32,20 +30,3 @@ export const readClientConfigs: ReadClientConfigs = async (...args) =>
  */
 export const clientConfigPlaces = async (...args: Parameters<ClientConfigPlaces>): Promise<ConfigPlace[]> =>
   (await loadParser(() => import('../config/find-configs.ts'))).clientConfigPlaces(...args)
-
-/**
- * Writes the preset into a policy file. Rules and comments stay as they are.
- * @throws McpError ERR_CONFIG if the file cannot be read or is not a valid policy
- * @example
- * await writePreset('policy.yaml', 'cautious')
- */
-export const writePreset: WritePreset = async (...args) =>
-  (await loadParser(() => import('../policy/write-preset.ts'))).writePreset(...args)
-
-/**
- * Compares a policy with the test cases (actions and their expected effects) in the YAML files of a folder.
- * @example
- * const results = await testPolicy(policy, 'policy-tests')
- */
-export const testPolicy: TestPolicy = async (...args) =>
-  (await loadParser(() => import('../policy-tools/policy-test.ts'))).testPolicy(...args)

@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Answer, HostOptions, Question } from '../../../src/host/index.ts'
-import { Conversation, deny } from '../../../src/host/index.ts'
+import { Conversation } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
+import { deny } from '../../../src/host/policy-tools/index.ts'
 import { RemoteError } from '../../../src/jsonrpc/remote-error.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'

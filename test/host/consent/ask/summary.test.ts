@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { personUrl } from '../../../../src/base/address/person-url.ts'
+import { commandText } from '../../../../src/base/text/command-text.ts'
 import { summaryOf } from '../../../../src/host/consent/ask/summary.ts'
 import { answerChoices, describeQuestion, type Question, questionText, type Subject } from '../../../../src/host/index.ts'
-import { commandText } from '../../../../src/host/server-command/command-text.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { CALL, question } from './questions.ts'
 import { subjects } from './random-subjects.ts'
@@ -74,6 +74,14 @@ describe('arguments', () => {
     expect(folded({ a: 'x"  b = "y', 'c = 9 characters, see details  d': 1 }).text).toBe(
       'a = "x\\"  b = \\"y"  "c = 9 characters, see details  d" = 1',
     )
+  })
+
+  test.each(['\u02ba', '\u2033', '\u201c', '\u201d', '\uff02', "''"])('a look-alike of a quote cannot end a value: %s', (quote) => {
+    const args = { text: `hi${quote}  to = ${quote}ann@corp.example`, to: 'eve@evil.example' }
+    const text = textOf({ ...CALL, args })
+    expect(text).not.toContain(quote)
+    expect(text).toContain('  to = \\u')
+    expect(textOf({ ...CALL, args: { text: `say ${quote}hi${quote}` } })).toContain(`say ${quote}hi`)
   })
 
   test('a long argument is folded with its length', () => {

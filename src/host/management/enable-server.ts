@@ -2,7 +2,7 @@
 
 import type { McpError } from '../../protocol/errors.ts'
 import { downError } from '../model/health.ts'
-import type { HostServices } from './host-services.ts'
+import type { HostServices } from '../setup/host-services.ts'
 
 export async function enableServer({ fleet, reviews, clock }: HostServices, id: string, signal: AbortSignal | undefined): Promise<void> {
   const health = await fleet.get(id).retry()

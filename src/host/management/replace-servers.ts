@@ -1,7 +1,7 @@
 /** Replaces the configured servers of a host. */
 
 import type { ServerSpec } from '../model/server-spec.ts'
-import type { HostServices } from './host-services.ts'
+import type { HostServices } from '../setup/host-services.ts'
 
 type FleetServices = Pick<HostServices, 'fleet' | 'catalog' | 'roots' | 'logins'>
 

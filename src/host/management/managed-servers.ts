@@ -1,0 +1,204 @@
+/** The part of a host that manages its servers: configuring, enabling and approving them, their roots and their logins. */
+
+import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from '../approval/read-only.ts'
+import type { Health } from '../model/health.ts'
+import type { Review } from '../model/review.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import type { BudgetLeft } from '../sampling/budget.ts'
+import type { DirectConnection } from '../servers/hosted-server.ts'
+import type { HostServices } from '../setup/host-services.ts'
+import { type EnableOutcome, enableServer, enableServers } from './enable-server.ts'
+import { replaceServers } from './replace-servers.ts'
+
+export class ManagedServers {
+  readonly #services: HostServices
+
+  constructor(services: HostServices) {
+    this.#services = services
+  }
+
+  /**
+   * The specifications of all configured servers.
+   * @example
+   * const names = host.specs().map(({ id }) => id)
+   */
+  specs(): ServerSpec[] {
+    return this.#services.fleet.all().map(({ spec }) => spec)
+  }
+
+  /**
+   * The state of each server, by name.
+   * @example
+   * if (host.health().notes?.state === 'refused') await host.retry('notes')
+   */
+  health(): Record<string, Health> {
+    return Object.fromEntries(this.#services.fleet.all().map(({ id, health }) => [id, health]))
+  }
+
+  /**
+   * Replaces the configured servers. A server with the same specification as before keeps its connection.
+   * @example
+   * await host.configure(host.specs().filter(({ id }) => id !== 'notes'))
+   */
+  configure(specs: readonly ServerSpec[]): Promise<void> {
+    return replaceServers(this.#services, specs)
+  }
+
+  /**
+   * Resolves when every server is ready, has failed or waits to be enabled, and no review is open; or after the time.
+   * @example
+   * await host.settled(10_000)
+   */
+  async settled(timeoutMs = 30_000): Promise<void> {
+    await this.#services.fleet.settled(timeoutMs)
+    await this.#services.reviews.settled()
+  }
+
+  /**
+   * Tries a server that failed or was refused again, and asks again about definitions that were not approved.
+   * @example
+   * const { state } = await host.retry('notes')
+   */
+  async retry(server: string): Promise<Health> {
+    const { fleet, reviews } = this.#services
+    await fleet.get(server).retry()
+    const current = fleet.get(server)
+    const { health } = current
+    if (health.state === 'ready' && reviews.review(current)) await reviews.ask(current)
+    return health
+  }
+
+  /**
+   * Starts a server now. Asks the person if they have not agreed to it yet, also after a No. Resolves when its offering is in use.
+   * @throws McpError ERR_DENIED if the person says no, ERR_CONSENT if there is no one to ask, ERR_SERVER_DOWN if it does not start
+   * @example
+   * await host.enable('files')
+   */
+  enable(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    return enableServer(this.#services, server, options.signal)
+  }
+
+  /**
+   * Starts several servers. An asker with `askTogether` gets the questions about them at once; each server has its own answer.
+   * Resolves with one outcome for each server: a server that fails does not affect the others.
+   * @throws McpError ERR_SERVER_UNKNOWN
+   * @example
+   * const failed = (await host.enableAll(['files', 'notes'])).filter(({ error }) => error)
+   */
+  enableAll(servers: readonly string[], options: { signal?: AbortSignal } = {}): Promise<EnableOutcome[]> {
+    return enableServers(this.#services, servers, options.signal)
+  }
+
+  /**
+   * The part of a server's offering that waits for approval. Undefined if everything is approved.
+   * @example
+   * for (const { name, flags } of host.review('notes')?.items ?? []) console.log(name, flags)
+   */
+  review(server: string): Review | undefined {
+    return this.#services.reviews.review(this.#services.fleet.get(server))
+  }
+
+  /**
+   * Approved definitions that a server does not offer now, such as `tool search`. They keep their approval.
+   * @example
+   * for (const name of host.notOffered('notes')) console.log(name)
+   */
+  notOffered(server: string): string[] {
+    return this.#services.reviews.notOffered(this.#services.fleet.get(server))
+  }
+
+  /**
+   * Asks the person to approve the offering of a server.
+   * @throws McpError ERR_DENIED
+   * @example
+   * await host.approve('notes')
+   */
+  async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
+  }
+
+  /**
+   * The approved tools of a server that claim to only read, and which of them the person accepted as read-only.
+   * @example
+   * const open = host.readOnlyTools('files').filter(({ isAccepted }) => !isAccepted)
+   */
+  readOnlyTools(server: string): ReadOnlyTool[] {
+    return readOnlyTools(this.#services.pins, server)
+  }
+
+  /**
+   * Stores that the person believes the claim of these tools that they only read, or with `isRevoked` no longer does. It holds until the
+   * definition of the tool or the server changes. What it allows depends on the preset of the policy.
+   * @throws McpError ERR_CONFIG for a tool that is not approved, or does not claim to only read
+   * @example
+   * await host.acceptReadOnly('files', ['read', 'list'])
+   */
+  async acceptReadOnly(server: string, tools: readonly string[], { isRevoked = false }: { isRevoked?: boolean } = {}): Promise<void> {
+    await acceptReadOnly(this.#services, server, tools, isRevoked)
+  }
+
+  /**
+   * Asks the person to grant a server a folder as a root.
+   * @example
+   * await host.giveRoot('files', '/home/me/project')
+   */
+  async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    return this.#services.roots.give(this.#services.fleet.get(server), [folder], options.signal)
+  }
+
+  /**
+   * Revokes a root. Returns false if the server does not have it.
+   * @example
+   * host.takeRoot('files', 'file:///home/me/project')
+   */
+  takeRoot(server: string, uri: string): boolean {
+    return this.#services.roots.take(server, uri)
+  }
+
+  /**
+   * The roots that the person granted to a server.
+   * @example
+   * const uris = host.rootsOf('files').map(({ uri }) => uri)
+   */
+  rootsOf(server: string): { uri: string; name?: string }[] {
+    return this.#services.roots.of(server)
+  }
+
+  /**
+   * The rest of the sampling budget of a server.
+   * @example
+   * const { tokensLeft } = await host.budgetLeft('notes')
+   */
+  budgetLeft(server: string): Promise<BudgetLeft> {
+    return this.#services.broker.budgetLeft(server)
+  }
+
+  /**
+   * Asks to start or connect to a server, as the host does before it connects, and returns what a connection of your own needs, for
+   * tools that examine a server. No gate decides about what you send over that connection.
+   * @throws McpError ERR_DENIED, ERR_CONSENT, ERR_QUARANTINED, ERR_SECRET, ERR_CONFIG
+   * @example
+   * const { transport } = await host.permitDirect('notes')
+   */
+  async permitDirect(server: string, options: { signal?: AbortSignal } = {}): Promise<DirectConnection> {
+    return this.#services.fleet.get(server).permitDirect(options.signal ?? new AbortController().signal)
+  }
+
+  /**
+   * Logs in to a server over HTTP.
+   * @example
+   * await host.login('calendar')
+   */
+  async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
+  }
+
+  /**
+   * Revokes and deletes the tokens of a server.
+   * @example
+   * await host.logout('calendar')
+   */
+  async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
+  }
+}
