@@ -34,10 +34,11 @@ import { FIXED_SUPERVISION_LIMITS } from './servers/limits.ts'
 import { deferredLogin, Logins, needsLogin } from './servers/login.ts'
 import { samplingGate } from './servers/sampling-gate.ts'
 import { answersFor } from './servers/server-answers.ts'
-import { createConsent, openPolicy } from './setup/create-consent.ts'
+import { createConsent } from './setup/create-consent.ts'
 import { samplingLimits } from './setup/derived-limits.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
+import { openPolicy } from './setup/open-policy.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
 
 /**
@@ -51,7 +52,7 @@ import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const settings = readSettings(options)
   const { limits, redactor, asker, warn } = settings
-  const policy = await openPolicy(options)
+  const policy = await openPolicy(options, warn)
   const specs = await readSpecs(settings)
   const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })

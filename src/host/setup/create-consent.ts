@@ -9,7 +9,6 @@ import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate
 import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
 import type { Asker } from '../model/question.ts'
-import { type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { ConsentServices, PolicyService } from './host-services.ts'
 import type { HostStorage } from './open-storage.ts'
@@ -40,6 +39,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     project,
     mode: options.mode ?? (asker ? 'interactive' : 'headless'),
     policy: () => policy.current(),
+    refreshPolicy: () => policy.refresh(),
     grants: storage.grants,
     usage,
     asker: groups,
@@ -64,15 +64,5 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     project,
     clock,
     wallNow,
-  }
-}
-
-export async function openPolicy(options: LoadPolicyOptions): Promise<PolicyService> {
-  let current = await loadPolicy(options)
-  return {
-    current: () => current,
-    replace: async (policy) => {
-      current = await loadPolicy({ ...options, policy })
-    },
   }
 }

@@ -25,6 +25,8 @@ export interface PolicyService {
   current(): CompiledPolicy
   /** Holds for all later decisions, also about questions that are open. */
   replace(policy: GivenPolicy): Promise<void>
+  /** Reads the policy files again if they changed. */
+  refresh(): Promise<void>
 }
 
 /** The parts that decisions use: storage, the gate and its counters. */
