@@ -70,7 +70,7 @@ describe('a server that the person has not agreed to', () => {
   test('an approved server that is still starting has nothing to approve', async () => {
     const home = newFolder()
     const { file } = marked(home)
-    const options = { folder: join(home, 'host'), servers: { tools: started(file) }, keychain: false }
+    const options = { folder: join(home, 'host'), servers: { tools: started(file) }, keychain: false as const }
     {
       await using host = await open({ ...options, ask: agreeing() })
       await host.enable('tools')
