@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
@@ -95,7 +95,7 @@ test('a project made from a clone installs the package of the clone, and any oth
   expect(required('one')).toMatch(/^\^\d/)
   const cloned = await run(process.execPath, [join(root, 'create-portico/index.mjs'), 'two', '-t', 'client'], folder)
   const tarball = required('two').replace(/^file:/, '')
-  expect(dirname(tarball)).toBe(join(root))
+  expect(dirname(tarball)).toBe(resolve(root))
   if (!existsSync(tarball)) expect(cloned.output).toMatch(/npm pack\)\n {2}cd two\n {2}npm install/)
 })
 
