@@ -38,9 +38,10 @@ export function registerUp(program: Command, runner: CommandRunner): void {
     .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))
 }
 
-async function upAction(invocation: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
+async function upAction(started: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
+  if (!isInteractive(started.io)) return runDemo(started)
+  const invocation: Invocation = { ...started, io: { ...started.io, isShell: true } }
   const { io } = invocation
-  if (!isInteractive(io)) return runDemo(invocation)
   const model = await modelNamed(io, options.model, options.baseUrl)
   const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })
