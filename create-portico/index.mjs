@@ -118,7 +118,9 @@ function cloneOf() {
   return JSON.parse(readFileSync(manifest, 'utf8')).name === 'portico' ? root : undefined
 }
 
-const quoted = (path) => (/[^\w./-]/.test(path) ? JSON.stringify(path) : path)
+function quoted(path) {
+  return /[^\w./-]/.test(path) ? JSON.stringify(path) : path
+}
 
 /** A name that npm accepts. */
 function packageName(text) {
