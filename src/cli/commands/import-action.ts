@@ -105,7 +105,7 @@ async function choose({ io, signal }: Invocation, ids: readonly string[]): Promi
   const { Prompts } = await import('../terminal/prompts.ts')
   return io.terminal.ask((terminal) =>
     new Prompts({ ...io, terminal }, signal).chooseSeveral(
-      'Import which servers?',
+      'Import which servers? Space selects, a selects all.',
       ids.map((id) => ({ value: id, label: id })),
       [],
     ),
