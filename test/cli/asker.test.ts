@@ -175,6 +175,15 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'always', ...covered })
   })
 
+  test('Esc in the choice of arguments goes back to the question, and Esc there closes it', async () => {
+    const { terminal, answer } = ask(call)
+    await press(terminal, 'd', '2')
+    await terminal.until(/\[b\] back >/)
+    await terminal.press(KEY.escape)
+    await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
+  })
+
   test('edited arguments are checked by the schema before the call runs', async () => {
     const { terminal, answer } = ask({ ...call, args: { id: 7 } } as Subject)
     await press(terminal, 'e')

@@ -53,6 +53,7 @@ async function replayAction(invocation: Invocation, file: string, options: Repla
 function serveRecording({ io, screen, signal }: Invocation, { heading, messages }: Transcript): Promise<void> {
   const playback = new Playback(messages)
   screen.note(safe`Playing ${counted(playback.size, 'answer')} of ${heading.target}, recorded ${heading.at}`)
+  if (io.stdin.isTTY === true) screen.note(safe`Waiting for a client on standard input (Ctrl-C to stop)`)
   return servePlayback(playback, { input: io.stdin, output: io.stdout.stream, signal })
 }
 

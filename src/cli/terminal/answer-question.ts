@@ -1,5 +1,6 @@
 /** Shows one question and turns the keys that the person presses into an answer. */
 
+import { Cancelled } from '../../client/index.ts'
 import {
   type Answer,
   type AnswerChoice,
@@ -176,7 +177,11 @@ async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<A
     ...(hasPattern ? [{ key: 'e' as const, label: 'edit what similar means' }] : []),
     { key: 'b', label: 'back' },
   ]
-  const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends)
+  const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends).catch((error: unknown) => {
+    // Esc goes back to the question. Only a question that ended is closed.
+    if (!(error instanceof Cancelled) || ends.aborted) throw error
+    return 'b' as const
+  })
   if (chosen === 'b') return undefined
   if (chosen === 'x' || chosen === 'a') return { kind: 'allow', scope, width: chosen === 'x' ? 'exact' : 'any' }
   if (chosen === 's') return { kind: 'allow', scope, width: 'pattern', pattern }

@@ -14,14 +14,21 @@ type Field = FormSchema['properties'][string]
 
 export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
 
-/** Throws `Cancelled` when the person closes it. */
+/** How often a field with a wrong value is asked for again before the review. A server can ask for a value that does not exist. */
+const MAX_TRIES = 3
+
+/**
+ * Throws `Cancelled` when the person closes it.
+ * @param ours a form of the host itself: it goes to no server, so it needs no review. Default: a form of a server
+ */
 export async function fillForm(
   { io, screen, ends }: Desk,
   prompts: Prompts,
   schema: FormSchema,
   defaults: Readonly<Record<string, unknown>>,
-  hidden: readonly string[] = [],
+  ours?: { hidden: readonly string[] },
 ): Promise<Filled> {
+  const { hidden } = ours ?? { hidden: [] }
   const required = new Set(schema.required ?? [])
   // In the order of the form, not in the order of filling in.
   const content: Record<string, unknown> = Object.fromEntries(
@@ -37,8 +44,20 @@ export async function fillForm(
       ? await prompts.hidden(safe`${field.title ?? name}`)
       : await ask(prompts, name, field, required.has(name), before)
   }
-  for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
+  const faultOf = (name: string, field: Field): Promise<string | undefined> =>
+    checkForm(
+      { type: 'object', properties: { [name]: field }, ...(required.has(name) && { required: [name] }) },
+      given({ [name]: content[name] }),
+    )
+  for (const [name, field] of Object.entries(schema.properties))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      await fill(name, field)
+      const fault = await faultOf(name, field)
+      if (fault === undefined) break
+      showLine(screen, { kind: 'warning', label: 'Not a valid value', text: fault, tone: 'warning' })
+    }
   for (;;) {
+    if (ours && (await checkForm(schema, given(content))) === undefined) return { kind: 'send', content: given(content) }
     screen.note(safe`${screen.noteStyle.bold('To be sent:')}`)
     for (const [name, value] of Object.entries(given(content)))
       showLine(screen, {
@@ -54,15 +73,23 @@ export async function fillForm(
     const choices: KeyChoice<'y' | 'e' | 'n'>[] = [
       ...(fault === undefined ? [{ key: 'y' as const, label: 'send' }] : []),
       { key: 'e', label: 'change a field' },
-      { key: 'n', label: 'decline, and send nothing' },
+      { key: 'n', label: ours ? 'stop' : 'decline, and send nothing' },
     ]
     const key = await chooseByKey(io, choices, 'e', ends)
     if (key === 'y') return { kind: 'send', content: given(content) }
     if (key === 'n') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
+    const faults = await Promise.all(names.map((each) => faultOf(each, schema.properties[each] as Field)))
     const name = await prompts.choose(
       'Which field?',
       names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
+      // The cursor starts at the field that is wrong.
+      names[
+        Math.max(
+          0,
+          faults.findIndex((fault) => fault !== undefined),
+        )
+      ],
     )
     await fill(name, schema.properties[name] as Field)
   }

@@ -97,7 +97,9 @@ function findShadowed(compiled: CompiledRule, index: number, rules: readonly Com
     }
     // If two rules shadow each other, only the second one is reported.
     if (at < index || !covers(compiled, other)) {
-      return [finding(compiled, 'warning', 'duplicate', `This rule adds nothing to ${where}, which matches every action that this rule matches`)]
+      return [
+        finding(compiled, 'warning', 'duplicate', `This rule adds nothing to ${where}, which matches every action that this rule matches`),
+      ]
     }
   }
   return []
