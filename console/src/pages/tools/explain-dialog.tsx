@@ -1,7 +1,7 @@
 /** What the policy decides about this call: for the person, and for a model. From here it can be allowed for good. */
 
 import { type ReactNode, useEffect, useState } from 'react'
-import type { Explanation } from '../../../../src/host/index.ts'
+import type { Explanation } from '../../../../src/host/policy-tools/index.ts'
 import css from '../../catalog/catalog.module.css'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
