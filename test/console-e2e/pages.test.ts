@@ -8,6 +8,7 @@ import { SAY_ADD } from '../../console/src/state/tour.ts'
 import { openLink, startConsole } from '../cli/support/started.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { savePicture } from './support/pictures.ts'
 import { openWindow, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
@@ -38,12 +39,11 @@ async function findings({ page }: Window): Promise<string[]> {
 }
 
 /** Wider than the window: people would have to scroll to the side. */
-const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
+const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
 
 async function picture({ page }: Window, name: string): Promise<void> {
   if (!isUpdating) return
   mkdirSync(IMAGES, { recursive: true })
-  const { savePicture } = await import('./support/pictures.ts')
   await savePicture(page, `${IMAGES}console-${name}`)
 }
 

@@ -21,6 +21,7 @@ const STILL_MS = 120
 export async function openWindow(browser: Browser, link: string, options: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
+  page.setDefaultTimeout(8_000)
   const { origin } = new URL(link)
   const problems: string[] = []
   const open = new Set<unknown>()
@@ -53,11 +54,8 @@ export async function openWindow(browser: Browser, link: string, options: Browse
   page.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.request().method()} ${response.url()}`)
   })
-  await page.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
-      console.error(`refused by the policy: ${violatedDirective} ${blockedURI}`),
-    )
-  })
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+    console.error('refused by the policy: ' + violatedDirective + ' ' + blockedURI))`)
   const still = async (): Promise<void> => {
     const end = Date.now() + 10_000
     while (Date.now() < end && (open.size > 0 || Date.now() - lastChange < STILL_MS)) await page.waitForTimeout(40)
@@ -77,4 +75,19 @@ export async function openWindow(browser: Browser, link: string, options: Browse
     still,
     close: () => context.close(),
   }
+}
+
+/** Longer than the quiet time of a question, in which clicks and keys do not count. */
+export const afterQuiet = (page: Page): Promise<void> => page.waitForTimeout(650)
+
+/** Presses Tab until the control with this name has the focus, as a person without a mouse does. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  for (let presses = 0; presses < 120; presses++) {
+    const focused = (await page.evaluate(
+      `(({ activeElement: at }) => (at?.getAttribute('aria-label') ?? at?.labels?.[0]?.innerText ?? at?.innerText ?? '').trim())(document)`,
+    )) as string
+    if (typeof name === 'string' ? focused === name : name.test(focused)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not reach ${name}`)
 }
