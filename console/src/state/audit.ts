@@ -94,7 +94,7 @@ function rowOf(record: Exclude<AuditRecord, { kind: 'outcome' }>, ended: Outcome
 }
 
 /** `notes: call add`. */
-export function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'server' | 'primitive'>): string {
+function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'server' | 'primitive'>): string {
   const verb = ACTIONS[action] ?? action
   return `${foreignName(server)}: ${verb}${primitive === undefined ? '' : ` ${foreignName(primitive)}`}`
 }
