@@ -31,7 +31,7 @@ export interface AuditRow {
 const ACTIONS: Readonly<Record<string, string>> = {
   'server.launch': 'start',
   'server.connect': 'connect',
-  'server.approve': 'enable what it offers',
+  'server.approve': 'enable',
   'tool.call': 'call',
   'tool.result': 'use the result of',
   'resource.read': 'read',
