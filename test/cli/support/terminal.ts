@@ -109,7 +109,8 @@ export function startTerminal(
         if (Date.now() > until) throw new Error(`The key ${JSON.stringify(key)} changed nothing:\n${text()}`)
         await sleep(QUIET_MS)
         child.write(key)
-        await sleep(200)
+        // Long enough for a busy machine: a key that is sent twice could answer the next question, too.
+        for (let waits = 0; waits < 30 && raw.length === before && !hasEnded; waits++) await sleep(50)
       }
       // What follows may come in several parts. Others may go on writing.
       for (let length = -1, i = 0; length !== raw.length && i < 10 && !hasEnded; i++) {
