@@ -80,7 +80,10 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   const first = await ask('echo with text="one"')
   let question = await card(window, /call desk\/echo/)
   await question.getByRole('button', { name: 'Details' }).click()
-  await question.getByText(/scripted/).first().waitFor()
+  await question
+    .getByText(/scripted/)
+    .first()
+    .waitFor()
   await question.getByRole('button', { name: 'Allow once' }).click()
   expect(await api.ended(first.operation.id)).toMatchObject({ state: 'done' })
   expect(echoed).toEqual(['one'])
@@ -211,7 +214,7 @@ test('a form, a page to visit, a request to the model before and after, and fold
   }
   expect(await said(where)).toContain('folders: 1')
   await noneWaits(window)
-  expect(host.health().find(({ server }) => server === 'desk')?.state).toBe('ready')
+  expect(host.health().desk?.state).toBe('ready')
   expect(window.problems.filter((problem) => !problem.startsWith('another window'))).toEqual([])
 }, 90_000)
 
