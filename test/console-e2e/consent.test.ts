@@ -84,6 +84,8 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
     .getByText(/scripted/)
     .first()
     .waitFor()
+  // Opening the details starts a quiet time, too.
+  await afterQuiet(page)
   await question.getByRole('button', { name: 'Allow once' }).click()
   expect(await api.ended(first.operation.id)).toMatchObject({ state: 'done' })
   expect(echoed).toEqual(['one'])
@@ -140,6 +142,7 @@ test('with the keyboard alone: open the tray, read the details, deny with a reas
   await page.keyboard.press('Space')
   await tabTo(page, 'What to do instead')
   await page.keyboard.type('Not now')
+  await afterQuiet(page)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await api.ended(first.operation.id)

@@ -62,11 +62,15 @@ test('a published server: added, started after a yes to its exact command, used,
     await enable.click()
   }
   await isReady
-  const tools = async (): Promise<string[]> => (await api.get('GET /api/tools?server=everything')).tools.map(({ name }: { name: string }) => name)
+  const tools = async (): Promise<string[]> =>
+    (await api.get('GET /api/tools?server=everything')).tools.map(({ name }: { name: string }) => name)
   await expect.poll(tools, { timeout: 10_000 }).toContain('echo')
 
   await window.open('/tools?tool=everything%2Fecho')
-  await page.getByLabel(/message/i).first().fill('hello from the page')
+  await page
+    .getByLabel(/message/i)
+    .first()
+    .fill('hello from the page')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByText('Echo: hello from the page').first().waitFor()
 
@@ -76,7 +80,10 @@ test('a published server: added, started after a yes to its exact command, used,
   expect(readFileSync(`/proc/${first}/cmdline`, 'utf8')).toContain('server-everything')
   process.kill(first, 'SIGKILL')
   await expect.poll(async () => (await pidOf()) !== first && (await stateOf(api, 'everything')), { timeout: 20_000 }).toBe('ready')
-  await page.getByLabel(/message/i).first().fill('and again')
+  await page
+    .getByLabel(/message/i)
+    .first()
+    .fill('and again')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByText('Echo: and again').first().waitFor()
   expect(window.problems).toEqual([])
@@ -89,7 +96,10 @@ test('a server that turns hostile: its changed offering is shown as a difference
   await window.open('/servers')
   await page.getByRole('button', { name: 'Enable rogue' }).click()
   const question = await dialog(window)
-  await question.getByText(/http:\/\/127\.0\.0\.1/).first().waitFor()
+  await question
+    .getByText(/http:\/\/127\.0\.0\.1/)
+    .first()
+    .waitFor()
   await question.getByRole('button', { name: 'Connect', exact: true }).click()
   const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
   const isReady = expect.poll(() => stateOf(api, 'rogue'), { timeout: 20_000 }).toBe('ready')
@@ -100,10 +110,16 @@ test('a server that turns hostile: its changed offering is shown as a difference
   }
   await isReady
   await api.get('POST /api/tour/rogue/turn')
-  await page.getByText(/wait for your approval|waits for your approval/).first().waitFor()
+  await page
+    .getByText(/wait for your approval|waits for your approval/)
+    .first()
+    .waitFor()
   await page.getByRole('button', { name: 'Review changes' }).click()
   const change = await dialog(window)
-  await change.getByText(/search all notes of the person/).first().waitFor()
+  await change
+    .getByText(/search all notes of the person/)
+    .first()
+    .waitFor()
   expect(await change.locator('ins, del, [data-kind]').count(), 'parts that were added or removed').toBeGreaterThan(0)
   await change.getByRole('button', { name: 'Not now' }).click()
   await expect.poll(async () => JSON.stringify((await api.get('GET /api/tools?server=rogue')).tools)).not.toContain('search all notes')
