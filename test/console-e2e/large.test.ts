@@ -44,28 +44,27 @@ async function slowFrame(window: Window, list: string): Promise<number> {
   return Math.min(...runs)
 }
 
-test('a result of 1 MB, 1,000 tools and 10,000 rows of the timeline stay smooth', async () => {
+async function shown() {
   const server = createServer({ name: 'many', version: '1.0.0' })
   for (let index = 0; index < MANY_TOOLS; index++)
     server.tool(`tool${index}`, { title: `Tool number ${index}`, description: 'One of many' }, () => 'ok')
   server.tool('large', { title: 'Large', description: 'Returns 1 MB' }, () => `start ${'words and more words '.repeat(50_000)} end`)
-  const { console, host } = await newWorld({
+  const world = await newWorld({
     host: { servers: { many: inMemory(server) }, policy: { session: [allow('all', { action: 'server.approve' })] } },
   })
-  await host.settled()
-  const window = await openWindow(await chromium(), console.link())
+  await world.host.settled()
+  const window = await openWindow(await chromium(), world.console.link())
   onTestFinished(() => window.close())
-  const { page } = window
+  return { ...world, window, page: window.page }
+}
 
+test('1,000 tools scroll smoothly, one is found and run, and a result of 1 MB is shown', async () => {
+  const { window, page } = await shown()
   await window.open('/tools')
-  await page
-    .getByText(/1,?001 tools|Search 1,?001/)
-    .or(page.getByPlaceholder(/1,?001/))
-    .first()
-    .waitFor()
+  await page.getByPlaceholder(/1,?001/).waitFor()
   expect(await page.locator('main *').count(), 'only the visible rows exist').toBeLessThan(2_000)
-  expect(await slowFrame(window, 'main *'), 'milliseconds of a frame of the list of tools').toBeLessThanOrEqual(34)
-  await page.getByRole('textbox').or(page.getByRole('searchbox')).first().fill('number 977')
+  expect(await slowFrame(window, 'main *'), 'milliseconds of a frame').toBeLessThanOrEqual(34)
+  await page.getByPlaceholder(/1,?001/).fill('number 977')
   await page.getByText('Tool number 977').first().click()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByText('ok', { exact: true }).first().waitFor()
@@ -80,16 +79,34 @@ test('a result of 1 MB, 1,000 tools and 10,000 rows of the timeline stay smooth'
   // The page still answers.
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog').waitFor()
-  await page.keyboard.press('Escape')
   expect(Date.now() - begun).toBeLessThan(10_000)
-
-  for (let call = 0; call < MANY_CALLS; call += 100)
-    await Promise.all(Array.from({ length: 100 }, (_, index) => host.call(`many__tool${(call + index) % MANY_TOOLS}`)))
-  await window.open('/timeline')
-  await page.getByText(/\d rows/).waitFor()
-  expect(await page.locator('main *').count(), 'only the visible rows exist').toBeLessThan(2_000)
-  expect(await slowFrame(window, 'main *'), 'milliseconds of a frame of the timeline').toBeLessThanOrEqual(34)
-  const rows = Number(((await page.getByText(/\d rows/).textContent()) ?? '').replaceAll(',', '').match(/(\d+) rows/)?.[1])
-  expect(rows).toBeGreaterThanOrEqual(1_000)
   expect(window.problems).toEqual([])
-}, 180_000)
+}, 60_000)
+
+test('10,000 rows of the timeline scroll smoothly', async () => {
+  const { window, page, feed } = await shown()
+  const common = { kind: 'message', server: 'many', connection: 1, revision: '2025-11-25', bytes: 120 } as const
+  for (let call = 0; call < MANY_CALLS; call++) {
+    const id = `call-${call}`
+    const params = { name: `tool${call % MANY_TOOLS}`, arguments: {} }
+    const number = 100_000 + call * 2
+    feed.onTraffic({
+      ...common,
+      number,
+      from: 'host',
+      at: 1_700_000_000_000 + call,
+      message: { jsonrpc: '2.0', id, method: 'tools/call', params },
+    })
+    const result = { content: [{ type: 'text', text: 'ok' }] }
+    feed.onTraffic({ ...common, number: number + 1, from: 'server', at: 1_700_000_000_005 + call, message: { jsonrpc: '2.0', id, result } })
+  }
+  await window.open('/timeline')
+  await expect
+    .poll(async () => Number((await page.getByText(/\d rows/).textContent())?.replaceAll(',', '').match(/(\d+) rows/)?.[1]), {
+      timeout: 30_000,
+    })
+    .toBeGreaterThanOrEqual(9_900)
+  expect(await page.locator('main *').count(), 'only the visible rows exist').toBeLessThan(2_000)
+  expect(await slowFrame(window, 'main *'), 'milliseconds of a frame').toBeLessThanOrEqual(34)
+  expect(window.problems).toEqual([])
+}, 90_000)
