@@ -63,15 +63,16 @@ test('a published server: added, started after a yes to its exact command, used,
   }
   await isReady
   const tools = async (): Promise<string[]> =>
-    (await api.get('GET /api/tools?server=everything')).tools.map(({ name }: { name: string }) => name)
-  await expect.poll(tools, { timeout: 10_000 }).toContain('echo')
+    (await api.get('GET /api/tools?server=everything')).tools.map(({ exposed }: { exposed: string }) => exposed)
+  await expect.poll(tools, { timeout: 10_000 }).toContain('everything__echo')
 
-  await window.open('/tools?tool=everything%2Fecho')
+  await window.open('/tools?tool=everything__echo')
   await page
     .getByLabel(/message/i)
     .first()
     .fill('hello from the page')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await (await dialog(window)).getByRole('button', { name: 'Allow once' }).click()
   await page.getByText('Echo: hello from the page').first().waitFor()
 
   const pidOf = async (): Promise<number> => (await api.get('GET /api/servers/everything')).server.facts?.pid
@@ -85,6 +86,7 @@ test('a published server: added, started after a yes to its exact command, used,
     .first()
     .fill('and again')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await (await dialog(window)).getByRole('button', { name: 'Allow once' }).click()
   await page.getByText('Echo: and again').first().waitFor()
   expect(window.problems).toEqual([])
 }, 120_000)
@@ -115,12 +117,15 @@ test('a server that turns hostile: its changed offering is shown as a difference
     .first()
     .waitFor()
   await page.getByRole('button', { name: 'Review changes' }).click()
-  const change = await dialog(window)
+  // The host has asked already: the question is in the tray.
+  const change = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Details' }) })
+  await change.waitFor()
+  await afterQuiet(page)
   await change
     .getByText(/search all notes of the person/)
     .first()
     .waitFor()
-  expect(await change.locator('ins, del, [data-kind]').count(), 'parts that were added or removed').toBeGreaterThan(0)
+  expect(await change.getByText(/^(?:added|removed): $/i).count(), 'parts that were added or removed').toBeGreaterThan(0)
   await change.getByRole('button', { name: 'Not now' }).click()
   await expect.poll(async () => JSON.stringify((await api.get('GET /api/tools?server=rogue')).tools)).not.toContain('search all notes')
   expect(window.problems).toEqual([])
