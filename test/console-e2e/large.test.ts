@@ -85,20 +85,30 @@ test('1,000 tools scroll smoothly, one is found and run, and a result of 1 MB is
 
 test('10,000 rows of the timeline scroll smoothly', async () => {
   const { window, page, feed } = await shown()
-  const common = { kind: 'message', server: 'many', connection: 1, revision: '2025-11-25', bytes: 120 } as const
+  const common = { kind: 'message', connection: 1, revision: '2025-11-25', bytes: 120 } as const
   for (let call = 0; call < MANY_CALLS; call++) {
     const id = `call-${call}`
     const params = { name: `tool${call % MANY_TOOLS}`, arguments: {} }
     const number = 100_000 + call * 2
+    // A server may fill half of the timeline.
+    const server = call % 2 === 0 ? 'many' : 'more'
     feed.onTraffic({
       ...common,
+      server,
       number,
       from: 'host',
       at: 1_700_000_000_000 + call,
       message: { jsonrpc: '2.0', id, method: 'tools/call', params },
     })
     const result = { content: [{ type: 'text', text: 'ok' }] }
-    feed.onTraffic({ ...common, number: number + 1, from: 'server', at: 1_700_000_000_005 + call, message: { jsonrpc: '2.0', id, result } })
+    feed.onTraffic({
+      ...common,
+      server,
+      number: number + 1,
+      from: 'server',
+      at: 1_700_000_000_005 + call,
+      message: { jsonrpc: '2.0', id, result },
+    })
   }
   await window.open('/timeline')
   await expect

@@ -47,8 +47,8 @@ const PLAIN_NO: ReadonlySet<Subject['kind']> = new Set(['launch', 'connect', 'ap
 /** The answer of the first button. */
 export const yesAnswer = ({ scopes }: Question, edited?: unknown): Allow => ({
   kind: 'allow',
-  // Starting a server is asked with a scope that lasts; everything else is asked once.
-  scope: scopes.includes('once') ? 'once' : (scopes[0] ?? 'once'),
+  // The first scope is the one that the host proposes. A yes to a start lasts, so that a server that ends is started again.
+  scope: scopes[0] ?? 'once',
   ...(edited !== undefined && { edited }),
 })
 
