@@ -47,7 +47,7 @@ interface Desk extends World {
   api: Page
   echoed: string[]
   /** Starts a call of the model. */
-  ask(message: string): Promise<{ operation: { id: string } }>
+  ask(message: string): Promise<{ operation: { id: string }; conversation: string }>
 }
 
 async function desk(options: { pageUrl?: string; roots?: string[] } = {}): Promise<Desk> {
@@ -84,6 +84,8 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
     .getByText(/scripted/)
     .first()
     .waitFor()
+  // Opening the details starts a quiet time, too.
+  await afterQuiet(page)
   await question.getByRole('button', { name: 'Allow once' }).click()
   expect(await api.ended(first.operation.id)).toMatchObject({ state: 'done' })
   expect(echoed).toEqual(['one'])
@@ -100,8 +102,8 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   await question.getByLabel('What to do instead').fill('Use four')
   await question.getByRole('button', { name: 'Deny', exact: true }).last().click()
   await api.ended(third.operation.id)
-  const { records } = await api.get('GET /api/audit?q=Use%20four')
-  expect(JSON.stringify(records)).toContain('Use four')
+  const { messages } = await api.get(`GET /api/conversations/${third.conversation}`)
+  expect(JSON.stringify(messages), 'the model reads the reason').toContain('Use four')
 
   const fourth = await ask('echo with text="four"')
   question = await card(window, /call desk\/echo/)
@@ -140,6 +142,7 @@ test('with the keyboard alone: open the tray, read the details, deny with a reas
   await page.keyboard.press('Space')
   await tabTo(page, 'What to do instead')
   await page.keyboard.type('Not now')
+  await afterQuiet(page)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await api.ended(first.operation.id)

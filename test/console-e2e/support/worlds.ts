@@ -12,6 +12,7 @@ const ASSETS = fileURLToPath(new URL('../../../dist/console/page', import.meta.u
 export interface World {
   console: Console
   host: Awaited<ReturnType<typeof createHost>>
+  feed: ReturnType<typeof consoleFeed>
   folder: string
 }
 
@@ -38,7 +39,7 @@ export function worlds(): (options: { host?: HostOptions; console?: ConsoleOptio
       await console.close()
       await host.close()
     })
-    return { console, host, folder }
+    return { console, host, feed, folder }
   }
 }
 

@@ -1,7 +1,8 @@
 /** What a person can do with a server. Questions that it causes open as a dialog. */
 
 import type { ApiError } from '../../api/error.ts'
-import { useAction, useOperation } from '../../hooks/use-console.tsx'
+import { useAction, useConsoleState, useOperation } from '../../hooks/use-console.tsx'
+import { changePreferences } from '../../hooks/use-preferences.ts'
 
 export interface ServerActions {
   enable(): void
@@ -22,12 +23,19 @@ export function useServerActions(id: string): ServerActions {
   const disable = useAction('POST /api/servers/:id/disable')
   const remove = useAction('DELETE /api/servers/:id')
   const request = { params: { id } }
+  const isAsked = useConsoleState(({ questions }) =>
+    questions.some(({ server, action, end }) => server === id && action === 'server.approve' && end === undefined),
+  )
   return {
     enable: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: {} }),
     enableChosen: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: { choose: true } }),
     disable: () => disable.mutate(request),
     restart: () => void operation.start('POST /api/servers/:id/restart', request),
-    approve: () => void operation.start('POST /api/servers/:id/approve', request),
+    // The host asks about changes itself. Then the question waits in the tray already.
+    approve: () => {
+      if (isAsked) changePreferences({ isTrayOpen: true })
+      else void operation.start('POST /api/servers/:id/approve', request)
+    },
     login: () => void operation.start('POST /api/servers/:id/login', request),
     logout: () => void operation.start('POST /api/servers/:id/logout', request),
     remove: () => remove.mutate(request),
