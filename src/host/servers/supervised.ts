@@ -200,8 +200,7 @@ export class SupervisedServer {
     await this.#former
     const { mayStart, isAsPermitted } = this.#options
     if (isInBackground && mayStart && !(await orAborted(mayStart(), signal)))
-      // A server that failed stays failed: the person enabled it, and can be asked for what is missing.
-      return this.#set('lastError' in former ? { state: 'refused', error: former.lastError } : { state: 'not-enabled' })
+      return this.#set({ state: 'not-enabled', ...('lastError' in former && former.lastError && { lastError: former.lastError }) })
     const transport = await orAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
     // The connection can close before `connect` returns the client, so `onClose` may come first.

@@ -64,7 +64,7 @@ describe('starting a server', () => {
     expect(await call(server, 'echo', { text: 'pie' })).toBe('apple pie')
   })
 
-  test('a server that failed stays failed when the next start in the background would ask', async () => {
+  test('a server that failed says why when the next start in the background would ask', async () => {
     const clock = fakeClock()
     let mayStart = true
     const server = supervise(missingWay, { clock, mayStart: async () => mayStart })
@@ -74,9 +74,9 @@ describe('starting a server', () => {
     mayStart = false
     await until(async () => {
       await clock.advance(60_000)
-      return server.health.state === 'refused'
+      return server.health.state === 'not-enabled'
     })
-    expect(server.health).toMatchObject({ state: 'refused', error: { message: expect.stringContaining('nowhere') } })
+    expect(server.health).toMatchObject({ state: 'not-enabled', lastError: { message: expect.stringContaining('nowhere') } })
   })
 
   test('every start needs permission, and a denied one is not tried again without a request', async () => {
