@@ -96,7 +96,7 @@ export function consoleAsker({ maxWaiting = 256, now = Date.now }: ConsoleAskerO
     ask: (question, signal) => park(question, signal),
     askTogether: (questions, signal) => {
       const group = randomUUID()
-      return Promise.all(questions.map((question) => park(question, signal, group)))
+      return questions.map((question) => park(question, signal, group))
     },
     groupOf: (id) => parked.get(id)?.group,
     waiting: () => [...parked.values()].map(({ question }) => question),

@@ -173,7 +173,8 @@ export interface Asker {
   ask(question: Question, signal: AbortSignal): Promise<Answer>
   /**
    * Asks several questions of the same kind on one screen: the starts of servers that are enabled together, or the parts of their
-   * offerings with warnings. Resolves with one answer for each question, in the same order. Default: each is asked with `ask`.
+   * offerings with warnings. Returns one promise with an answer for each question, in the same order; or one promise for each question,
+   * if the answers can come one by one. Default: each is asked with `ask`.
    */
-  askTogether?(questions: readonly Question[], signal: AbortSignal): Promise<readonly Answer[]>
+  askTogether?(questions: readonly Question[], signal: AbortSignal): Promise<readonly Answer[]> | readonly Promise<Answer>[]
 }

@@ -34,20 +34,74 @@ export const denyAll = (): Asker => ({
  * @example
  * const ask = firstOf(terminal, inboxAsker({ folder }))
  */
-export const firstOf = (...askers: readonly Asker[]): Asker => ({
-  ask: async (question, signal) => {
-    const over = new AbortController()
-    const either = AbortSignal.any([signal, over.signal])
-    try {
-      return await Promise.any(askers.map(async (asker) => asker.ask(question, either)))
-    } catch (error) {
-      signal.throwIfAborted()
-      throw error instanceof AggregateError ? (error.errors[0] ?? new McpError('ERR_CONSENT', 'No asker is configured')) : error
-    } finally {
-      over.abort(new McpError('ERR_CONSENT', 'The question was answered elsewhere'))
-    }
-  },
-})
+export function firstOf(...askers: readonly Asker[]): Asker {
+  const first: Asker = {
+    ask: (question, signal) =>
+      whileOpen(signal, (either) =>
+        anyOf(
+          askers.map(async (asker) => asker.ask(question, either)),
+          signal,
+        ),
+      ),
+  }
+  if (askers.every(({ askTogether }) => askTogether === undefined)) return first
+  return {
+    ...first,
+    askTogether: (questions, signal) =>
+      whileOpen(signal, async (either) => {
+        // For each asker one promise for each question.
+        const asked = askers.map((asker) => answersOf(asker, questions, either))
+        return Promise.all(
+          questions.map((_, index) =>
+            anyOf(
+              asked.flatMap((answers) => answers[index] ?? []),
+              signal,
+            ),
+          ),
+        )
+      }),
+  }
+}
+
+/** Aborts the other askers as soon as the answer is there. */
+async function whileOpen<Result>(signal: AbortSignal, work: (either: AbortSignal) => Promise<Result>): Promise<Result> {
+  const over = new AbortController()
+  try {
+    return await work(AbortSignal.any([signal, over.signal]))
+  } finally {
+    over.abort(new McpError('ERR_CONSENT', 'The question was answered elsewhere'))
+  }
+}
+
+async function anyOf(answers: readonly Promise<Answer>[], signal: AbortSignal): Promise<Answer> {
+  try {
+    return await Promise.any(answers)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof AggregateError ? (error.errors[0] ?? new McpError('ERR_CONSENT', 'No asker is configured')) : error
+  }
+}
+
+function answersOf(asker: Asker, questions: readonly Question[], signal: AbortSignal): Promise<Answer>[] {
+  if (!asker.askTogether) return questions.map((question) => handled(asker.ask(question, signal)))
+  const all = asker.askTogether(questions, signal)
+  if (!(all instanceof Promise)) return all.map(handled)
+  return questions.map((_, index) =>
+    handled(
+      all.then((answers) => {
+        const answer = answers[index]
+        if (!answer) throw new McpError('ERR_CONSENT', `An asker gave ${answers.length} answers to ${questions.length} questions`)
+        return answer
+      }),
+    ),
+  )
+}
+
+/** Nobody may wait for an answer that comes after another asker's. */
+function handled<Result>(promise: Promise<Result>): Promise<Result> {
+  promise.catch(() => {})
+  return promise
+}
 
 interface Turn {
   begin(): void

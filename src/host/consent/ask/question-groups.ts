@@ -108,13 +108,14 @@ class QuestionGroup {
     for (const { signal } of asked)
       signal.addEventListener('abort', () => --open === 0 && unneeded.abort(signal.reason), { once: true, signal: unneeded.signal })
     try {
-      const answers = await askTogether(
+      const given = askTogether(
         asked.map(({ question }) => question),
         unneeded.signal,
       )
+      const answers = given instanceof Promise ? await given : given
       if (!Array.isArray(answers) || answers.length !== asked.length)
         throw new McpError('ERR_ANSWER_INVALID', `Expected ${asked.length} answers, one for each question, in the same order`)
-      for (const [i, { answer }] of asked.entries()) answer(answers[i] as Answer)
+      for (const [i, { answer, fail }] of asked.entries()) Promise.resolve<Answer>(answers[i]).then(answer, fail)
     } catch (error) {
       for (const { fail } of asked) fail(error)
     }
