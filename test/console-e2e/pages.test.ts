@@ -14,7 +14,8 @@ import { openWindow, type Window } from './support/windows.ts'
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const IMAGES = `${ROOT}docs/images/`
 
 /** With UPDATE_IMAGES=1 the pictures of the docs are made again. */
 const isUpdating = process.env.UPDATE_IMAGES === '1'
@@ -41,14 +42,19 @@ async function findings({ page }: Window): Promise<string[]> {
 /** Wider than the window: people would have to scroll to the side. */
 const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
 
-async function picture({ page }: Window, name: string): Promise<void> {
-  if (!isUpdating) return
+/** The pages that the docs show. */
+const PICTURED: ReadonlySet<string> = new Set(
+  'home servers tools resources prompts chat timeline policy audit settings waiting tour'.split(' '),
+)
+
+async function picture({ page }: Window, name: string, home: string): Promise<void> {
+  if (!isUpdating || !PICTURED.has(name)) return
   mkdirSync(IMAGES, { recursive: true })
-  await savePicture(page, `${IMAGES}console-${name}`)
+  await savePicture(page, `${IMAGES}console-${name}`, { [home]: '/home/you', [ROOT]: '/opt/portico/', [process.execPath]: 'node' })
 }
 
 test('first run on an empty home: every page opens in both themes and all sizes without a fault', async () => {
-  const started = await startConsole({ home: newFolder(), args: ['up', '--no-open', '--port', '0'] })
+  const started = await startConsole({ home, args: ['up', '--no-open', '--port', '0'] })
   const api = await openLink(started.link)
   const ready = async (): Promise<string[]> =>
     (await api.get('GET /api/servers')).servers.map(({ health }: { health: { state: string } }) => health.state)
@@ -93,7 +99,7 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     await window.page.setViewportSize(SIZES[0] as { width: number; height: number })
     await window.page.emulateMedia({ colorScheme: 'light' })
     await window.open(path)
-    await picture(window, name)
+    await picture(window, name, home)
     for (const finding of await findings(window)) faults.push(`${name}, light: ${finding}`)
     for (const size of SIZES) {
       await window.page.setViewportSize(size)
