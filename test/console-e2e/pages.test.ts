@@ -54,6 +54,7 @@ async function picture({ page }: Window, name: string, home: string): Promise<vo
 }
 
 test('first run on an empty home: every page opens in both themes and all sizes without a fault', async () => {
+  const home = newFolder()
   const started = await startConsole({ home, args: ['up', '--no-open', '--port', '0'] })
   const api = await openLink(started.link)
   const ready = async (): Promise<string[]> =>
