@@ -60,8 +60,11 @@ test('first run on an empty home: every page opens in both themes and all sizes 
   const ready = async (): Promise<string[]> =>
     (await api.get('GET /api/servers')).servers.map(({ health }: { health: { state: string } }) => health.state)
   await expect.poll(ready, { timeout: 20_000 }).toEqual(['ready', 'ready'])
+  const tools = async (): Promise<string[]> => (await api.get('GET /api/tools')).tools.map(({ exposed }: { exposed: string }) => exposed)
+  await expect.poll(tools, { timeout: 20_000 }).toContain('notes__add')
   const { recordings } = await api.get('POST /api/recordings', { title: 'First run' })
-  await api.run('POST /api/tools/call', { tool: 'notes__add', args: { title: 'Shopping', text: 'Milk, bread and apples' } })
+  const added = await api.run('POST /api/tools/call', { tool: 'notes__add', args: { title: 'Shopping', text: 'Milk, bread and apples' } })
+  expect(added).toMatchObject({ state: 'done' })
   await api.run('POST /api/tools/call', { tool: 'notes__list' })
   for (const { id } of recordings) await api.get(`POST /api/recordings/${id}/stop`)
   await api.get('PUT /api/secrets/WEATHER_KEY', { value: 'not shown anywhere' })
@@ -83,12 +86,13 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     resources: '/resources',
     prompts: '/prompts',
     chat: `/chat?conversation=${conversation}`,
-    timeline: '/timeline?message=3',
+    timeline: '/timeline',
+    message: '/timeline?message=3',
     recordings: '/timeline?tab=recordings',
     policy: '/policy',
     grants: '/policy?tab=grants',
     'policy-edit': '/policy?tab=edit',
-    audit: '/audit?record=3',
+    audit: '/audit?record=7',
     settings: '/settings',
     secrets: '/settings?tab=secrets',
     limits: '/settings?tab=limits',
