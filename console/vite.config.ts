@@ -1,14 +1,20 @@
 /** Builds the page into dist/console/page. `npm run console:dev` serves it from its sources and passes API requests to a running console. */
 
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vite'
+import { defineConfig, type UserConfig } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
 /** The console that answers the API in development: `PORTICO_CONSOLE=http://127.0.0.1:4711 npm run console:dev`. */
 const target = process.env.PORTICO_CONSOLE ?? 'http://127.0.0.1:4711'
 
-export default defineConfig({
+export default defineConfig(({ command }) => {
+  // A test that builds the page has NODE_ENV=test, which would build React for development: larger and slower.
+  if (command === 'build') process.env.NODE_ENV = 'production'
+  return config
+})
+
+const config: UserConfig = {
   root: here,
   logLevel: 'warn',
   // Vite transforms JSX. Its React plugin would only add reloading without loss of state.
@@ -46,4 +52,4 @@ export default defineConfig({
       },
     },
   },
-})
+}

@@ -88,6 +88,8 @@ function checkFolder(path) {
 
 function create(name, folder) {
   const { version } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
+  const clone = cloneOf()
+  const tarball = clone && join(clone, `portico-${version}.tgz`)
   mkdirSync(folder, { recursive: true })
   cpSync(join(here, 'templates', 'shared'), folder, { recursive: true })
   cpSync(join(here, 'templates', name), folder, { recursive: true })
@@ -95,10 +97,29 @@ function create(name, folder) {
   renameSync(join(folder, '_gitignore'), join(folder, '.gitignore'))
   const title = packageName(basename(folder))
   for (const file of ['package.json', 'README.md', 'src/server.ts', 'src/agent.ts', 'src/client.ts'])
-    fill(join(folder, file), title, version)
+    fill(join(folder, file), title, version, tarball)
   const path = relative(process.cwd(), folder) || '.'
-  const steps = [...(path === '.' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`]), 'npm install', 'npm test', 'npm run dev']
+  const steps = [
+    // npm does not know the version in a clone, so the project installs a package that is made there.
+    ...(tarball && !existsSync(tarball) ? [`(cd ${quoted(clone)} && npm install && npm run build && npm pack)`] : []),
+    ...(path === '.' ? [] : [`cd ${quoted(path)}`]),
+    'npm install',
+    'npm test',
+    'npm run dev',
+  ]
   console.log(`Made ${title} in ${path}. Next:\n\n${steps.map((step) => `  ${step}`).join('\n')}\n`)
+}
+
+/** The repository of Portico that this file is a part of. Undefined in the published package. */
+function cloneOf() {
+  const root = join(here, '..')
+  const manifest = join(root, 'package.json')
+  if (!existsSync(manifest) || !existsSync(join(root, 'src', 'host'))) return undefined
+  return JSON.parse(readFileSync(manifest, 'utf8')).name === 'portico' ? root : undefined
+}
+
+function quoted(path) {
+  return /[^\w./-]/.test(path) ? JSON.stringify(path) : path
 }
 
 /** A name that npm accepts. */
@@ -107,7 +128,9 @@ function packageName(text) {
   return name.replaceAll(/^[._-]+|-+$/g, '').slice(0, 200) || 'mcp-project'
 }
 
-function fill(file, title, version) {
+function fill(file, title, version, tarball) {
   if (!existsSync(file)) return
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('NAME_OF_THE_PROJECT', title).replaceAll('VERSION_OF_PORTICO', version))
+  const text = readFileSync(file, 'utf8').replaceAll('NAME_OF_THE_PROJECT', title)
+  const installed = tarball === undefined ? text : text.replaceAll('^VERSION_OF_PORTICO', JSON.stringify(`file:${tarball}`).slice(1, -1))
+  writeFileSync(file, installed.replaceAll('VERSION_OF_PORTICO', version))
 }

@@ -68,7 +68,7 @@ const scenarios = {
         await client.tools().all()
         await client.call('test_client_elicitation_defaults')
       },
-      { answer: { elicit: () => ({ action: 'accept', content: {} }) } },
+      { answer: { elicit: () => ({ action: 'accept' }) } },
     ),
 
   'sse-retry': () =>

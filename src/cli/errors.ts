@@ -29,16 +29,20 @@ export class Interrupted extends Error {
 
 /** The error for an unknown name, with the nearest known one. @param kind `tool`, `server`, ... */
 export function unknownName(kind: string, typed: string, names: readonly string[], where = ''): UsageError {
-  const meant = nearest(typed, names)
+  const begun = names.filter((name) => typed.length >= 3 && name.toLowerCase().startsWith(typed.toLowerCase())).slice(0, 4)
+  // Several names that begin so are all meant before one that is spelled alike.
+  const meant = begun.length > 1 ? undefined : (begun[0] ?? nearest(typed, names))
   const listed = names.slice(0, 12).join(', ')
   const rest = names.length > 12 ? ` and ${names.length - 12} more` : ''
   return new UsageError(
     `Unknown ${kind} ${JSON.stringify(typed)}${where === '' ? '' : ` ${where}`}`,
     meant !== undefined
       ? `Did you mean ${JSON.stringify(meant)}?`
-      : names.length === 0
-        ? `There are no ${kind}s.`
-        : `Available: ${listed}${rest}`,
+      : begun.length > 0
+        ? `Did you mean ${begun.map((name) => JSON.stringify(name)).join(' or ')}?`
+        : names.length === 0
+          ? `There are no ${kind}s.`
+          : `Available: ${listed}${rest}`,
   )
 }
 
@@ -65,6 +69,8 @@ export interface AskingFacts {
   hasInbox: boolean
   /** The option was given, so questions wait in the inbox. */
   isParking: boolean
+  /** The person types at the prompt of the shell. Default: false. */
+  isShell?: boolean
 }
 
 const AT_A_TERMINAL: AskingFacts = { hasInbox: false, isParking: false }
@@ -108,7 +114,7 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_NETWORK':
     case 'ERR_NO_ENDPOINT':
     case 'ERR_HTTP':
-      return '"portico doctor URL" shows which step fails'
+      return `"portico doctor ${serverIn(data) ?? 'URL'}" shows which step fails`
     case 'ERR_INSECURE':
       return 'Use --insecure to allow an unencrypted connection'
     case 'ERR_AUTH':
@@ -116,7 +122,9 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_CONSENT':
       return consentAdvice(asking)
     case 'ERR_QUARANTINED':
-      return 'Review the change with "portico pins diff", approve it with "portico pins accept"'
+      return asking.isShell
+        ? `Review the change and decide: approve ${serverIn(data) ?? 'NAME'}`
+        : 'Review the change with "portico pins diff", approve it with "portico pins accept"'
     case 'ERR_DENIED': {
       const { by, feedback } = (data ?? {}) as { by?: unknown; feedback?: unknown }
       if (typeof feedback === 'string') return `Reason: ${feedback}`
@@ -126,6 +134,9 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
       return undefined
   }
 }
+
+/** The server that an error of the host is about. */
+const serverIn = (data: unknown): string | undefined => (isObject(data) && typeof data.server === 'string' ? data.server : undefined)
 
 function consentAdvice({ hasInbox, isParking }: AskingFacts): string {
   if (isParking) return 'No one answered with "portico inbox answer" in time; run the command again'

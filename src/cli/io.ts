@@ -16,6 +16,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string
+  /** The person types at the prompt of the shell, where commands need no `portico` before them. Default: false. */
+  readonly isShell?: boolean
   /** Called on Ctrl-C and when the process is asked to end. Returns a function that stops listening. */
   onInterrupt(listener: (signal: InterruptSignal) => Interrupt): () => void
 }

@@ -50,7 +50,10 @@ export interface UrlRequest extends PersonUrl {
  * })
  */
 export interface Answers {
-  /** Shows a form to the person. Missing fields get their defaults. The content is validated before it is sent. */
+  /**
+   * Shows a form to the person. Only the fields in `content` are sent: a field that the person emptied stays empty. Without `content`
+   * the defaults are sent. The content is validated before it is sent.
+   */
   elicit?(request: FormRequest, asking: Asking): ElicitResult | Promise<ElicitResult>
   /** Shows the full URL to the person and asks whether to open it. The client does not fetch it. */
   elicitUrl?(request: UrlRequest, asking: Asking): Pick<ElicitResult, 'action'> | Promise<Pick<ElicitResult, 'action'>>
@@ -138,9 +141,11 @@ export class Answerer {
     if (!isObject(requestedSchema) || !isObject(requestedSchema.properties))
       throw new McpError('ERR_INVALID_PARAMS', 'params.requestedSchema must be an object with properties')
     const validate = await compileForeign(requestedSchema, { assertsFormats: true })
-    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: fillDefaults({}, requestedSchema) }, asking))
+    const defaults = defaultsOf(requestedSchema)
+    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: { ...defaults } }, asking))
     if (answer.action !== 'accept') return { action: answer.action }
-    const content = fillDefaults(answer.content ?? {}, requestedSchema)
+    // Defaults are not added to a given content: the person may have removed them.
+    const content = answer.content === undefined ? defaults : given(answer.content)
     const checked = validate(content)
     if (!checked.ok) throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${describeIssues(checked.issues)}`)
     return { action: 'accept', content: content as NonNullable<ElicitResult['content']> }
@@ -202,12 +207,12 @@ async function personally<T extends { action: ElicitResult['action'] }>(
   }
 }
 
-/** Fills in the form's defaults for missing fields. */
-export function fillDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {
-  const filled: Record<string, unknown> = { ...content }
-  for (const [name, field] of Object.entries(schema.properties)) {
-    if ((!Object.hasOwn(filled, name) || filled[name] === undefined) && isObject(field) && field.default !== undefined)
-      filled[name] = field.default
-  }
-  return filled
+/** The initial values of a form. */
+function defaultsOf({ properties }: FormSchema): Record<string, unknown> {
+  const fields = Object.entries(properties).flatMap(([name, field]) => (isObject(field) ? [[name, field.default] as const] : []))
+  return given(Object.fromEntries(fields))
 }
+
+/** Without fields that are undefined: they are not sent. */
+const given = (content: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined))

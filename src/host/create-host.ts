@@ -54,7 +54,7 @@ import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const settings = readSettings(options)
   const { limits, redactor, asker, warn } = settings
-  const policy = await openPolicy(options)
+  const policy = await openPolicy(options, warn)
   const specs = await readSpecs(settings)
   const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })

@@ -20,4 +20,4 @@ export {
   type TranscriptComparison,
 } from './transcript/replay.ts'
 export { type ServePlaybackOptions, servePlayback } from './transcript/serve-playback.ts'
-export { type Heading, headingLine, messageLine, parseTranscript, readTranscript, type Transcript } from './transcript/transcript-file.ts'
+export { type Heading, headingLine, messageLine, parseTranscript, type Transcript } from './transcript/transcript-file.ts'

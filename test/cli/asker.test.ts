@@ -6,7 +6,7 @@ import { editorOf } from '../../src/cli/terminal/editor.ts'
 import type { Subject } from '../../src/host/model/question.ts'
 import { proves } from '../support/proves.ts'
 import { press, terminalQuestions } from './support/ask-terminal.ts'
-import { KEY, OPEN_QUESTION as OPEN } from './support/terminal.ts'
+import { KEY, OPEN_QUESTION as OPEN, readPages } from './support/terminal.ts'
 
 const ask = terminalQuestions()
 
@@ -26,6 +26,44 @@ const call: Subject = {
 
 /** The key `a` grants this. */
 const always = { scope: 'always', width: 'any' } as const
+
+describe.each([
+  [80, 24],
+  [120, 40],
+])('a question that is longer than a screen of %i columns and %i rows', (columns, rows) => {
+  const sql = `DROP TABLE users; ${Array.from({ length: 10 * rows }, (_, i) => `-- licence line ${i}`).join('\n')} SELECT 1`
+  const long: Subject = { ...call, args: { sql }, lastArgs: undefined, pattern: {}, origins: [] }
+
+  test('it is allowed only after all of its pages were shown', { timeout: 60_000 }, async () => {
+    const { terminal, answer, isAnswered } = ask(long, { always, reasons: [] }, { columns, rows })
+    await terminal.until(OPEN)
+    expect(terminal.text()).toMatch(/\d+ rows of the question are above this screen/)
+    for (const key of ['y', 'a']) {
+      await press(terminal, key)
+      await terminal.until('a part of the question is above this screen.')
+    }
+    await terminal.press('d')
+    await terminal.until(/next page \(2 of (\d+)\)/)
+    // Stopping is not reading.
+    await terminal.press('s')
+    await terminal.until(/stop reading > s[\s\S]*\[y\][^>]*>$/)
+    await press(terminal, 'y', 'd')
+    const pages = Number(/next page \(2 of (\d+)\)/.exec(terminal.text())?.[1])
+    expect(pages).toBeGreaterThan(1)
+    const seen: string[] = []
+    for (let page = 2; page <= pages; page++) {
+      await terminal.until(new RegExp(`next page \\(${page} of ${pages}\\)[^>]*>$`))
+      seen.push(...terminal.visible())
+      await terminal.press('d')
+    }
+    await terminal.until(/expires in[\s\S]*\[y\][^>]*>$/)
+    seen.push(...terminal.visible())
+    for (const i of [0, 1, 5 * rows, 10 * rows - 1]) expect(seen.join('\n')).toContain(`licence line ${i}`)
+    expect(isAnswered()).toBe(false)
+    await press(terminal, 'y')
+    expect((await answer()).answer).toMatchObject({ kind: 'allow' })
+  })
+})
 
 describe('a call', () => {
   test('a call is shown in short: who wants it, the tool, the arguments, one reason and the keys', async () => {
@@ -137,6 +175,15 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'always', ...covered })
   })
 
+  test('Esc in the choice of arguments goes back to the question, and Esc there closes it', async () => {
+    const { terminal, answer } = ask(call)
+    await press(terminal, 'd', '2')
+    await terminal.until(/\[b\] back >/)
+    await terminal.press(KEY.escape)
+    await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
+  })
+
   test('edited arguments are checked by the schema before the call runs', async () => {
     const { terminal, answer } = ask({ ...call, args: { id: 7 } } as Subject)
     await press(terminal, 'e')
@@ -228,6 +275,8 @@ describe('folded text', () => {
     await press(terminal, key)
     await terminal.until('Open the details first (d)')
     await press(terminal, 'd')
+    await terminal.until('next page')
+    await readPages(terminal)
     await terminal.until(/(?:word ){10}/)
     await press(terminal, key)
     expect((await answer()).answer).toMatchObject({ kind: 'allow', scope: key === 'y' ? 'once' : 'always' })

@@ -200,6 +200,11 @@ describe('a server as a program', () => {
     expect(failed).toMatchObject({ step: 'initialize', detail: expect.stringContaining('no token given') })
   })
 
+  test('a package that the registry does not have is named as the reason', async () => {
+    const { failed } = await examine('--', process.execPath, '-e', 'console.error("npm error code E404"); process.exit(1)')
+    expect(failed).toMatchObject({ step: 'initialize', advice: 'There is no such package. Check its name.' })
+  })
+
   test('a server as a program that prints other text on its output is reported', async () => {
     const { failed } = await examine(...serveFixture('hostile.mjs'))
     expect(failed).toMatchObject({ step: 'clean output', advice: expect.stringContaining('standard error') })

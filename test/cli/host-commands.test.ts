@@ -96,6 +96,14 @@ describe('servers by name', () => {
     return anna
   }
 
+  test('an imported server keeps one folder, so that a yes holds in all folders', async () => {
+    const anna = withServers({ mail: { command: 'mail' }, docs: { command: 'docs', cwd: '/tmp' } })
+    await anna.run(['servers', 'import', '--all'])
+    const { mcpServers } = JSON.parse(readFileSync(join(anna.host, 'servers.json'), 'utf8'))
+    expect(mcpServers).toMatchObject({ mail: { cwd: anna.home }, docs: { cwd: '/tmp' } })
+    expect((await anna.run(['servers', 'import', '--all'])).stderr).toContain('Nothing new')
+  })
+
   test('no secret is moved to the vault without consent, and nothing that is executed is moved', async () => {
     const script = 'token=x; touch pwned; exec cat'
     const anna = withServers({

@@ -19,6 +19,15 @@ test('a module that exports a server is served on standard streams, in TypeScrip
   expect(await call(folder, './server.ts')).toMatchObject({ code: 0, stdout: 'Hello Ada\n' })
 }, 60_000)
 
+test('a module that serves on standard streams itself needs no export', async () => {
+  const source = GREETER.replace('export const server: Server', 'const server: Server')
+  const folder = project(newFolder(), {
+    'server.ts': `${source}serveStdio(server)\n`.replace('import { z }', "import { serveStdio } from 'portico/stdio'\nimport { z }"),
+    'words.ts': words('Hello'),
+  })
+  expect(await call(folder, './server.ts')).toEqual({ code: 0, stdout: 'Hello Ada\n', stderr: '' })
+}, 60_000)
+
 test('a default export and a module of the package type module are served too', async () => {
   const source = GREETER.replace('export const server: Server', 'const server: Server')
   const folder = project(newFolder(), {

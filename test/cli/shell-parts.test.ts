@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { asTyped, commandName, ownWords, typedText } from '../../src/cli/command-name.ts'
+import { asTyped, commandName, ownWords, typedCommand, typedText } from '../../src/cli/command-name.ts'
+import { explainError, unknownName } from '../../src/cli/errors.ts'
 import { untrusted } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
+import { isToolName, toolNamed } from '../../src/cli/shell/catalog-session.ts'
 import { completeLine } from '../../src/cli/shell/complete.ts'
 import { ShellHistory } from '../../src/cli/shell/history.ts'
 import { isSentence, SENTENCE_EXAMPLES } from '../../src/cli/shell/sentences.ts'
 import { notEnabledNote } from '../../src/cli/shell/servers.ts'
-import { RemoteError } from '../../src/client/index.ts'
+import { McpError, RemoteError } from '../../src/client/index.ts'
 import { Conversation, type Host } from '../../src/host/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { memoryIo } from './support/memory-io.ts'
@@ -127,6 +129,39 @@ test('hints name npx when the command was started through npm', () => {
   )
   const foreign = new RemoteError({ code: -32000, message: 'Run: portico grants revoke --all' })
   expect(ownWords(npm, foreign, untrusted(foreign.message)).text).toBe(foreign.message)
+})
+
+test('a tool can be typed as server__tool, server/tool, or by its own name if one server has it', async () => {
+  const entry = (server: string, name: string) => ({ exposed: `${server}__${name}`, server, definition: { name } })
+  const tools = [entry('notes', 'add'), entry('notes', 'list'), entry('files', 'list')]
+  const some = { health: () => ({ notes: { state: 'ready' }, files: { state: 'ready' } }), tools: () => tools } as unknown as Host
+  for (const typed of ['notes__add', 'notes/add', 'add']) expect(await toolNamed(some, typed)).toBe('notes__add')
+  await expect(toolNamed(some, 'list')).rejects.toMatchObject({ hint: 'Write one of: notes__list, files__list' })
+  expect(['notes/add', 'notes__add', 'add'].map((word) => isToolName(some, word))).toEqual([true, true, false])
+})
+
+test('advice in the shell names commands of the shell', () => {
+  const shell = { env: { npm_command: 'exec' }, isShell: true }
+  expect(typedCommand(shell, 'grants')).toBe('grants')
+  expect(typedText(shell, 'Log in: portico servers login NAME\nRun: portico run -- npx x')).toBe(
+    'Log in: servers login NAME\nRun: portico run -- npx x',
+  )
+  const changed = new McpError('ERR_QUARANTINED', 'It changed', { data: { server: 'rogue' } })
+  const hint = (isShell: boolean): string | undefined => explainError(changed, { hasInbox: false, isParking: false, isShell }).hint?.text
+  expect(hint(true)).toBe('Review the change and decide: approve rogue')
+  expect(hint(false)).toContain('portico pins diff')
+})
+
+test('an error about the connection of a configured server names it in the advice', () => {
+  const failed = (data?: unknown) => explainError(new McpError('ERR_NETWORK', 'No such host', { data })).hint?.text
+  expect(failed({ server: 'weather' })).toBe('"portico doctor weather" shows which step fails')
+  expect(failed()).toBe('"portico doctor URL" shows which step fails')
+})
+
+test('names that begin as typed are suggested before one that is spelled alike', () => {
+  const names = ['claude-desktop', 'claude-code', 'cline', 'cursor']
+  expect(unknownName('client', 'claude', names).hint).toBe('Did you mean "claude-desktop" or "claude-code"?')
+  expect(unknownName('client', 'cursr', names).hint).toBe('Did you mean "cursor"?')
 })
 
 test('servers that are not enabled yet are named in one line, with the command that enables one', () => {

@@ -234,3 +234,17 @@ describe('commands', () => {
     await terminal.until('npx portico up --model')
   }, 60_000)
 })
+
+test('a preset that is chosen in the shell holds at once, and explain knows the servers and the preset of the shell', async () => {
+  const terminal = sit()
+  await type(terminal, 'policy use cautious')
+  await terminal.until('The preset is cautious')
+  await type(terminal, 'policy explain notes/add title=x text=y')
+  await terminal.until(/tool\.call of notes\/add, requested by model: ask[\s\S]*Preset: cautious\./)
+  await type(terminal, 'policy use trusting')
+  await terminal.until('The preset is trusting')
+  await clear(terminal)
+  await type(terminal, 'policy explain add title=x text=y')
+  await terminal.until('Preset: trusting.')
+  await quit(terminal)
+}, 60_000)

@@ -6,6 +6,7 @@ import { everythingServer } from '../../src/testing/everything.ts'
 import { differences } from '../../src/testing/transcript/difference.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico, serve } from './support/cli.ts'
+import { KEY, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 const everything = serve('everything')
@@ -42,6 +43,19 @@ describe('recording', () => {
     expect(JSON.stringify(lines.at(-1))).toContain('This is a simple text response')
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
+
+  test('recording and playing at a terminal say what they wait for, and end with the first Ctrl-C', async () => {
+    const file = await recorded(['test_simple_text'])
+    for (const args of [
+      ['record', `${file}.new`, ...everything],
+      ['replay', file],
+    ]) {
+      const terminal = startTerminal([CLI, ...args])
+      await terminal.until('aiting for a client on standard input')
+      terminal.type(KEY.interrupt)
+      await terminal.exit
+    }
+  }, 60_000)
 
   test('recording does not overwrite a file', async () => {
     const file = await recorded(['test_simple_text'])

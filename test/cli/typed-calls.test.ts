@@ -22,6 +22,8 @@ test('typed calls, reads and prompts are recorded as the act of the person and n
   writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), ALLOW)
   for (const args of [
     ['call', 'ev/test_simple_text'],
+    ['call', 'ev__test_simple_text'],
+    ['call', 'test_simple_text'],
     ['read', 'ev', 'test://static-text'],
     ['get', 'ev/test_simple_prompt'],
   ])

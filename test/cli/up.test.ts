@@ -23,20 +23,6 @@ const open = (terminal: TerminalProcess): string => {
 
 const isAtPrompt = (terminal: TerminalProcess): boolean => terminal.visible().join('\n').trimEnd().endsWith('\n>')
 
-/** Goes to a choice of the open question and takes it. */
-async function choose(terminal: TerminalProcess, question: RegExp, choice: string): Promise<void> {
-  await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(question)
-  for (let steps = 0; !open(terminal).includes(`● ${choice}`); steps++) {
-    expect(steps, open(terminal)).toBeLessThan(10)
-    const before = terminal.raw().length
-    terminal.type(KEY.up)
-    await expect.poll(() => terminal.raw().length, { timeout: 10_000 }).toBeGreaterThan(before)
-    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('●')
-  }
-  terminal.type(KEY.enter)
-  await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
-}
-
 /** Approves what the rogue offers, if it is a question of its own. */
 async function enableOffering(terminal: TerminalProcess): Promise<void> {
   await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
@@ -106,7 +92,8 @@ describe('consent', () => {
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
     terminal.type(`It is time${KEY.enter}`)
-    await choose(terminal, /Send it\?/, 'Send')
+    await terminal.until('[y] send')
+    await terminal.press('y')
     await terminal.until(/^ +to +1\.4\.0$/m)
     await type(terminal, 'call notes__summarise')
     await answerQuestion(terminal, /notes wants to ask your model/, 'y')
@@ -176,7 +163,8 @@ describe('Ctrl-C', () => {
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
     terminal.type(`It is time${KEY.enter}`)
-    await choose(terminal, /Send it\?/, 'Send')
+    await terminal.until('[y] send')
+    await terminal.press('y')
     await expect.poll(() => terminal.raw(), { timeout: 10_000 }).toMatch(/\d+%/)
     terminal.type(KEY.interrupt)
     await terminal.until('■')

@@ -25,24 +25,31 @@ const form = (properties: object, required: string[] = []) => ({
 })
 
 describe('a form', () => {
-  test('a form is filled with its defaults before the person sees it, and missing fields after', async () => {
+  test('a form is filled with its defaults before the person sees it, and sends only what they left in it', async () => {
     proves('T-ELIC-035')
     const properties = {
       name: { type: 'string', default: 'John' },
       age: { type: 'integer', default: 30 },
       sure: { type: 'boolean', default: false },
       tags: { type: 'array', items: { type: 'string', enum: ['a'] }, default: ['a'] },
+      constructor: { type: 'string', default: 'x' },
       other: { type: 'string' },
     }
+    const all = { constructor: 'x', name: 'John', age: 30, sure: false, tags: ['a'] }
     let seen: unknown
-    const answer = await asked('elicitation/create', form(properties), {
-      elicit: ({ defaults }) => {
-        seen = defaults
-        return { action: 'accept', content: { age: 31 } }
-      },
-    })
-    expect(seen).toEqual({ name: 'John', age: 30, sure: false, tags: ['a'] })
-    expect(answer.result).toEqual({ action: 'accept', content: { name: 'John', age: 31, sure: false, tags: ['a'] } })
+    const sent = async (content: Record<string, number> | undefined): Promise<unknown> => {
+      const { result } = await asked('elicitation/create', form(properties), {
+        elicit: ({ defaults }) => {
+          seen = defaults
+          return { action: 'accept', ...(content && { content }) }
+        },
+      })
+      return result
+    }
+    expect(await sent({ age: 31 })).toEqual({ action: 'accept', content: { age: 31 } })
+    expect(seen).toEqual(all)
+    expect(await sent({})).toEqual({ action: 'accept', content: {} })
+    expect(await sent(undefined)).toEqual({ action: 'accept', content: all })
   })
 
   test('a question without a mode is a form', async () => {

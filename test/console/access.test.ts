@@ -133,6 +133,25 @@ describe('a session', () => {
     expect((await page.fails('GET /api/servers')).status).toBe(401)
   })
 
+  test('a second window of a browser has its own token, and the first goes on with the cookie of both', async () => {
+    const { console } = await bare()
+    const first = await Page.open(console)
+    const second = Object.assign(new Page(console.origin), { cookie: first.cookie })
+    await second.exchange(codeOf(console.link()))
+    expect(second.cookie).toBe(first.cookie)
+    expect(second.token).not.toBe(first.token)
+    // A browser has one cookie for both windows.
+    first.cookie = second.cookie
+    for (const window of [first, second]) expect((await window.send('GET /api/servers')).status).toBe(200)
+    expect((await second.send('DELETE /api/session')).headers['set-cookie']).toBeUndefined()
+    expect((await second.send('GET /api/servers')).status).toBe(401)
+    expect((await first.send('GET /api/servers')).status).toBe(200)
+    // A cookie that no session has is replaced, so nobody can choose it.
+    const chosen = Object.assign(new Page(console.origin), { cookie: `portico-console-${console.port}=chosen` })
+    await chosen.exchange(codeOf(console.link()))
+    expect(chosen.cookie).not.toContain('chosen')
+  })
+
   test('an idle session ends, and one with an open stream does not', async () => {
     const clock = fakeClock()
     const { console } = await bare({ clock, limits: { sessionIdleMs: 1000, heartbeatMs: 10_000 } })

@@ -48,8 +48,8 @@ describe('routes', () => {
   test('a route with another method says which it has', async () => {
     const { console } = await opened({ host: { servers: {} } })
     const answer = await new Page(console.origin).send('PUT /api/grants')
-    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, DELETE' } })
-    expect(answer.message).toEqual({ error: { code: 'ERR_METHOD', message: 'Expected GET, DELETE, got PUT' } })
+    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } })
+    expect(answer.message).toEqual({ error: { code: 'ERR_METHOD', message: 'Expected GET, POST, DELETE, got PUT' } })
   })
 
   test.each([

@@ -139,8 +139,14 @@ describe('a server that a page adds', () => {
   })
 
   test('is not stored if the host has no room for it', async () => {
-    const many = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`s${index}`, 'https://a.example']))
-    const { console, host } = await opened({ host: { servers: many } })
+    const spec = (i: number) => ({
+      transport: { type: 'http' as const, url: `https://${i}.example`, headers: {} },
+      tier: 'untrusted' as const,
+      provenance: [],
+      isDisabled: true,
+    })
+    const full = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`s${i}`, spec(i)]))
+    const { console, host } = await opened({ host: { servers: full } })
     const page = await Page.open(console)
     expect(await page.fails('POST /api/servers', { body: { id: 'x', url: 'https://a.example' } })).toMatchObject({
       status: 429,

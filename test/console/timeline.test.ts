@@ -6,7 +6,7 @@ import { deployServer } from '../../src/demo/index.ts'
 import type { HostTraffic } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { listen } from '../../src/http/index.ts'
-import { readTranscript } from '../../src/testing/index.ts'
+import { parseTranscript } from '../../src/testing/index.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
@@ -120,14 +120,12 @@ describe('the timeline', () => {
   })
 
   test('a part of it is copied as a transcript', async () => {
-    const { console, folder } = await opened()
+    const { console } = await opened()
     const page = await Page.open(console)
     await page.run('POST /api/tools/call', SEARCH)
     const { text, messages } = await page.get('POST /api/timeline/transcript', { server: 'notes' })
     expect(messages).toBeGreaterThan(3)
-    const { writeFile } = await import('node:fs/promises')
-    await writeFile(`${folder}/copy.jsonl`, text)
-    const read = await readTranscript(`${folder}/copy.jsonl`)
+    const read = parseTranscript(text, 'copy')
     expect(read.heading.target).toBe('notes')
     expect(read.messages).toHaveLength(messages)
     expect((await page.fails('POST /api/timeline/transcript', { body: { server: 'nothing' } })).status).toBe(404)

@@ -67,6 +67,24 @@ describe('a server that the person has not agreed to', () => {
     expect(again.asked).toEqual([])
   })
 
+  test('an approved server that is still starting has nothing to approve', async () => {
+    const home = newFolder()
+    const { file } = marked(home)
+    const options = { folder: join(home, 'host'), servers: { tools: started(file) }, keychain: false as const }
+    {
+      await using host = await open({ ...options, ask: agreeing() })
+      await host.enable('tools')
+    }
+    const ask = agreeing()
+    await using host = await createHost({ ...options, ask })
+    expect(host.health().tools?.state).not.toBe('ready')
+    expect(host.review('tools')).toBeUndefined()
+    await host.approve('tools')
+    await host.settled()
+    expect(host.review('tools')).toBeUndefined()
+    expect(ask.asked).toEqual([])
+  })
+
   test('the same name with another command, or a changed file, is asked about again', async () => {
     const home = newFolder()
     const { file, mark } = marked(home)

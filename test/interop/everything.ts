@@ -220,9 +220,9 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
 
     testWorks('elicit', 'a form with every kind of field is answered, with its defaults', async () => {
       proves('T-ELIC-035')
-      connected.person.elicit = () => ({
+      connected.person.elicit = ({ defaults }) => ({
         action: 'accept',
-        content: { name: 'Ada', check: true, email: 'ada@example.org', birthdate: '1815-12-10' },
+        content: { ...(defaults as object), name: 'Ada', check: true, email: 'ada@example.org', birthdate: '1815-12-10' },
       })
       const content = await contentOf(client, 'trigger-elicitation-request')
       const raw = content.at(-1)

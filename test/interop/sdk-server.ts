@@ -243,7 +243,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     if (revision >= FORM_SINCE) {
       testWorks('elicit', `a form is answered, with defaults for blank fields`, async () => {
         provesInSession('T-ELIC-001', 'T-ELIC-054')
-        connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'red' } })
+        connected.person.elicit = (form) => ({ action: 'accept', content: { ...(form.defaults as object), name: 'Ada', colour: 'red' } })
         // 2025-06-18 knows defaults for booleans alone; what a server sends beyond that is used.
         const defaults = { age: 30, isMember: true }
         expect(JSON.parse(await text('ask_form'))).toEqual({

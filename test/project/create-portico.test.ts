@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
@@ -85,6 +85,18 @@ describe.each(['server', 'client', 'agent'])('the template %s', (template) => {
     expect(tested, tested.output).toMatchObject({ code: 0 })
     expect(tested.output).toMatch(/Tests .*\d+ passed/)
   }, 120_000)
+})
+
+test('a project made from a clone installs the package of the clone, and any other the published version', async () => {
+  const folder = newFolder()
+  const made = await createProject(folder, 'one', '-t', 'client')
+  expect(made.output).not.toContain('npm pack')
+  const required = (name: string) => JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).dependencies.portico
+  expect(required('one')).toMatch(/^\^\d/)
+  const cloned = await run(process.execPath, [join(root, 'create-portico/index.mjs'), 'two', '-t', 'client'], folder)
+  const tarball = required('two').replace(/^file:/, '')
+  expect(dirname(tarball)).toBe(resolve(root))
+  if (!existsSync(tarball)) expect(cloned.output).toMatch(/npm pack\)\n {2}cd two\n {2}npm install/)
 })
 
 test('the built server of the template answers a client', async () => {

@@ -2,7 +2,7 @@
 
 import { choiceParam, jsonParam, numberParam, present, type RawSearch, textParam } from '../state/search-params.ts'
 
-export const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
+const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
 
 /** `add`: the dialog that adds servers. */
 export const serversSearch = (search: RawSearch) =>

@@ -18,7 +18,7 @@ export function Details({ view }: { view: QuestionView }): ReactNode {
       <QuestionLines lines={lines.filter(({ kind }) => kind !== 'title')} />
       {subject.kind === 'call' && subject.lastArgs !== undefined && (
         <div className={css.part}>
-          <h4>Since the call that you allowed last</h4>
+          <h3>Since the call that you allowed last</h3>
           <DiffView before={text(subject.lastArgs)} after={text(subject.args)} />
         </div>
       )}

@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
 import { useConsole } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
-import { cardLines, isQuiet, lastingChoices, mustOpen, noText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
+import { cardLines, isQuiet, mustOpen, noText, otherChoices, otherText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
@@ -48,7 +48,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
     onSend: (edited) => answer(yesAnswer(asked, edited)),
     onDeny: () => answer({ kind: 'deny' }),
   })
-  const lasting = lastingChoices(asked)
+  const others = otherChoices(asked)
   const allow = (given: GivenAnswer): void => {
     if (isFolded) open('details')
     else answer(given)
@@ -67,11 +67,11 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           >
             {isFolded ? 'Show everything' : yesText(asked.subject)}
           </Button>
-          {lasting.length > 0 && (
+          {others.length > 0 && (
             <Menu
-              label="Always allow …"
+              label={otherText(asked.subject)}
               disabled={isBusy || isFolded}
-              actions={lasting.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
+              actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
             />
           )}
           <Button data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>

@@ -18,7 +18,7 @@ export function QuestionCard({ question, isInDialog = false }: { question: Waiti
     <article className={classes(css.card, isInDialog && css.inDialog, end && css.ended)} aria-label={title} data-question={question.id}>
       {!isInDialog && (
         <header className={css.head}>
-          <h3 className={css.title}>{title}</h3>
+          <h2 className={css.title}>{title}</h2>
           <span className={css.when}>{expiry || agoText(shownAt, now)}</span>
         </header>
       )}

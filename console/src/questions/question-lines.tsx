@@ -22,7 +22,7 @@ function QuestionLineView({ line: { label, text, tone, kind, claim } }: { line: 
     <div className={classes(css.line, css[tone])}>
       <dt className={css.label}>
         {tone === 'warning' && <span aria-hidden="true">▲ </span>}
-        {label}
+        {tone === 'warning' && label === 'warning' ? <span className="sr-only">warning</span> : label}
       </dt>
       <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference) && css.code)}>
         {isDifference ? <Difference text={text} /> : text}

@@ -1,15 +1,20 @@
 /** What waits for the person: one card for each question, oldest first. It stands beside the page and never covers it. */
 
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { IconButton } from '../components/button.tsx'
 import { classes } from '../components/classes.ts'
 import { EmptyState } from '../components/states.tsx'
 import { useConsoleState } from '../hooks/use-console.tsx'
+import { startGroup } from '../state/start-group.ts'
 import { QuestionCard } from './question-card.tsx'
+import { StartTogether } from './start-together.tsx'
 import css from './tray.module.css'
 
 export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   const questions = useConsoleState((state) => state.questions)
+  const [isOneByOne, setOneByOne] = useState(false)
+  const together = isOneByOne ? [] : startGroup(questions)
+  const others = questions.filter((question) => !together.some(({ id }) => id === question.id))
   return (
     <div className={classes(css.tray, onClose && css.beside)}>
       {onClose ? (
@@ -27,7 +32,8 @@ export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
           Questions of servers and of the model appear here. Nothing happens until you answer.
         </EmptyState>
       )}
-      {questions.map((question) => (
+      {together.length > 0 && <StartTogether questions={together} onOneByOne={() => setOneByOne(true)} />}
+      {others.map((question) => (
         <QuestionCard key={question.id} question={question} />
       ))}
     </div>

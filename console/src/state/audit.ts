@@ -31,7 +31,7 @@ export interface AuditRow {
 const ACTIONS: Readonly<Record<string, string>> = {
   'server.launch': 'start',
   'server.connect': 'connect',
-  'server.approve': 'enable what it offers',
+  'server.approve': 'enable',
   'tool.call': 'call',
   'tool.result': 'use the result of',
   'resource.read': 'read',
@@ -94,7 +94,7 @@ function rowOf(record: Exclude<AuditRecord, { kind: 'outcome' }>, ended: Outcome
 }
 
 /** `notes: call add`. */
-export function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'server' | 'primitive'>): string {
+function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'server' | 'primitive'>): string {
   const verb = ACTIONS[action] ?? action
   return `${foreignName(server)}: ${verb}${primitive === undefined ? '' : ` ${foreignName(primitive)}`}`
 }

@@ -17,7 +17,7 @@ export function commandOf(text: string): TypedServer | undefined {
 }
 
 /** Splits as a shell does, but expands nothing: `$HOME`, `*` and `;` stay as they are. */
-export function splitWords(line: string): string[] | undefined {
+function splitWords(line: string): string[] | undefined {
   const words: string[] = []
   let word: string | undefined
   let quote: string | undefined

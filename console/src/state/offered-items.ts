@@ -1,12 +1,13 @@
 /** What a server offers as one list, with an address for each item. */
 
 import type { EntryView, ResultOf } from '../../../src/console/api.ts'
+import { type CatalogBadge, toolBadges } from './catalog.ts'
 
 export interface OfferedItem {
   kind: 'tool' | 'resource' | 'template' | 'prompt'
   name: string
   description: string
-  badges: readonly { word: string; tone: 'plain' | 'fine' | 'waiting' | 'danger' }[]
+  badges: readonly CatalogBadge[]
   to: '/tools' | '/resources' | '/prompts'
   search: Readonly<Record<string, string>>
 }
@@ -43,19 +44,3 @@ const basics = <Kind extends OfferedItem['kind']>(
   description: definition.description ?? '',
   badges: [],
 })
-
-/** What a tool claims about itself, and what the person accepted. Claims that are not made count as the worst. */
-export function toolBadges({
-  definition: { annotations = {} },
-  isReadOnlyAccepted,
-}: {
-  definition: { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean; openWorldHint?: boolean } }
-  isReadOnlyAccepted: boolean
-}): OfferedItem['badges'] {
-  if (isReadOnlyAccepted) return [{ word: 'read-only', tone: 'fine' }]
-  if (annotations.readOnlyHint) return [{ word: 'says read-only', tone: 'plain' }]
-  return [
-    ...(annotations.destructiveHint === false ? [] : [{ word: 'destructive', tone: 'danger' as const }]),
-    ...(annotations.openWorldHint === false ? [] : [{ word: 'leaves this computer', tone: 'waiting' as const }]),
-  ]
-}

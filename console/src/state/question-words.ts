@@ -18,9 +18,9 @@ export const isQuiet = (shownAt: number, now: number): boolean => now - shownAt 
 export function yesText(subject: Subject): string {
   switch (subject.kind) {
     case 'launch':
-      return 'Start'
+      return 'Start and enable'
     case 'connect':
-      return 'Connect'
+      return 'Connect and enable'
     case 'approve':
       return subject.isFirst ? 'Enable' : 'Approve'
     case 'import':
@@ -44,24 +44,35 @@ export const noText = ({ kind }: Subject): string => (PLAIN_NO.has(kind) ? 'Not 
 
 const PLAIN_NO: ReadonlySet<Subject['kind']> = new Set(['launch', 'connect', 'approve', 'import', 'form', 'compose', 'url'])
 
-/** The answer of the first button. */
+/** The answer of the first button: the scope that the host proposes. A start holds until the command or the address changes. */
 export const yesAnswer = ({ scopes }: Question, edited?: unknown): Allow => ({
   kind: 'allow',
-  // The first scope is the one that the host proposes. A yes to a start lasts, so that a server that ends is started again.
   scope: scopes[0] ?? 'once',
   ...(edited !== undefined && { edited }),
 })
 
-export interface LastingChoice {
+/** Starting or reaching a server. */
+const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
+
+/** The button for other lengths of time. */
+export const otherText = (subject: Subject): string => (isStart(subject) ? 'Not always …' : 'Always allow …')
+
+export interface OtherChoice {
   label: string
   answer: Allow
-  /** The person can change the pattern first. */
-  hasPattern: boolean
 }
 
-/** Everything longer than once, the proposed one first, in words: `Always, with similar arguments`. */
-export function lastingChoices({ subject, scopes, widths, always }: Question): LastingChoice[] {
-  const choices: LastingChoice[] = []
+/** Every other answer than the first button's, the proposed one first, in words: `Always, with similar arguments`. */
+export function otherChoices({ subject, scopes, widths, always }: Question): OtherChoice[] {
+  if (isStart(subject)) {
+    // A server is not started for one message.
+    const shorter = scopes.slice(1).filter((scope) => scope !== 'turn')
+    return shorter.map((scope) => ({
+      label: scope === 'once' ? 'Only this time' : capital(SCOPE_WORDS[scope]),
+      answer: { kind: 'allow', scope },
+    }))
+  }
+  const choices: OtherChoice[] = []
   const add = (scope: Allow['scope'], width: NonNullable<Allow['width']> | undefined, until?: number): void => {
     const isKnown = choices.some(({ answer }) => answer.scope === scope && answer.width === width)
     if (scope === 'once' || isKnown) return
@@ -70,17 +81,17 @@ export function lastingChoices({ subject, scopes, widths, always }: Question): L
       width === undefined ? '' : widthText(subject, width),
       until === undefined ? '' : `until ${dateText(until)}`,
     ]
-    const label = words.filter(Boolean).join(', ')
     choices.push({
-      label: `${label[0]?.toUpperCase() ?? ''}${label.slice(1)}`,
+      label: capital(words.filter(Boolean).join(', ')),
       answer: { kind: 'allow', scope, ...(width !== undefined && { width }) },
-      hasPattern: width === 'pattern',
     })
   }
   if (always) add(always.scope, always.width, always.expiresAt)
   for (const scope of [...scopes].reverse()) for (const width of widths.length === 0 ? [undefined] : widths) add(scope, width)
   return choices
 }
+
+const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`
 
 /** Up to this size a question is shown as a whole. */
 const MAX_SHOWN = 1_500

@@ -43,7 +43,7 @@ export const base64Bytes = (data: string): number => Math.floor((data.replace(/=
 /** Longer text is not parsed to find out what it is. */
 const MAX_PARSED = 4_000_000
 /** Longer markdown is shown as plain text: laying it out takes too long. */
-export const MAX_MARKDOWN = 100_000
+const MAX_MARKDOWN = 100_000
 
 export type TextKind = { kind: 'text' } | { kind: 'markdown' } | { kind: 'json'; value: unknown }
 

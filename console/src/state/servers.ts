@@ -31,7 +31,9 @@ export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'he
     case 'idle':
       return { word: 'starting', tone: 'waiting' }
     case 'not-enabled':
-      return { word: 'not enabled', tone: 'plain', reason: 'It starts when you enable it' }
+      return reason === undefined
+        ? { word: 'not enabled', tone: 'plain', reason: 'It starts when you enable it' }
+        : { word: 'failed', tone: 'danger', reason }
     case 'waiting':
     case 'open-circuit': {
       const again = health.retryInMs === undefined ? '' : `. Next attempt in ${durationText(health.retryInMs)}`

@@ -36,7 +36,10 @@ export function redact(value: unknown, depth = 0): unknown {
   )
 }
 
-/** The value of a member with a secret name. Plain values and lists of them are hidden; the members of an object are judged by their own names. */
+/**
+ * The value of a member with a secret name. Strings, numbers (except counts) and lists of them are hidden. Booleans and null stay. The
+ * members of an object are judged by their own names.
+ */
 function hide(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return HIDDEN
   if (typeof value === 'number') return COUNT_NAME.test(name) ? value : HIDDEN

@@ -21,10 +21,11 @@ export async function modulePath(cwd: string, path: string): Promise<string> {
 }
 
 /**
- * The server that the module exports as its default export or as `server`.
+ * The server that the module exports as its default export or as `server`. Undefined if it exports none and serves on standard streams
+ * already, with `serveStdio`.
  * @param path as the person typed it
  */
-export async function loadServer(cwd: string, path: string): Promise<Service> {
+export async function loadServer(cwd: string, path: string): Promise<Service | undefined> {
   const file = await modulePath(cwd, path)
   if (/\.[cm]?tsx?$/i.test(file)) await prepareTypeScript(file, cwd)
   const exported: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
@@ -32,12 +33,16 @@ export async function loadServer(cwd: string, path: string): Promise<Service> {
   })
   const found = candidatesIn(exported).find(isServer)
   if (found) return found
+  if (servesStdio()) return undefined
   const names = namesIn(exported)
   throw new UsageError(
     `${path} exports no server; it exports ${names.length === 0 ? 'nothing' : names.join(', ')}`,
     'Export it: export default createServer({ ... }), or export const server = createServer({ ... })',
   )
 }
+
+/** Whether the module reads the messages of a client. */
+const servesStdio = (): boolean => process.stdin.listenerCount('data') > 0 || process.stdin.listenerCount('readable') > 0
 
 /** A CommonJS module has its exports in the default export. */
 function candidatesIn(exported: unknown): unknown[] {

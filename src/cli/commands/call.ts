@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander'
 import { isObject } from '../../base/json.ts'
+import { openPins } from '../../host/index.ts'
 import { assign, parseJson } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { withSession } from '../connections/session.ts'
-import { parseTargetAndName } from '../connections/target.ts'
+import { isAssignment, parseTargetAndName } from '../connections/target.ts'
 import { callTool, findTool } from '../connections/tool-call.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
@@ -44,7 +46,7 @@ export function registerCall(program: Command, runner: CommandRunner): void {
 }
 
 async function callAction(invocation: Invocation, first: string, others: string[], options: CallCommandOptions): Promise<ExitName> {
-  const { target, name, rest } = parseTargetAndName([first, ...others], invocation.after, 'tool')
+  const { target, name, rest } = parseTargetAndName([await withServer(invocation, first, others), ...others], invocation.after, 'tool')
   return withSession(invocation, target, options, async (session) => {
     const tool = await findTool(session, name)
     const start = await wholeArguments(invocation, options.args)
@@ -53,6 +55,16 @@ async function callAction(invocation: Invocation, first: string, others: string[
       await checkArguments(tool, args, (why) => invocation.screen.note(safe`The arguments are sent without validation: ${why}`))
     return callTool(invocation, session, tool.name, args, options)
   })
+}
+
+/** `SERVER/TOOL` for the name of a tool alone, if one server has an approved tool of this name. */
+async function withServer({ io, after }: Invocation, first: string, [next]: readonly string[]): Promise<string> {
+  if (after !== undefined || /[/:]|__/.test(first) || (next !== undefined && !isAssignment(next))) return first
+  const pins = (await openPins({ file: storagePath(io, 'pins') })).list()
+  const having = pins.flatMap(({ server, items }) => (items.some(({ kind, name }) => kind === 'tool' && name === first) ? [server] : []))
+  if (having.length > 1)
+    throw new UsageError(`Several servers have a tool ${first}`, `Write one of: ${having.map((id) => `${id}/${first}`).join(', ')}`)
+  return having.length === 1 ? `${having[0]}/${first}` : first
 }
 
 async function wholeArguments({ io }: Invocation, text: string | undefined): Promise<Record<string, unknown>> {

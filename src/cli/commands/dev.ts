@@ -147,7 +147,7 @@ class DevServer {
       this.#showFirstWords()
       const { info } = client.server
       screen.note(
-        safe`${screen.noteStyle.green('✓')} ${info.title ?? info.name} ${info.version}: ${await countOffering(client)} ${screen.noteStyle.dim(`revision ${client.revision}`)}`,
+        safe`${screen.noteStyle.green('✓')} ${info.title ?? info.name} ${info.version}: ${await countOffering(client)} ${screen.noteStyle.dim(`(revision ${client.revision})`)}`,
       )
     } catch (error) {
       if (signal.aborted) return

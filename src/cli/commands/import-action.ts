@@ -7,7 +7,7 @@ import { hostFolderOf } from '../connections/host-files.ts'
 import { describeProvenance, fromOf, shownTransport } from '../connections/shown-server.ts'
 import { unknownName } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { isInteractive } from '../io.ts'
+import { type Io, isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { enableAction } from './enable-action.ts'
@@ -68,7 +68,7 @@ export async function importAction(invocation: Invocation, names: string[], opti
     screen.note(safe`Nothing was imported. Give names, or --all.`)
     return 'ok'
   }
-  const wanted = servers.flatMap(({ spec }) => (chosen.includes(spec.id) ? [spec] : []))
+  const wanted = servers.flatMap(({ spec }) => (chosen.includes(spec.id) ? [inOwnFolder(spec, io)] : []))
   const specs = await movedSecrets(invocation, wanted, async (movable) => options.yes ?? agreesToMove(invocation, movable))
   const { added, updated } = await serverFile(hostFolderOf(io)).adopt(specs)
   const told = [countedIds('Imported', added), countedIds('Updated', updated)].filter((text) => text !== undefined)
@@ -88,6 +88,16 @@ export async function importAction(invocation: Invocation, names: string[], opti
   return 'ok'
 }
 
+/**
+ * A server without a folder would start in the folder of each command, and what you agreed to in one folder does not hold in another.
+ * Servers of a project start in the project, all others in your home folder.
+ */
+function inOwnFolder(spec: ServerSpec, { home, cwd }: Pick<Io, 'home' | 'cwd'>): ServerSpec {
+  const { transport, provenance } = spec
+  if (transport.type !== 'stdio' || transport.cwd !== undefined) return spec
+  return { ...spec, transport: { ...transport, cwd: provenance[0]?.scope === 'project' ? cwd : home } }
+}
+
 const countedIds = (what: string, specs: readonly ServerSpec[]): string | undefined =>
   specs.length === 0 ? undefined : `${what} ${counted(specs.length, 'server')}: ${specs.map(({ id }) => id).join(', ')}`
 
@@ -95,7 +105,7 @@ async function choose({ io, signal }: Invocation, ids: readonly string[]): Promi
   const { Prompts } = await import('../terminal/prompts.ts')
   return io.terminal.ask((terminal) =>
     new Prompts({ ...io, terminal }, signal).chooseSeveral(
-      'Import which servers?',
+      'Import which servers? Space selects, a selects all.',
       ids.map((id) => ({ value: id, label: id })),
       [],
     ),

@@ -18,9 +18,9 @@ export function registerInbox(program: Command, runner: CommandRunner): void {
   inbox.command('list').description('Lists waiting questions.').option('--json', 'write JSON').action(runner.action(listAction))
   inbox
     .command('show')
-    .description('Shows a question in full.')
+    .description('Shows the details of a question.')
     .argument('[id]', 'default: the oldest open question')
-    .option('--whole', 'also show data and secrets, not only their length')
+    .option('--whole', 'also show binary data and secrets, which are otherwise replaced by their length')
     .action(runner.action(showAction))
   inbox
     .command('answer')

@@ -61,6 +61,8 @@ async function recordDirect(invocation: Invocation, file: string, direct: Direct
     }
     if (!isFull && !isOver) writing = writing.then(() => handle.appendFile(line))
   }
+  if (io.stdin.isTTY === true)
+    screen.note(safe`Recording to ${file}. Waiting for a client on standard input: configure this command in a client (Ctrl-C to stop)`)
   try {
     await proxyStdio(reached, {
       input: io.stdin,

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { Playback, type ReplayedExchange, readTranscript, replayTranscript, servePlayback, type Transcript } from '../../testing/index.ts'
+import { Playback, type ReplayedExchange, replayTranscript, servePlayback, type Transcript } from '../../testing/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { withClient } from '../connections/connect.ts'
 import { withDirect } from '../connections/direct.ts'
@@ -14,6 +14,7 @@ import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
 import { personalAnswers } from '../terminal/answers.ts'
+import { readTranscript } from '../transcript/read-transcript.ts'
 
 interface ReplayOptions extends TargetOptions {
   against?: string | true
@@ -52,6 +53,7 @@ async function replayAction(invocation: Invocation, file: string, options: Repla
 function serveRecording({ io, screen, signal }: Invocation, { heading, messages }: Transcript): Promise<void> {
   const playback = new Playback(messages)
   screen.note(safe`Playing ${counted(playback.size, 'answer')} of ${heading.target}, recorded ${heading.at}`)
+  if (io.stdin.isTTY === true) screen.note(safe`Waiting for a client on standard input (Ctrl-C to stop)`)
   return servePlayback(playback, { input: io.stdin, output: io.stdout.stream, signal })
 }
 

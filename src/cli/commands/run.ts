@@ -79,7 +79,10 @@ async function converse(invocation: Invocation, session: Session): Promise<ExitN
   return readCommands(invocation, async (step, line) => {
     const typed = splitWords(line)
     if (typed[0] === 'help' || typed[0] === '?') return printCommands(invocation, COMMANDS)
-    if (!(await runSessionCommand(step, session, typed)))
+    if (await runSessionCommand(step, session, typed)) return
+    // The name of a tool alone calls it.
+    const isTool = (await session.tools()).some(({ name }) => name === typed[0])
+    if (!isTool || !(await runSessionCommand(step, session, ['call', ...typed])))
       throw new UsageError(`Unknown command ${JSON.stringify(typed[0])}`, 'Type "help" for a list of commands')
   })
 }

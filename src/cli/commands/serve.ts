@@ -117,7 +117,15 @@ const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as r
 async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
   const { io, screen, signal } = invocation
   if (options.port !== undefined && options.http === undefined) throw new UsageError('--port needs --http')
-  const { service, close } = await serverNamed(invocation, name, args, options)
+  const served = await serverNamed(invocation, name, args, options)
+  if (!served) {
+    if (options.http === undefined) return
+    throw new UsageError(
+      `${name} exports no server: it serves on standard streams itself`,
+      'Export the server to serve it over HTTP: export const server = createServer({ ... })',
+    )
+  }
+  const { service, close } = served
   try {
     if (options.http !== undefined) {
       const { listen } = await import('../../http/index.ts')
@@ -145,7 +153,12 @@ async function serveAction(invocation: Invocation, name: string, args: string[],
   }
 }
 
-async function serverNamed(invocation: Invocation, name: string, args: readonly string[], options: ServeOptions): Promise<Served> {
+async function serverNamed(
+  invocation: Invocation,
+  name: string,
+  args: readonly string[],
+  options: ServeOptions,
+): Promise<Served | undefined> {
   if (isBundled(name)) {
     const kind = SERVERS[name]
     if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'no arguments' : `only ${kind.takes}`}`)
@@ -155,5 +168,5 @@ async function serverNamed(invocation: Invocation, name: string, args: readonly 
   if (!isModulePath(name)) throw unknownName('bundled server', name, BUNDLED_SERVERS, '')
   if (args.length > 0) throw new UsageError(`serve takes one file, got ${JSON.stringify(args[0])} too`)
   const service = await loadServer(invocation.io.cwd, name)
-  return { service, close: () => Promise.resolve((service as { close?(): Promise<void> }).close?.()) }
+  return service && { service, close: () => Promise.resolve((service as { close?(): Promise<void> }).close?.()) }
 }

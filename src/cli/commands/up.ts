@@ -50,7 +50,8 @@ export function registerUp(program: Command, runner: CommandRunner): void {
     .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))
 }
 
-async function upAction(invocation: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
+async function upAction(started: Invocation, options: UpOptions, commands: Commands): Promise<ExitName> {
+  const invocation: Invocation = { ...started, io: { ...started.io, isShell: isInteractive(started.io) } }
   const { io } = invocation
   if (!options.console && !isInteractive(io))
     throw new UsageError('--no-console needs a terminal: without one there would be nothing to use', 'For a check that ends: portico demo')

@@ -2,7 +2,7 @@
 
 import { orAborted } from '../../base/wait.ts'
 import { type Health, type Host, McpError, type RefusalData } from '../../host/index.ts'
-import { commandName, ownWords } from '../command-name.ts'
+import { ownWords, typedCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { explainError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
@@ -46,7 +46,7 @@ export function tellEnabled({ io, screen }: Invocation, host: Host, servers: rea
         safe`${style.red('✗')} ${wrapped(ownWords(io, failure.error, explainError(failure.error).message).text, { columns, indent: 2 })}`,
       )
   if (declined.length > 0) {
-    const again = `${commandName(io)} servers enable ${declined.map(({ server }) => server).join(' ')}`
+    const again = typedCommand(io, `servers enable ${declined.map(({ server }) => server).join(' ')}`)
     screen.note(wrapped(`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`, { columns }))
   }
   return explainError(first.error).exit
@@ -60,14 +60,20 @@ function errorOf(server: string, health: Health | undefined): Error | undefined 
       return health.error
     case 'waiting':
     case 'open-circuit':
-      return health.lastError
+      return named(server, health.lastError)
     default:
       return new McpError('ERR_SERVER_DOWN', `The server ${JSON.stringify(server)} is ${health?.state ?? 'not configured'}`)
   }
 }
 
+/** The same error with the name of the server, for the advice. */
+function named(server: string, error: Error): Error {
+  if (!(error instanceof McpError) || error.data !== undefined) return error
+  return new McpError(error.code, error.message, { data: { server }, cause: error })
+}
+
 const namesOf = (failed: readonly Failure[]): string => failed.map(({ server }) => server).join(', ')
 
-/** The person left the server out, which is no failure. */
+/** The person declined the server. This is printed as a note, not as an error. */
 const isDeclined = (error: Error): boolean =>
   error instanceof McpError && error.code === 'ERR_DENIED' && (error.data as Partial<RefusalData> | undefined)?.by === 'person'

@@ -13,7 +13,7 @@ import {
   serverFile,
 } from '../../host/index.ts'
 import type { Rule } from '../../host/policy-tools/index.ts'
-import { commandName } from '../command-name.ts'
+import { commandName, typedCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownServer } from '../errors.ts'
 import { isInteractive } from '../io.ts'
@@ -140,13 +140,13 @@ function notePending({ io, screen }: Invocation, host: Host, id: string): void {
   const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
   if (pending > 0)
     screen.note(
-      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: ${commandName(io)} pins diff ${id}`,
+      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: ${io.isShell ? `approve ${id}` : `${commandName(io)} pins diff ${id}`}`,
     )
 }
 
 function showEvent({ io, screen }: Invocation, event: HostEvent): void {
   const { noteStyle: style } = screen
-  if (event.kind === 'enabled') screen.note(safe`${enabledLine(event, commandName(io))}`)
+  if (event.kind === 'enabled') screen.note(safe`${enabledLine(event, typedCommand(io, `servers accept ${event.server}`))}`)
   if (event.kind === 'warning')
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
 }
@@ -162,11 +162,7 @@ function enabledLine(
   ]
   return [
     `${server} enabled: ${parts.join(', ')}.`,
-    ...(readOnly > 0
-      ? [
-          `${counted(readOnly, 'tool')} ${readOnly === 1 ? 'says it only reads' : 'say they only read'}: ${command} servers accept ${server}`,
-        ]
-      : []),
+    ...(readOnly > 0 ? [`${counted(readOnly, 'tool')} ${readOnly === 1 ? 'says it only reads' : 'say they only read'}: ${command}`] : []),
     ...(held > 0 ? [`Not in use: ${counted(held, 'item')} with warnings.`] : []),
   ].join(' ')
 }

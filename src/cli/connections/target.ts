@@ -39,7 +39,11 @@ export function parseTargetAndName(
   }
   const { target, rest } = parseTarget(words, after)
   const [name, ...more] = rest
-  if (name === undefined || /^[^=]+:?=/.test(name)) {
+  const [, server, exposed] = /^(.+?)__(.+)$/s.exec(first ?? '') ?? []
+  // The name as models see it.
+  if (target.kind === 'server' && server !== undefined && exposed !== undefined && (name === undefined || isAssignment(name)))
+    return { target: { kind: 'server', id: server }, name: exposed, rest }
+  if (name === undefined || isAssignment(name)) {
     throw new UsageError(
       `Missing ${what}`,
       `Write SERVER/${what.toUpperCase()}, or URL ${what.toUpperCase()}, or ${what.toUpperCase()} -- COMMAND`,
@@ -47,6 +51,9 @@ export function parseTargetAndName(
   }
   return { target, name, rest: more }
 }
+
+/** `key=value` or `key:=json`. */
+export const isAssignment = (word: string): boolean => /^[^=]+:?=/.test(word)
 
 function commandIn(after: readonly string[]): TargetName {
   const [command, ...args] = after

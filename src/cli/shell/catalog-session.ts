@@ -2,6 +2,7 @@
 
 import type { Host } from '../../host/index.ts'
 import { isWithheld, type Session } from '../connections/session.ts'
+import { UsageError } from '../errors.ts'
 import { isNotEnabled } from './servers.ts'
 
 /** What is typed at the prompt is an act of the person, not of a model. */
@@ -24,7 +25,7 @@ export const catalogSession = (host: Host): Session => ({
 })
 
 /**
- * The catalog name of a tool that was typed as `server__tool` or `server/tool`. A server that is not enabled yet is enabled first, with
+ * The catalog name of a tool that was typed as `server__tool`, as `server/tool`, or as `tool` if one server has it. A server that is not enabled yet is enabled first, with
  * its question.
  */
 export async function toolNamed(host: Host, typed: string): Promise<string> {
@@ -35,5 +36,12 @@ export async function toolNamed(host: Host, typed: string): Promise<string> {
     const name = typed.slice(id.length + separator.length)
     return host.tools().find(({ server, definition }) => server === id && definition.name === name)?.exposed ?? typed.replace('/', '__')
   }
-  return typed
+  const found = host.tools().filter(({ definition }) => definition.name === typed)
+  if (found.length > 1 && !found.some(({ exposed }) => exposed === typed))
+    throw new UsageError(`Several servers have a tool ${typed}`, `Write one of: ${found.map(({ exposed }) => exposed).join(', ')}`)
+  return found.length === 1 ? (found[0]?.exposed ?? typed) : typed
 }
+
+/** Whether a word alone names a tool: `server__tool` or `server/tool`. */
+export const isToolName = (host: Host, word: string): boolean =>
+  host.tools().some(({ exposed, server, definition }) => word === exposed || word === `${server}/${definition.name}`)

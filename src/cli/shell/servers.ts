@@ -24,7 +24,7 @@ export const isNotEnabled = ({ state }: Health): boolean => (state as string) ==
 
 /** One line about servers that are not enabled yet. @param how what to type before the name: `Enable: portico servers enable` */
 export function notEnabledNote(screen: Screen, host: Host, how: string): void {
-  const names = Object.entries(host.health()).flatMap(([id, health]) => (isNotEnabled(health) ? [id] : []))
+  const names = Object.entries(host.health()).flatMap(([id, health]) => (isNotEnabled(health) && !hasFailed(health) ? [id] : []))
   if (names.length === 0) return
   const text = `Not enabled yet: ${names.join(', ')}. ${how} ${names[0]}`
   screen.note(wrapped(text, { columns: screen.noteColumns, style: screen.noteStyle.dim }))
@@ -49,10 +49,17 @@ const STATE_WORDS: Readonly<Partial<Record<Health['state'], string>>> = {
   refused: 'off',
 }
 
-const stateWord = (health: Health): string => (isNotEnabled(health) ? 'not enabled' : (STATE_WORDS[health.state] ?? health.state))
+/** The server ran before and failed, and another start needs a question. */
+const hasFailed = (health: Health): boolean => health.state === 'not-enabled' && health.lastError !== undefined
+
+function stateWord(health: Health): string {
+  if (isNotEnabled(health)) return hasFailed(health) ? 'failed' : 'not enabled'
+  return STATE_WORDS[health.state] ?? health.state
+}
 
 function adviceFor(host: Host, id: string, health: Health): string {
-  if (isNotEnabled(health)) return `enable ${id}`
+  if (health.state === 'not-enabled')
+    return health.lastError ? `${health.lastError.message}. To start it again: enable ${id}` : `enable ${id}`
   if (health.state === 'refused') return `${health.error.message}. To be asked again: enable ${id}`
   if (health.state === 'waiting' || health.state === 'open-circuit') return health.lastError.message
   const waiting = host.review(id)?.items.length ?? 0

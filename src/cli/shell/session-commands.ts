@@ -86,9 +86,9 @@ export async function readCommands(
     if (line.trim() === '') continue
     history?.add(line)
     await invocation
-      .interruptibleStep((step) => run(step, line))
+      .interruptibleStep((step) => run({ ...step, io }, line))
       .catch((error: unknown) => {
-        const { exit, message, hint } = explainError(error)
+        const { exit, message, hint } = explainError(error, { hasInbox: false, isParking: false, isShell: io.isShell === true })
         screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${ownWords(io, error, message)}`)
         if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(io, hint))}`)
       })

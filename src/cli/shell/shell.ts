@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { type Conversation, type Host, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { assign } from '../arguments/assignment.ts'
 import { isScripted, runTurn } from '../chat/turn.ts'
 import { commandName } from '../command-name.ts'
 import type { Commands, Invocation } from '../command-runner.ts'
@@ -9,14 +10,15 @@ import { candidates } from '../completion/candidates.ts'
 import { knownNames } from '../completion/known-names.ts'
 import { enableServers, notEnabled, tellEnabled } from '../connections/enable-servers.ts'
 import { firstLine } from '../connections/listings.ts'
+import { findTool } from '../connections/tool-call.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
-import { safe } from '../output/safe-text.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
 import { wrapped } from '../output/wrap.ts'
 import { splitWords } from '../split-words.ts'
-import { catalogSession, toolNamed } from './catalog-session.ts'
+import { catalogSession, isToolName, toolNamed } from './catalog-session.ts'
 import { completeLine } from './complete.ts'
 import { printHelp, SHELL_VERBS } from './help.ts'
 import { isSentence, SENTENCE_EXAMPLES } from './sentences.ts'
@@ -98,6 +100,9 @@ export class Shell {
         return this.#portico(invocation, rest === '' ? ['grants', 'list'] : splitWords(line))
       case 'say':
         return this.#say(invocation, rest)
+      case 'policy':
+        if (splitWords(rest)[0] === 'explain' && !/\s--?\w/.test(rest)) return this.#explain(invocation, splitWords(rest).slice(1))
+        return this.#portico(invocation, splitWords(line))
       case 'portico':
         return this.#portico(invocation, splitWords(rest))
     }
@@ -110,15 +115,13 @@ export class Shell {
   async #session(invocation: Invocation, verb: string, line: string): Promise<boolean> {
     const { screen, signal } = invocation
     const { host } = this.#options
-    const isCall = host.tools().some(({ exposed }) => exposed === verb)
+    const isCall = isToolName(host, verb)
     // Text for the model may have an unclosed quote, so only commands are split into words.
     if (!isCall && !SESSION_COMMANDS.some(([usage]) => usage.split(' ', 1)[0] === verb)) return false
     const [first = '', ...words] = splitWords(isCall ? `call ${line}` : line)
     await settled(host, signal)
-    if (first === 'call' && words[0] !== undefined) {
-      this.#lastCall = isCall ? `call ${line.trim()}` : line.trim()
-      words[0] = await toolNamed(host, words[0])
-    }
+    if (first === 'call' && words[0] !== undefined) this.#lastCall = isCall ? `call ${line.trim()}` : line.trim()
+    if ((first === 'call' || first === 'tools') && words[0] !== undefined) words[0] = await toolNamed(host, words[0])
     const isDone = await runSessionCommand(invocation, catalogSession(host), [first, ...words])
     if (isDone && words.length === 0) notEnabledNote(screen, host, 'Type: enable')
     return isDone
@@ -155,6 +158,16 @@ export class Shell {
     if (asked.length === 0) return names.length > 0 ? undefined : screen.note(safe`All servers are enabled.`)
     await enableServers(invocation, host, asked)
     if (tellEnabled(invocation, host, asked) === 'ok') screen.note(screen.noteStyle.dim('Type "tools" for a list of tools.'))
+  }
+
+  /** With the servers of the shell, which the command does not know. */
+  async #explain({ io, screen, signal }: Invocation, [typed, ...pairs]: readonly string[]): Promise<void> {
+    const { host } = this.#options
+    if (typed === undefined) throw new UsageError('Missing tool', 'Type "policy explain SERVER/TOOL key=value ..."')
+    await settled(host, signal)
+    const tool = await findTool(catalogSession(host), await toolNamed(host, typed))
+    const args = await assign(pairs, { schema: tool.inputSchema, cwd: io.cwd })
+    screen.print(untrustedLines((await host.explain(tool.name, args)).text))
   }
 
   #checkServer(id: string): void {

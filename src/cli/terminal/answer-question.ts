@@ -1,5 +1,6 @@
 /** Shows one question and turns the keys that the person presses into an answer. */
 
+import { Cancelled } from '../../client/index.ts'
 import {
   type Answer,
   type AnswerChoice,
@@ -21,7 +22,7 @@ import { chooseByKey, type KeyChoice } from './choice-line.ts'
 import { editedAnswer } from './edit-answer.ts'
 import { editObject } from './edit-json.ts'
 import { Prompts } from './prompts.ts'
-import { showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
+import { detailPages, showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
 
 export interface AnswerOptions {
   /** Opens a page after the person agreed. Default: the caller opens it. */
@@ -44,6 +45,8 @@ interface AnswerToOptions extends AnswerOptions {
 
 /** Rows for the choices, at most. */
 const CHOICE_ROWS = 4
+/** The empty row above a page, the rest of the time and the title below the last one. */
+const PAGE_FRAME = 3
 
 type Key = AnswerChoice['key'] | ScopeKey
 
@@ -55,7 +58,12 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
   const { io, screen, ends } = desk
   const summary = summaryOf(question)
   const choices = answerChoices(question).filter(({ key }) => key !== 'o' || options.openPage)
-  if (showSummary(screen, summary, options.position) > screen.noteRows - CHOICE_ROWS) showTitle(screen, question)
+  const above = showSummary(screen, summary, options.position) - (screen.noteRows - CHOICE_ROWS)
+  if (above > 0) {
+    const what = above === 1 ? 'A row of the question is' : `${above} rows of the question are`
+    screen.note(safe`${screen.noteStyle.yellow(`${what} above this screen. Read it page by page (d) before you allow it.`)}`)
+    showTitle(screen, question)
+  }
   let isOpened = false
   let isWhole = false
   for (;;) {
@@ -66,11 +74,13 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
     const choice = choices.find((each) => each.key === key)
     if (key === 'd') {
       // A second time it shows data and the person's own secrets, which the details fold.
-      isWhole = isOpened
-      isOpened = true
-      showDetails(desk, question, isWhole, options.leftMs)
-    } else if (summary.folded > 0 && !isOpened && mustBeRead(question.subject, key)) {
-      screen.note(safe`${screen.noteStyle.yellow('Open the details first (d): a part of the question is folded.')}`)
+      const isSecond = isOpened
+      const isRead = await showDetails(desk, question, isSecond, options.leftMs)
+      isOpened ||= isRead
+      isWhole = isSecond && isRead
+    } else if ((summary.folded > 0 || above > 0) && !isOpened && mustBeRead(question.subject, key)) {
+      const why = summary.folded > 0 ? 'a part of the question is folded' : 'a part of the question is above this screen'
+      screen.note(safe`${screen.noteStyle.yellow(`Open the details first (d): ${why}.`)}`)
     } else {
       const answer = choice ? await answerOf(desk, question, choice, options) : await breadth(desk, question, key as ScopeKey)
       if (answer) return answer
@@ -89,10 +99,24 @@ function detailsChoice(question: Question, isOpened: boolean, isWhole: boolean):
   return folded === 0 ? [] : [{ key: 'd', label: `show the ${folded} hidden characters` }]
 }
 
-function showDetails({ screen }: Desk, question: Question, isWhole: boolean, leftMs: number): void {
-  showQuestion(screen, question, { isWhole })
+/** Returns false if the person stopped before the last page. */
+async function showDetails(desk: Desk, question: Question, isWhole: boolean, leftMs: number): Promise<boolean> {
+  const { io, screen, ends } = desk
+  const pages = detailPages(screen, question, { isWhole, rows: Math.max(1, screen.noteRows - CHOICE_ROWS - PAGE_FRAME) })
+  if (pages.length === 1) showQuestion(screen, question, { isWhole })
+  else
+    for (const [i, page] of pages.entries()) {
+      screen.note(safe`\n${page}`)
+      if (i === pages.length - 1) break
+      const choices = [
+        { key: 'd', label: `next page (${i + 2} of ${pages.length})` },
+        { key: 's', label: 'stop reading' },
+      ] as const
+      if ((await chooseByKey<'d' | 's'>(io, choices, 'd', ends)) === 's') return false
+    }
   screen.note(safe`  ${screen.noteStyle.dim(`expires in ${inWords(leftMs)} (then denied)`)}`)
   showTitle(screen, question)
+  return true
 }
 
 /** Undefined: the question is still open. */
@@ -153,7 +177,11 @@ async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<A
     ...(hasPattern ? [{ key: 'e' as const, label: 'edit what similar means' }] : []),
     { key: 'b', label: 'back' },
   ]
-  const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends)
+  const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends).catch((error: unknown) => {
+    // Esc goes back to the question. Only a question that ended is closed.
+    if (!(error instanceof Cancelled) || ends.aborted) throw error
+    return 'b' as const
+  })
   if (chosen === 'b') return undefined
   if (chosen === 'x' || chosen === 'a') return { kind: 'allow', scope, width: chosen === 'x' ? 'exact' : 'any' }
   if (chosen === 's') return { kind: 'allow', scope, width: 'pattern', pattern }

@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { Cancelled, McpError } from '../../client/index.ts'
 import { type Answer, type Asker, type Question, queued } from '../../host/index.ts'
-import { commandName } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { Io } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
@@ -61,7 +61,9 @@ async function askOne(
   return untilItEnds(io, [question], signal, options, async (desk, leftMs) => {
     const answer = await answerTo(desk, question, { ...options, position, leftMs })
     const { screen } = desk
-    screen.note(safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer, commandName(io)))}`)
+    screen.note(
+      safe`${screen.noteStyle[answer.kind === 'allow' ? 'green' : 'yellow'](outcomeText(question, answer, typedCommand(io, 'grants')))}`,
+    )
     return answer
   }).catch(closedAs<Answer>({ kind: 'cancel' }))
 }
@@ -138,7 +140,7 @@ function outcomeText({ subject, server }: Question, answer: Answer, command: str
     once: 'Allowed once.',
     turn: 'Allowed for this message.',
     session: 'Allowed for this conversation.',
-    project: `Allowed in this project. To list and revoke: ${command} grants`,
-    always: `Always allowed. To list and revoke: ${command} grants`,
+    project: `Allowed in this project. To list and revoke: ${command}`,
+    always: `Always allowed. To list and revoke: ${command}`,
   }[answer.scope]
 }

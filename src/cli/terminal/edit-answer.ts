@@ -45,7 +45,7 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: Grant['s
     case 'approve':
       return allow(await chooseItems(prompts, subject.items))
     case 'form': {
-      const filled = await fillForm(screen, prompts, subject.schema, subject.defaults, subject.ours?.hidden)
+      const filled = await fillForm(desk, prompts, subject.schema, subject.defaults, subject.ours)
       return filled.kind === 'send' ? allow(filled.content) : { kind: 'deny' }
     }
     default:

@@ -5,22 +5,30 @@ import type { FormSchema } from '../../client/index.ts'
 import { checkForm, nameText } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
-import type { Screen } from '../output/screen.ts'
-import type { Choice, Prompts } from './prompts.ts'
+import type { Desk } from './answer-question.ts'
+import { chooseByKey, type KeyChoice } from './choice-line.ts'
+import { type Choice, canEditOnLine, type Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
 type Field = FormSchema['properties'][string]
 
 export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
 
-/** Throws `Cancelled` when the person closes it. */
+/** How often a field with a wrong value is asked for again before the review. A server can ask for a value that does not exist. */
+const MAX_TRIES = 3
+
+/**
+ * Throws `Cancelled` when the person closes it.
+ * @param ours a form of the host itself: it goes to no server, so it needs no review. Default: a form of a server
+ */
 export async function fillForm(
-  screen: Screen,
+  { io, screen, ends }: Desk,
   prompts: Prompts,
   schema: FormSchema,
   defaults: Readonly<Record<string, unknown>>,
-  hidden: readonly string[] = [],
+  ours?: { hidden: readonly string[] },
 ): Promise<Filled> {
+  const { hidden } = ours ?? { hidden: [] }
   const required = new Set(schema.required ?? [])
   // In the order of the form, not in the order of filling in.
   const content: Record<string, unknown> = Object.fromEntries(
@@ -28,12 +36,28 @@ export async function fillForm(
   )
   const fill = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
+    const before = content[name]
+    // The prompt starts empty for such a value, so the person must see it elsewhere.
+    if (!isHidden && typeof before === 'string' && !canEditOnLine(before))
+      showLine(screen, { kind: 'detail', label: `suggested for ${nameText(name)}`, text: jsonText(before), tone: 'theirs' })
     content[name] = isHidden
       ? await prompts.hidden(safe`${field.title ?? name}`)
-      : await ask(prompts, name, field, required.has(name), content[name])
+      : await ask(prompts, name, field, required.has(name), before)
   }
-  for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
+  const faultOf = (name: string, field: Field): Promise<string | undefined> =>
+    checkForm(
+      { type: 'object', properties: { [name]: field }, ...(required.has(name) && { required: [name] }) },
+      given({ [name]: content[name] }),
+    )
+  for (const [name, field] of Object.entries(schema.properties))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      await fill(name, field)
+      const fault = await faultOf(name, field)
+      if (fault === undefined) break
+      showLine(screen, { kind: 'warning', label: 'Not a valid value', text: fault, tone: 'warning' })
+    }
   for (;;) {
+    if (ours && (await checkForm(schema, given(content))) === undefined) return { kind: 'send', content: given(content) }
     screen.note(safe`${screen.noteStyle.bold('To be sent:')}`)
     for (const [name, value] of Object.entries(given(content)))
       showLine(screen, {
@@ -44,17 +68,28 @@ export async function fillForm(
       })
     const fault = await checkForm(schema, given(content))
     if (fault !== undefined) showLine(screen, { kind: 'warning', label: 'The form is not complete yet', text: fault, tone: 'warning' })
-    const next = await prompts.choose('Send it?', [
-      ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
-      { value: 'edit', label: 'Change a field' },
-      { value: 'decline', label: 'Decline: tell the server no, and send nothing' },
-    ])
-    if (next === 'send') return { kind: 'send', content: given(content) }
-    if (next === 'decline') return { kind: 'decline' }
+    screen.note(safe`${screen.noteStyle.bold('Send it?')}`)
+    // One key that counts only after a moment: the Enter of the last field must not send the form.
+    const choices: KeyChoice<'y' | 'e' | 'n'>[] = [
+      ...(fault === undefined ? [{ key: 'y' as const, label: 'send' }] : []),
+      { key: 'e', label: 'change a field' },
+      { key: 'n', label: ours ? 'stop' : 'decline, and send nothing' },
+    ]
+    const key = await chooseByKey(io, choices, 'e', ends)
+    if (key === 'y') return { kind: 'send', content: given(content) }
+    if (key === 'n') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
+    const faults = await Promise.all(names.map((each) => faultOf(each, schema.properties[each] as Field)))
     const name = await prompts.choose(
       'Which field?',
       names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
+      // The cursor starts at the field that is wrong.
+      names[
+        Math.max(
+          0,
+          faults.findIndex((fault) => fault !== undefined),
+        )
+      ],
     )
     await fill(name, schema.properties[name] as Field)
   }

@@ -63,7 +63,7 @@ export class Prompts {
     return this.#ask((common) => multiselect<string>({ ...common, message: title, options, initialValues: [...initial], required: false }))
   }
 
-  /** @param options.initial is put in only if all of it can be seen */
+  /** @param options.initial is put in only if `canEditOnLine` */
   async line(message: Showable, options: LineOptions = {}): Promise<string> {
     const { initial = '', validate } = options
     const title = this.#titled(message)
@@ -71,7 +71,7 @@ export class Prompts {
       text({
         ...common,
         message: title,
-        ...(!hasInvisible(initial) && !initial.includes('\n') && { initialValue: initial }),
+        ...(canEditOnLine(initial) && { initialValue: initial }),
         ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
       }),
     )
@@ -155,6 +155,9 @@ export class Prompts {
     }
   }
 }
+
+/** Whether all of a text can be seen on one line. */
+export const canEditOnLine = (text: string): boolean => !hasInvisible(text) && !/[\r\n]/.test(text)
 
 const ESCAPE = '\u001b'
 const MAX_FAULT = 300

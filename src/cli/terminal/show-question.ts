@@ -36,6 +36,23 @@ export function showQuestion(screen: Screen, question: Question, options: { isWh
   for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.kind)) screen.note(shownLine(noteOn(screen), line))
 }
 
+/** The details in pages that fit on the screen. Without styles: a style could go on over the end of a page. */
+export function detailPages(
+  screen: Screen,
+  question: Question,
+  { isWhole = false, rows }: { isWhole?: boolean; rows: number },
+): SafeText[] {
+  const place: Place = { style: stylesFor(false), columns: screen.noteColumns, link: untrusted }
+  const all = describeQuestion(question, { isWhole }).flatMap((line) => {
+    if (SAID_BY_CHOICES.has(line.kind)) return []
+    // The terminal breaks an address, so its rows are counted only if they are broken here.
+    return shownLine(place, line.kind === 'address' ? { ...line, kind: 'detail' } : line).text.split('\n')
+  })
+  const pages: SafeText[] = []
+  for (let at = 0; at < all.length; at += rows) pages.push(SafeText.lines(all.slice(at, at + rows).join('\n')))
+  return pages
+}
+
 /** Lines that the choices below the question repeat. */
 const SAID_BY_CHOICES: ReadonlySet<QuestionLine['kind']> = new Set(['scopes', 'expiry'])
 
@@ -51,11 +68,15 @@ export function showSummary(screen: Screen, { lines }: QuestionSummary, position
     // The address has a line of its own, and the title says what it is.
     const shown = isTitle ? { ...line, text: `(${position}) ${line.text}` } : line.kind === 'address' ? { ...line, label: '' } : line
     const drawn = shownLine(place, shown)
-    rows += drawn.text.split('\n').length
+    rows += drawn.text.split('\n').length + brokenRows(line, place.columns)
     screen.note(drawn)
   }
   return rows
 }
+
+/** The terminal breaks an address, which is not broken here. */
+const brokenRows = ({ kind, text }: QuestionLine, columns = Number.POSITIVE_INFINITY): number =>
+  kind === 'address' ? Math.floor((widthOf(text) + INDENT) / columns) : 0
 
 /** Repeats the title on one line, because it may have scrolled away. */
 export const showTitle = (screen: Screen, question: Question): void =>
@@ -116,7 +137,7 @@ function shownLine(place: Place, line: QuestionLine): SafeText {
   return isFlowing ? safe`${head} ${said(broken)}` : underHead(said(broken))
 }
 
-/** A row of a table: the name in full, the description cut to one line, and the claim of the server. */
+/** A row of a table: the name and the description in full, and the claim of the server. */
 function shownItem({ style, nameWidth = 0 }: Place, { label, text, claim = '' }: QuestionLine, columns: number, bar: SafeText): SafeText {
   const names = wrapTo(expandTabs(label), columns)
   const [name = ''] = names
@@ -125,14 +146,16 @@ function shownItem({ style, nameWidth = 0 }: Place, { label, text, claim = '' }:
   const claimWidth = claim === '' ? 0 : widthOf(claim) + GAP
   const hasClaimBeside = columns - indent - claimWidth >= LEAST_DESCRIPTION
   const width = columns - indent - (hasClaimBeside ? claimWidth : 0)
-  const cut = untrusted(text).cut(width)
+  // Wrapped, not cut: the person agrees to all of it.
+  const [start = '', ...others] = wrapTo(expandTabs(text), width)
   const isAligned = claim !== '' && hasClaimBeside
-  const description = isAligned ? safe`${cut.padEnd(Number.isFinite(width) ? width : 0)}${' '.repeat(GAP)}${style.cyan(claim)}` : cut
+  const head = untrusted(start)
+  const description = isAligned ? safe`${head.padEnd(Number.isFinite(width) ? width : 0)}${' '.repeat(GAP)}${style.cyan(claim)}` : head
   const first = isBeside ? style.bold(untrusted(name).padEnd(indent)) : safe`${style.bold(joined(names, bar))}\n${bar}${' '.repeat(indent)}`
-  const row = safe`${bar}${first}${description}`
-  if (claim === '' || isAligned) return row
+  const rows = [safe`${bar}${first}${description}`, ...others.map((each) => safe`${bar}${' '.repeat(indent)}${untrusted(each)}`)]
+  if (claim === '' || isAligned) return SafeText.join(rows, LINE_BREAK)
   const below = wrapTo(claim, columns - GAP).map((each) => safe`${bar}${' '.repeat(GAP)}${style.cyan(each)}`)
-  return SafeText.join([row, ...below], LINE_BREAK)
+  return SafeText.join([...rows, ...below], LINE_BREAK)
 }
 
 /** JSON with one line per member is too long to read. Shows the same in fewer lines, with nothing left out. */

@@ -41,13 +41,16 @@ export class Sessions {
     throw tooMany(`${maxSessions} windows use the console already (maxSessions): close one of them first`)
   }
 
-  /** Ends the session that was idle longest, if there is no room. */
-  open(): SessionSecrets {
+  /**
+   * Ends the session that was idle longest, if there is no room.
+   * @param cookies of the request. All windows of a browser have one cookie: a new one would end the sessions of the others.
+   */
+  open(cookies: readonly string[]): SessionSecrets {
     this.#endIdle()
     this.checkRoom()
     const idlest = this.#sessions.size < this.#limits.maxSessions ? undefined : this.#idlest()
     if (idlest) this.end(idlest)
-    const cookie = newSecret()
+    const cookie = cookies.find((each) => this.hasCookie(each)) ?? newSecret()
     const token = newSecret()
     this.#sessions.add({ cookie: digestOf(cookie), token: digestOf(token), usedAt: this.#clock.now(), streams: new Set() })
     return { cookie, token }
@@ -69,6 +72,12 @@ export class Sessions {
     if (!found) throw unauthorized('There is no session with this cookie and this token: it ended, or the console was started again')
     found.usedAt = this.#clock.now()
     return found
+  }
+
+  /** Whether a session has this cookie. */
+  hasCookie(cookie: string): boolean {
+    const digest = digestOf(cookie)
+    return [...this.#sessions].filter((session) => isSame(session.cookie, digest)).length > 0
   }
 
   end(session: Session): void {

@@ -7,17 +7,18 @@ import { noCookie, sessionCookie } from '../web/headers.ts'
 import { input, type Route, route } from '../web/router.ts'
 
 export const sessionRoutes = ({ host, codes, sessions, limits, models, port }: ConsoleServices): Route[] => [
-  route('POST /api/session', { body: input({ code: { type: 'string' } }), status: 201, isOpen: true }, ({ body, headers }) => {
+  route('POST /api/session', { body: input({ code: { type: 'string' } }), status: 201, isOpen: true }, ({ body, cookies, headers }) => {
     // Before the code is used up: the person can try again with it.
     sessions.checkRoom()
     codes.redeem(body.code)
-    const { cookie, token } = sessions.open()
+    const { cookie, token } = sessions.open(cookies)
     headers['set-cookie'] = sessionCookie(port(), cookie, limits.sessionIdleMs)
     return { token, expiresInMs: limits.sessionIdleMs }
   }),
-  route('DELETE /api/session', {}, ({ session, headers }) => {
+  route('DELETE /api/session', {}, ({ session, cookies, headers }) => {
     if (session) sessions.end(session)
-    headers['set-cookie'] = noCookie(port())
+    // Other windows of the browser may still use it.
+    if (!cookies.some((cookie) => sessions.hasCookie(cookie))) headers['set-cookie'] = noCookie(port())
     return null
   }),
   route('POST /api/session/codes', { status: 201 }, () => ({ code: codes.issue(), expiresInMs: limits.codeTtlMs })),

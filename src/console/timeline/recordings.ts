@@ -3,9 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readAtMost } from '../../files/plain-file.ts'
 import { privateFolder, removePrivate } from '../../files/private-file.ts'
 import type { HostTraffic } from '../../host/index.ts'
-import { headingLine, messageLine, parseTranscript, readTranscript, type Transcript } from '../../testing/index.ts'
+import { headingLine, messageLine, parseTranscript, type Transcript } from '../../testing/index.ts'
 import type { RecordingView } from '../api.ts'
 import { conflict, invalid, notFound, tooMany } from '../errors.ts'
 import type { ConsoleLimits } from '../limits.ts'
@@ -104,7 +105,8 @@ export class Recordings {
   /** @throws ApiError 404 */
   async read(id: string): Promise<Transcript> {
     await this.#running.get(id)?.writing
-    return readTranscript(await this.#fileOf(id), this.#options.limits.maxRecordingBytes + MAX_HEADING_BYTES)
+    const bytes = await readAtMost(await this.#fileOf(id), this.#options.limits.maxRecordingBytes + MAX_HEADING_BYTES)
+    return parseTranscript(bytes.toString('utf8'), `Recording ${id}`)
   }
 
   /** The text of the file. @throws ApiError 404 */

@@ -15,6 +15,8 @@ export interface ApiRequest<Name extends RouteName> {
   signal: AbortSignal
   /** Undefined in the only route without a session: the one that opens it. */
   session: Session | undefined
+  /** The console's cookies of the request. */
+  cookies: readonly string[]
   /** Headers to add to the answer. */
   headers: Record<string, string>
 }

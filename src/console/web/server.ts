@@ -122,7 +122,7 @@ async function answerApi(
   const gone = new AbortController()
   const onClose = (): void => gone.abort(new McpError('ERR_CLOSED', 'The page closed the connection'))
   response.once('close', onClose)
-  const result = await route.run({ params, query, body, session, headers, signal: gone.signal } as Parameters<Route['run']>[0])
+  const result = await route.run({ params, query, body, session, cookies, headers, signal: gone.signal } as Parameters<Route['run']>[0])
   response.off('close', onClose)
   sendJson(response, route.status, result ?? null, headers)
 }

@@ -4,6 +4,7 @@ import type { CallOptions } from '../../client/options.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
+import { mayCarryPrivateText } from '../consent/guards.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from '../model/action.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
@@ -53,6 +54,7 @@ export function useRequest(
       const { labels, untrustedSince } = flow
       // Only decisions about accepted tools depend on it, and the search costs time.
       const hasTextOfOthers = primitive?.isAcceptedReadOnly === true && flow.hasTextOfOthers(server.id, args)
+      const hasPrivateText = mayCarryPrivateText(kind, labels) && flow.originsOf(args).length > 0
       return {
         kind,
         run: conversation.id,
@@ -66,6 +68,7 @@ export function useRequest(
         labels,
         ...(untrustedSince !== undefined && { untrustedSince }),
         ...(hasTextOfOthers && { hasTextOfOthers }),
+        ...(hasPrivateText && { hasPrivateText }),
       }
     },
     server: server.shown,

@@ -7,7 +7,6 @@ import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { checkArguments } from '../catalog/check-arguments.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
 import { proposePattern } from '../consent/grants/proposed-pattern.ts'
-import { pathArguments } from '../consent/path-arguments.ts'
 import { TOOL_RESULT } from '../conversation/flow/answers.ts'
 import { destinationOf, isOutsideByTier } from '../conversation/flow/destination.ts'
 import { labelsOfResult } from '../conversation/flow/result-labels.ts'
@@ -15,6 +14,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitError, admitResult } from './admit-result.ts'
+import { mayReadFiles } from './may-read-files.ts'
 import { performUse, sendPinned } from './send-through-gate.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -77,15 +77,6 @@ export async function callTool(
   return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
 }
 
-/**
- * Whether the result may contain files of the person: the server was granted folders, or it runs on this computer and an argument may be
- * a path.
- */
-function mayReadFiles({ spec, facts }: HostedServer, args: Arguments): boolean {
-  if ((facts.roots?.length ?? 0) > 0) return true
-  return spec.transport.type !== 'http' && pathArguments(args)?.length !== 0
-}
-
 export const toolRequest = (
   server: HostedServer,
   name: string,
@@ -94,7 +85,7 @@ export const toolRequest = (
 ): Omit<ActionRequest, 'subject'> =>
   useRequest(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
 
-/** Enough for a line on a screen. Servers write these messages. */
+/** Maximum length of a progress message. Servers write them, so they may be long. */
 const MAX_PROGRESS_CHARS = 2_000
 
 /** Progress messages go to the person only, without the secrets of the server. */

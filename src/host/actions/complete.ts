@@ -9,6 +9,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitOutcome } from './admit-result.ts'
+import { mayReadFiles } from './may-read-files.ts'
 import { performUse, sendPinned } from './send-through-gate.ts'
 
 /** Suggests values while an argument is typed. It needs the same approval as the use of the prompt or template. */
@@ -30,12 +31,13 @@ export async function complete(
       argument: argument.name,
       value: argument.value,
       isOwn: options.initiator === 'user',
+      origins: options.conversation.flow().originsOf(args),
     }),
   }
   const outcome = await performUse(services, request, options, () =>
     sendPinned(server, { kind, name }, options, (client) => client.complete(params, { signal: options.signal })),
   )
   // Suggestions are cut and labelled, but there are no questions about them: the person is typing.
-  const labels: AnswerSource['labels'] = (findings) => labelsOfWords(server.spec, findings)
+  const labels: AnswerSource['labels'] = (findings) => labelsOfWords(server.spec, { findings, mayContainFiles: mayReadFiles(server, args) })
   return admitOutcome(services, { server, kind: undefined, primitive: { kind, name }, labels }, COMPLETION, outcome, options)
 }

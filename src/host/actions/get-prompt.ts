@@ -9,6 +9,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitOutcome } from './admit-result.ts'
+import { mayReadFiles } from './may-read-files.ts'
 import { performUse, sendPinned } from './send-through-gate.ts'
 
 export async function getPrompt(
@@ -22,12 +23,18 @@ export async function getPrompt(
   await services.pins.refresh()
   const request: ActionRequest = {
     ...useRequest(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
-    subject: () => ({ kind: 'prompt', name, args, isOwn: options.initiator === 'user' }),
+    subject: () => ({
+      kind: 'prompt',
+      name,
+      args,
+      isOwn: options.initiator === 'user',
+      origins: options.conversation.flow().originsOf(args),
+    }),
   }
   const primitive = { kind: 'prompt', name } as const
   const outcome = await performUse(services, request, options, () =>
     sendPinned(server, primitive, options, (client) => client.prompt(name, { ...args }, { signal: options.signal })),
   )
-  const labels: AnswerSource['labels'] = (findings) => labelsOfWords(server.spec, findings)
+  const labels: AnswerSource['labels'] = (findings) => labelsOfWords(server.spec, { findings, mayContainFiles: mayReadFiles(server, args) })
   return admitOutcome(services, { server, kind: 'prompt.result', primitive, labels }, PROMPT_RESULT, outcome, options)
 }

@@ -9,6 +9,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitError, admitOutcome } from './admit-result.ts'
+import { mayReadFilesAt } from './may-read-files.ts'
 import { performUse, sendPinned } from './send-through-gate.ts'
 
 export interface ResourceTarget {
@@ -47,15 +48,21 @@ export async function subscribe(
 
 const resourceRequest = (kind: 'resource.read' | 'resource.subscribe', target: ResourceTarget, options: UseOptions): ActionRequest => ({
   ...useRequest(target.server, kind, options, () => ({ primitive: primitiveOf(target), args: { uri: target.uri } })),
-  subject: () => ({ kind: 'read', uri: target.uri, isSubscription: kind === 'resource.subscribe' }),
+  subject: () => ({
+    kind: 'read',
+    uri: target.uri,
+    isSubscription: kind === 'resource.subscribe',
+    origins: options.conversation.flow().originsOf({ uri: target.uri }),
+  }),
 })
 
 const primitiveOf = ({ server, uri, template }: ResourceTarget): ActionPrimitive =>
   template === undefined ? server.primitive('resource', uri) : server.primitive('template', template)
 
 function sourceOf(target: ResourceTarget): AnswerSource {
-  const { server, uri } = target
+  const { server, uri, template } = target
   const { kind, name } = primitiveOf(target)
-  const labels: AnswerSource['labels'] = (findings) => labelsOfResource(server.spec, uri, findings)
+  const labels: AnswerSource['labels'] = (findings) =>
+    labelsOfResource(server.spec, uri, { findings, mayContainFiles: mayReadFilesAt(server, uri, template) })
   return { server, kind: 'resource.result', primitive: { kind, name }, source: uri, labels }
 }

@@ -11,6 +11,10 @@ export const at = (pointer: string, name: string): string => {
   return pointer === '' ? segment : `${pointer}.${segment}`
 }
 
+/** The names that `at` put together. */
+export const namesIn = (pointer: string): string[] =>
+  (pointer.match(/"(?:[^"\\]|\\.)*"|[\w$-]+/g) ?? []).map((segment) => (segment.startsWith('"') ? JSON.parse(segment) : segment))
+
 export const changeOf = (pointer: string, changeClass: DifferenceClass, text: string, before: unknown, after: unknown): Change => ({
   pointer,
   class: changeClass,

@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { isEqual } from '../../protocol/schema/equality.ts'
 import type { PinDifference } from '../model/difference.ts'
-import { at, type Change, changeOf, textChange, worstOf } from './change.ts'
+import { at, type Change, changeOf, namesIn, textChange, worstOf } from './change.ts'
 import { type Primitive, pinOf } from './pin.ts'
 import { schemaChanges } from './schema-difference.ts'
 
@@ -16,9 +16,31 @@ export function differenceOf(before: Primitive, after: Primitive): PinDifference
   if (!isRenamed && pinOf(before.definition) === pinOf(after.definition)) return undefined
   const changes = definitionChanges(before.definition, after.definition)
   if (isRenamed) changes.unshift(changeOf('name', 'renamed', `renamed from ${before.name}`, before.name, after.name))
+  changes.push(...untoldChanges(before.definition, after.definition, changes))
   // Two spellings of the same meaning, such as `true` and `{}` for a schema.
   if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'same meaning, written differently', before.definition, after.definition))
   return { kind: after.kind, name: after.name, class: worstOf(changes), ...(isRenamed && { formerly: before.name }), changes }
+}
+
+/** New texts that no other change shows. A model reads every text, wherever it stands. */
+function untoldChanges(before: unknown, after: unknown, changes: readonly Change[]): Change[] {
+  const told = textsIn([before, ...changes.map((change) => change.after)])
+  for (const { pointer } of changes) for (const name of namesIn(pointer)) told.add(name)
+  const untold = [...textsIn([after])].filter((text) => !told.has(text))
+  return untold.length === 0 ? [] : [changeOf('', 'widened', 'other text added', undefined, untold)]
+}
+
+/** The texts in a value, and the names of its members. */
+function textsIn(values: unknown[]): Set<string> {
+  const texts = new Set<string>()
+  for (let value = values.pop(); value !== undefined || values.length > 0; value = values.pop()) {
+    if (typeof value === 'string') texts.add(value)
+    else if (typeof value === 'object' && value !== null) {
+      if (!Array.isArray(value)) for (const name of Object.keys(value)) texts.add(name)
+      for (const each of Object.values(value)) values.push(each)
+    }
+  }
+  return texts
 }
 
 /** The difference of a definition that is no longer offered. */

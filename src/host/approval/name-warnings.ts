@@ -19,7 +19,7 @@ export function nameChecker(others: readonly OtherName[]): (primitive: Primitive
   const names = groupBy(named, ({ name }) => [name.toLowerCase()])
   const looks = groupBy(named, ({ server, name }) => [name, `${server}${name}`, withoutServer(server, name)].flatMap(looksOf))
   const servers = new Map(others.map(({ server }) => [server.toLowerCase(), server]))
-  return (primitive, prose) => [...alike(primitive, looks), ...mentions(primitive, prose, names, servers)]
+  return (primitive, prose) => [...firstOf(alike(primitive, names, looks)), ...firstOf(mentions(primitive, prose, names, servers))]
 }
 
 type Groups = ReadonlyMap<string, readonly Named[]>
@@ -47,30 +47,49 @@ function lookOf(name: string): string {
 const withoutServer = (server: string, name: string): string =>
   name.length > server.length && name.toLowerCase().startsWith(server.toLowerCase()) ? name.slice(server.length) : name
 
-function alike({ kind, name }: Primitive, looks: Groups): string[] {
-  if (kind === 'instructions' || kind === 'capabilities') return []
-  const others = [...new Set(looksOf(name))].flatMap((look) => looks.get(look) ?? [])
-  const found = others.map((other) =>
-    other.name === name
-      ? `Has the same name as an item of server ${other.server}`
-      : `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`,
-  )
-  return [...new Set(found)]
+function* alike({ kind, name }: Primitive, names: Groups, looks: Groups): Generator<string> {
+  if (kind === 'instructions' || kind === 'capabilities') return
+  // The same name first: it matters most.
+  for (const other of names.get(name.toLowerCase()) ?? [])
+    if (other.name === name) yield `Has the same name as an item of server ${other.server}`
+  const seen = new Set<Named>()
+  for (const look of looksOf(name)) {
+    for (const other of looks.get(look) ?? []) {
+      if (other.name === name || seen.has(other)) continue
+      seen.add(other)
+      yield `Has a name that looks like ${visibleText(other.name)} of server ${other.server}`
+    }
+  }
 }
 
 /** A short or common word can occur by chance. Only longer names with several parts count. */
 const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
 
 /** A text about tools of another server can tell the model how to use them. */
-function mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlyMap<string, string>): string[] {
+function* mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlyMap<string, string>): Generator<string> {
   const found = prose.normalize('NFKC').match(/[\p{L}\p{N}_.-]+/gu) ?? []
   const words = new Set(found.map((word) => word.replace(/[.-]{1,9}$/, '').toLowerCase()))
-  return [...words].flatMap((word) => {
-    const others = (names.get(word) ?? []).filter((other) => other.name !== name && isTelling(other.name))
+  for (const word of words) {
+    for (const other of names.get(word) ?? [])
+      if (other.name !== name && isTelling(other.name)) yield `Mentions ${visibleText(other.name)} of another server: ${other.server}`
     const server = word.length >= 5 ? servers.get(word) : undefined
-    return [
-      ...others.map((other) => `Mentions ${visibleText(other.name)} of another server: ${other.server}`),
-      ...(server === undefined ? [] : [`Mentions another server: ${server}`]),
-    ]
-  })
+    if (server !== undefined) yield `Mentions another server: ${server}`
+  }
+}
+
+/** More warnings of one kind are not read, and two servers with many tools would produce one for each pair. */
+const MAX_WARNINGS = 5
+/** More than this are not counted. */
+const MAX_COUNTED = 100
+
+/** The first texts, and how many there are beside them. Stops early, so that the others are not even built. */
+function firstOf(texts: Iterable<string>): string[] {
+  const found = new Set<string>()
+  let more = 0
+  for (const text of texts) {
+    if (found.size < MAX_WARNINGS) found.add(text)
+    else if (!found.has(text) && ++more === MAX_COUNTED) break
+  }
+  if (more === 0) return [...found]
+  return [...found, `And ${more === MAX_COUNTED ? `at least ${more}` : more} more warnings like these`]
 }

@@ -127,5 +127,5 @@ export function foreignScript(descriptions: readonly string[]): string[] {
     const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
     return letters >= MIN_LETTERS && latin * 2 < letters
   })
-  return isForeign ? ['Written in a script that cannot be checked for orders'] : []
+  return isForeign ? ['Written in an alphabet other than Latin, so Portico cannot check it for hidden instructions to the model'] : []
 }

@@ -69,7 +69,7 @@ export interface PinStore {
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
   /** Whether the person believes that this tool only reads. Not for another fingerprint, and not for a changed definition. */
   isReadOnly(server: PinnedServer, tool: string, definition: unknown): boolean
-  /** Stores, or with `isRevoked` removes, that the person believes that these tools only read. */
+  /** Accepts these tools as read-only, or with `isRevoked` takes that back. */
   acceptReadOnly(server: string, tools: readonly Pick<Primitive, 'name' | 'definition'>[], isRevoked?: boolean): Promise<void>
   /** Removes the approval of these definitions. */
   withdraw(server: string, items: readonly Pick<Primitive, 'kind' | 'name'>[]): Promise<void>

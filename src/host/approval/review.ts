@@ -18,7 +18,7 @@ import { flagger } from './warnings.ts'
 /** The definitions to approve now; undefined when everything is approved. */
 export function reviewOf(server: ReviewedServer, parts: ReviewServices, others: readonly OtherName[]): Review | undefined {
   const found = pendingOf(server, parts)
-  if (isNothing(found)) return undefined
+  if (isNothing(server, found)) return undefined
   const flagsOf = flagger(others)
   return reviewWith(
     server,
@@ -43,7 +43,7 @@ export async function reviewInTurns(
   others: readonly OtherName[],
 ): Promise<Shown | undefined> {
   const found = pendingOf(server, parts)
-  if (isNothing(found)) return undefined
+  if (isNothing(server, found)) return undefined
   const flagsOf = flagger(others)
   const items: ApprovedItem[] = []
   for (const [at, each] of found.pending.entries()) {
@@ -71,7 +71,7 @@ const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, it
 /** Identifies the definitions to approve. Undefined if everything is approved. */
 export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
   const found = pendingOf(server, parts)
-  return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
+  return isNothing(server, found) ? undefined : stateOf(server, digestOfPending(found))
 }
 
 /** Includes the fingerprint, because the same digest can also belong to another server. */
@@ -153,8 +153,11 @@ interface Pending {
   digest?: string
 }
 
-/** A definition that is no longer offered needs no approval. Servers offer less to clients that can do less. */
-const isNothing = ({ pending }: Pending): boolean => pending.length === 0
+/**
+ * A definition that is no longer offered needs no approval. Servers offer less to clients that can do less. A server that is still
+ * starting has not offered anything yet.
+ */
+const isNothing = ({ offering }: ReviewedServer, { pending }: Pending): boolean => offering === undefined || pending.length === 0
 
 /** Approved definitions that a server does not offer now. Empty before it was listed for the first time. */
 export const notOffered = (server: ReviewedServer, parts: ReviewServices): string[] =>

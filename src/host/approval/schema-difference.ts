@@ -93,8 +93,10 @@ const compareValues: Compare = (before, after, pointer, depth) => {
   return [changeOf(pointer, 'narrowed', `no longer accepts ${gone.map(short).join(', ')}`, before, after)]
 }
 
-const compareRequired: Compare = (before, after, pointer) => {
-  const { added, gone } = setDifference(asList(before), asList(after))
+const compareRequired: Compare = (before, after, pointer, depth) => {
+  const [left, right] = [before ?? [], after ?? []]
+  if (!Array.isArray(left) || !Array.isArray(right)) return compareUnknown(before, after, pointer, depth)
+  const { added, gone } = setDifference(left, right)
   const changes = [
     ...gone.map((name) => changeOf(pointer, 'widened', `${short(name)} is now optional`, name, undefined)),
     ...added.map((name) => changeOf(pointer, 'narrowed', `${short(name)} is now required`, undefined, name)),
@@ -181,8 +183,6 @@ function setDifference(before: readonly unknown[], after: readonly unknown[]): {
 }
 
 const short = (value: unknown): string => canonicalJson(value)
-
-const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** `true` means a schema without conditions. */
 const asObject = (value: unknown): Schema | undefined =>

@@ -141,11 +141,8 @@ export class Catalog {
     if (listed) return { kind: 'one', server: listed.server, uri: listed.definition.uri, entry: listed }
     const prefixed = this.#names.unprefixed(exposed)
     if (prefixed) return this.#ownerOn([prefixed.server], prefixed.uri)
-    // A URI that several servers list is exposed with prefixes only, so the bare URI is ambiguous.
-    const servers = [...this.#visible.keys()]
-    const sharers = servers.filter((server) => this.entryOf('resource', server, exposed))
-    if (sharers.length > 0) return { kind: 'ambiguous', servers: sharers.sort(byText) }
-    return this.#ownerOn(servers, exposed)
+    // A URI that several servers offer is exposed with prefixes only, so the bare URI is ambiguous.
+    return this.#ownerOn([...this.#visible.keys()], exposed)
   }
 
   close(): void {
@@ -241,13 +238,31 @@ export class Catalog {
       holders.set(uri, (holders.get(uri) ?? 0) + 1)
     })
     const entries: CatalogEntry[] = []
+    const isOfOther = kind === 'resource' ? this.#templateSearch(servers) : () => false
     each((server, definition) => {
       const uri = nameOf(kind, definition)
-      // A URI that looks like a prefixed one gets a prefix too, so that it cannot imitate another server.
-      const isPlain = holders.get(uri) === 1 && this.#names.unprefixed(uri) === undefined
+      // A URI that looks like a prefixed one gets a prefix too, so that it cannot imitate another server. The same holds for a URI that
+      // fits a template of another server: whoever used that template would silently get the listed resource.
+      const isPlain = holders.get(uri) === 1 && this.#names.unprefixed(uri) === undefined && !isOfOther(server, uri)
       entries.push({ kind, exposed: isPlain ? uri : this.#names.prefixed(server, uri), server, definition } as CatalogEntry)
     })
     return entries
+  }
+
+  /** Whether a URI fits a template of another server. After too many comparisons every URI counts as if it did. */
+  #templateSearch(servers: readonly string[]): (server: string, uri: string) => boolean {
+    const templates = servers.flatMap((server) =>
+      (this.#visible.get(server)?.template ?? []).map(({ uriTemplate: text }) => ({ server, text, start: text.split('{', 1)[0] ?? '' })),
+    )
+    let left = MAX_STEPS
+    return (server, uri) =>
+      templates.some((other) => {
+        if (other.server === server) return false
+        if (left <= 0) return true
+        const mayFit = uri.startsWith(other.start)
+        left -= mayFit ? STEPS_A_MATCH : 1
+        return mayFit && this.#templateOf(other.text)?.match(uri) !== undefined
+      })
   }
 
   #servers(): string[] {
@@ -266,6 +281,8 @@ export class Catalog {
 
   #onChanged(kind: EntryKind): void {
     this.#listed.delete(kind)
+    // The names of resources depend on the templates of other servers.
+    if (kind === 'template' && this.#listed.delete('resource')) this.#changed.add('resource')
     // Drop parsed templates that are no longer listed.
     if (kind === 'template') this.#templates.clear()
     this.#changed.add(kind)
@@ -277,6 +294,10 @@ export class Catalog {
     })
   }
 }
+
+/** Steps to compare resources with templates, for one list. A template that begins like the resource takes many steps. */
+const MAX_STEPS = 1_000_000
+const STEPS_A_MATCH = 100
 
 const NOTHING: Visible = { tool: [], prompt: [], resource: [], template: [] }
 

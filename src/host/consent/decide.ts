@@ -7,7 +7,7 @@
  * 1. The server is not configured: deny. The definition is not approved: quarantine.
  * 2. Rules of all layers. A rule marked `mayRelax` is ignored when a rule of a lower layer matches; all other rules apply, so lower
  *    layers can only tighten. Without a matching rule the preset of the policy and the defaults of defaults.ts apply, and rules of the
- *    project layer cannot loosen them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
+ *    project layer cannot loosen them. For a server of a project, only a rule that names the tier can loosen them. A forbidding rule that cannot be evaluated forces a question; in a headless run it denies.
  * 3. Limits of the effective rules: deny, with the name of the limit.
  * 4. Hints of the server and untrusted text in the conversation raise `allow` to `ask`, unless a rule allows the server by its name.
  *    They never lower an effect.
@@ -26,7 +26,7 @@ import { describeExceeded, tightest } from '../policy/limits.ts'
 import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
-import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
+import { forcedQuestions, isConsequential, isForServer, isMeant, raises, refusals } from './guards.ts'
 import { presetReason } from './preset.ts'
 
 /** More reasons would not be read. */
@@ -66,15 +66,20 @@ export function matchedRules(policy: CompiledPolicy, action: Action): MatchedRul
 
 /**
  * The rules that apply: all but `mayRelax` rules for which a lower layer has a matching rule. A rule about claims relaxes nothing,
- * otherwise a server could loosen the policy by its claims.
+ * otherwise a server could loosen the policy by its claims. The same holds for a rule that was written for another server of that name.
  */
-export function effectiveRules(matched: readonly CompiledRule[]): readonly CompiledRule[] {
-  const lowest = matched.reduce((found, { rule, rank }) => (rule.match.claimed ? found : Math.max(found, rank)), 0)
+export function effectiveRules(matched: readonly CompiledRule[], action: Action): readonly CompiledRule[] {
+  const relaxing = matched.filter(({ rule, layer }) => !rule.match.claimed && (!LOOSENS_DEFAULT[layer] || isForServer(rule, action)))
+  const lowest = Math.max(0, ...relaxing.map(({ rank }) => rank))
   return matched.filter(({ rule, rank }) => !rule.mayRelax || rank >= lowest)
 }
 
-/** Whether a rule may be less strict than the default: not if it comes from a project or depends on claims of a server. */
-export const mayLoosen = ({ rule, layer }: CompiledRule): boolean => LOOSENS_DEFAULT[layer] && !rule.match.claimed
+/**
+ * Whether a rule may be less strict than the default: not if it comes from a project, depends on claims of a server, or was written for
+ * another server of the same name.
+ */
+export const mayLoosen = (compiled: CompiledRule, action: Action): boolean =>
+  LOOSENS_DEFAULT[compiled.layer] && !compiled.rule.match.claimed && isMeant(compiled, action)
 
 /** The rest of the decision, once the matching rules are known. */
 export function settle(
@@ -83,10 +88,10 @@ export function settle(
   { matched, unsure }: MatchedRules,
   grantFor: () => Grant | undefined,
 ): Decision {
-  const standing = effectiveRules(matched)
+  const standing = effectiveRules(matched, action)
   const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
   const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
-  const isRuled = matched.some(mayLoosen)
+  const isRuled = matched.some((rule) => mayLoosen(rule, action))
   if (!isRuled) reasons.push(byDefault(policy, action, matched))
   const limit = describeExceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
@@ -151,12 +156,17 @@ function byDefault(policy: CompiledPolicy, action: Action, matched: readonly Com
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =
     matched.length > 0
-      ? 'Project rules and rules about server claims can only tighten'
+      ? tightensOnly(matched, action)
       : isOwnAct && byUser === 'allow'
         ? 'You requested it, and no rule forbids it'
         : `You have no rule for ${KIND_WORDS[action.kind]}${effect === 'ask' ? '' : `, so ${IN_WORDS[effect]}`}`
   return builtIn('default', isOwnAct ? byUser : effect, text)
 }
+
+const tightensOnly = (matched: readonly CompiledRule[], action: Action): string =>
+  matched.every((rule) => isMeant(rule, action))
+    ? 'Project rules and rules about server claims can only tighten'
+    : 'The project chose the name of this server, so your rules for that name can only tighten'
 
 const IN_WORDS: Record<Effect, string> = {
   allow: 'it is allowed',

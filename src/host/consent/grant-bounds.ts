@@ -25,8 +25,8 @@ export interface GrantBounds {
  * and rules about claims can only tighten them. A forced question is asked each time, so its answer is used once.
  */
 export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
-  const effective = effectiveRules(matchedRules(policy, action).matched)
-  const [loosening, tightening] = [true, false].map((may) => effective.filter((rule) => mayLoosen(rule) === may)) as [
+  const effective = effectiveRules(matchedRules(policy, action).matched, action)
+  const [loosening, tightening] = [true, false].map((may) => effective.filter((rule) => mayLoosen(rule, action) === may)) as [
     CompiledRule[],
     CompiledRule[],
   ]

@@ -1,6 +1,6 @@
 /** Built-in checks that no rule can disable. */
 
-import type { Action, Effect, Reason } from '../model/action.ts'
+import type { Action, ActionKind, Effect, Reason } from '../model/action.ts'
 import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
 import type { Rule } from '../model/rule.ts'
 import type { CompiledRule } from '../policy/compile-policy.ts'
@@ -54,7 +54,11 @@ export const allowsByName = ({ rule, layer }: CompiledRule): boolean =>
  * A project chooses the names of its servers, and may choose one that the person knows. So a rule is meant for such a server only if it
  * names the tier.
  */
-const isMeant = ({ rule }: CompiledRule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
+export const isForServer = (rule: Rule, { server }: Action): boolean => !server.isOfProject || rule.match.tier !== undefined
+
+/** Whether a rule of the person may allow this action. No rule may start, connect or approve a server of a project. */
+export const isMeant = ({ rule }: CompiledRule, action: Action): boolean =>
+  isForServer(rule, action) && !(action.server.isOfProject && DEFAULTS[action.kind].defiesBypass)
 
 const namesServers = ({ match: { server = [] } }: Rule): boolean => {
   const names = [server].flat()
@@ -72,8 +76,8 @@ export function isConsequential(action: Action): boolean {
 export function forcedQuestions(action: Action): Reason[] {
   const { isForced, mayLoop } = DEFAULTS[action.kind]
   const reasons: Reason[] = []
-  const secrets = action.labels.filter(isPrivate)
-  if (secrets.length > 0 && action.labels.includes(UNTRUSTED) && isOutward(action)) {
+  if (isDangerous(action.labels) && isOutward(action)) {
+    const secrets = action.labels.filter(isPrivate)
     const text = `The conversation contains untrusted text and private data (${secrets.join(', ')}), and ${action.server.id} can send data out`
     reasons.push(guard('data-flow', 'ask', text))
   }
@@ -89,7 +93,25 @@ export function forcedQuestions(action: Action): Reason[] {
 /** Whether an action can send data to a place that the person does not control. */
 function isOutward(action: Action): boolean {
   const { carriesOut, hasHints } = DEFAULTS[action.kind]
-  return carriesOut && (action.server.labels.includes(EGRESS) || (hasHints && isPossible(action, 'openWorldHint')))
+  if (!carriesOut) return false
+  if (action.server.labels.includes(EGRESS)) return true
+  return hasHints ? isPossible(action, 'openWorldHint') : action.server.tier !== 'trusted' && carriesText(action)
 }
+
+/**
+ * Whether a request without hints can tell its server something. The address of a listed resource and a prompt without arguments tell
+ * it nothing. Words of the person count only if they repeat private text: suggestions are requested at every key.
+ */
+function carriesText({ initiator, primitive, args, hasPrivateText }: Action): boolean {
+  if (hasPrivateText) return true
+  return initiator !== 'user' && primitive?.kind !== 'resource' && Object.keys(args).length > 0
+}
+
+/** Untrusted text may ask for the private data. */
+const isDangerous = (labels: readonly string[]): boolean => labels.includes(UNTRUSTED) && labels.some(isPrivate)
+
+/** Whether decisions depend on private text in the arguments. The search for it costs time. */
+export const mayCarryPrivateText = (kind: ActionKind, labels: readonly string[]): boolean =>
+  DEFAULTS[kind].carriesOut && !DEFAULTS[kind].hasHints && isDangerous(labels)
 
 const guard = (id: string, effect: Effect, text: string): Reason => ({ id, layer: 'built-in', effect, text })

@@ -22,45 +22,72 @@ const HAS_PARENT = /(?:^|[\\/:])\.\.(?:$|[\\/])/
 const HAS_VARIABLE = /\$\{?[a-z_]|%[a-z_]\w*%/i
 const IS_PROSE = /\w\s+\w/
 
-/** The JSON pointers of texts that may be paths. Undefined: there are too many texts to know, or a name is a path itself. */
+/** Parts of a longer text: words, quoted texts, the arguments of a call, the value of an option. */
+const BETWEEN_PARTS = /[\s"'`()[\]{}=,;|&>]+/
+/** The beginning of a path within a longer text: `/x`, `~/x`, `C:/x`, `\\\\host`, `file:x`, `scheme:/x`. */
+const PART_STARTS_AS_PATH = /^(?:\/[^\s/]|~[\w.-]*[\\/]|[a-z]:[\\/]|\\\\\w|(?:[a-z][a-z\d+.-]*:)?file:|[a-z][a-z\d+.-]*:[\\/])/i
+/** `tax/2026.pdf`, `.ssh/key`, `a/b/c`. Not `and/or` or `2026/08/31`. */
+const PART_IS_RELATIVE_PATH = /[\\/][^\\/]*\.[a-z\d]{1,8}$|(?:^|[\\/])\.\w[^\\/]*[\\/]|^(?=.*[a-z]).*[\\/].*[\\/]/i
+
+/** A program runs these texts, and can build any path in them. */
+const IS_COMMAND_NAME =
+  /(?:^|[_-])(?:command|cmd|script|shell|eval|exec|program)s?(?![a-z])|[a-z](?:Command|Cmd|Script|Shell|Program)s?(?![a-z])/i
+const IS_QUERY_NAME = /sql|query|code|expression|regex/i
+/** A call, a statement or a block. Words for a search have none of them. */
+const HAS_CODE = /\w\(|[`\\;{}]/
+
+/**
+ * The JSON pointers of texts that may be paths. Undefined: the paths are not known, because there are too many texts, a name is a path
+ * itself, a text is code, or a longer text contains a path.
+ */
 export function pathArguments(args: Readonly<Record<string, unknown>>): string[] | undefined {
   const pointers: string[] = []
   let texts = 0
   let isWhole = true
-  const visit = (value: unknown, name: string, pointer: string, depth: number): void => {
+  /** @param isOfPath the name of the value, or of an object around it, is that of a path */
+  const visit = (value: unknown, name: string, isOfPath: boolean, pointer: string, depth: number): void => {
     if (depth > MAX_DEPTH || texts > MAX_TEXTS) isWhole = false
     else if (typeof value === 'string') {
       texts++
-      if (mayBePath(value, name)) pointers.push(pointer)
-    } else if (Array.isArray(value)) for (const [at, each] of value.entries()) visit(each, name, `${pointer}/${at}`, depth + 1)
+      if (isCode(value, name) || readings(value).some(hasInnerPath)) isWhole = false
+      if (value !== '' && (isOfPath || mayBePath(value))) pointers.push(pointer)
+    } else if (Array.isArray(value)) for (const [at, each] of value.entries()) visit(each, name, isOfPath, `${pointer}/${at}`, depth + 1)
     else if (isObject(value))
       for (const [key, each] of Object.entries(value)) {
         // Real paths are looked up for values only.
-        if (mayBePath(key, '') && !IS_OPERATOR.test(key)) isWhole = false
-        visit(each, key, `${pointer}/${escapeSegment(key)}`, depth + 1)
+        if (mayBePath(key) && !IS_OPERATOR.test(key)) isWhole = false
+        visit(each, key, isOfPath || isPathName(key), `${pointer}/${escapeSegment(key)}`, depth + 1)
       }
   }
-  visit(args, '', '', 0)
+  visit(args, '', false, '', 0)
   return isWhole && texts <= MAX_TEXTS ? pointers : undefined
 }
 
 /** Names such as `$filter` and `$gt` are common in queries. */
 const IS_OPERATOR = /^\$[a-z]+(?:[A-Z][a-z]+)*$/
 
-/**
- * Says yes rather too often than too seldom: a wrong yes only costs a question. Prose with a slash in it is not a path, unless the name
- * says so.
- */
-function mayBePath(text: string, name: string): boolean {
-  if (text === '') return false
-  return IS_PATH_NAME.test(name) || IS_DATABASE_NAME.test(name) || readings(text).some(hasPathShape)
-}
+const isPathName = (name: string): boolean => IS_PATH_NAME.test(name) || IS_DATABASE_NAME.test(name)
+
+const isCode = (text: string, name: string): boolean =>
+  text !== '' && (IS_COMMAND_NAME.test(name) || (IS_QUERY_NAME.test(name) && HAS_CODE.test(text)))
+
+/** Says yes rather too often than too seldom: a wrong yes only costs a question. Prose with a slash in it is not a path. */
+const mayBePath = (text: string): boolean => text !== '' && readings(text).some(hasPathShape)
 
 function hasPathShape(text: string): boolean {
   if (HAS_PARENT.test(text)) return true
   if (IS_URL.test(text)) return !URL.canParse(text)
-  return STARTS_AS_PATH.test(text) || HAS_VARIABLE.test(text) || (/[\\/]/.test(text) && !IS_PROSE.test(text))
+  if (STARTS_AS_PATH.test(text) || HAS_VARIABLE.test(text)) return true
+  if (!IS_PROSE.test(text)) return /[\\/]/.test(text)
+  return text.split(BETWEEN_PARTS).some((part) => !IS_URL.test(part) && PART_IS_RELATIVE_PATH.test(part))
 }
+
+/** Whether a path stands behind other words. The real path of the whole text would say nothing about it. */
+const hasInnerPath = (text: string): boolean =>
+  text
+    .split(BETWEEN_PARTS)
+    .slice(1)
+    .some((part) => PART_STARTS_AS_PATH.test(part) && !(IS_URL.test(part) && URL.canParse(part)))
 
 /** A server may decode a text once or twice before it uses it. */
 const MAX_DECODINGS = 3

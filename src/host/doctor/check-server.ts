@@ -15,6 +15,7 @@ export interface CheckupOptions {
   onFinding?(finding: CheckupFinding): void
   /** How long a step may take. Default: 10,000. */
   timeoutMs?: number
+  /** Ends the checkup. */
   signal?: AbortSignal
 }
 

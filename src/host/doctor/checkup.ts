@@ -14,9 +14,14 @@ export interface CheckupFinding {
   advice?: string
 }
 
-/** Thrown by a step that knows what to do about its failure. */
+/**
+ * Thrown by a step that knows what to do about its failure.
+ * @example
+ * throw new CheckupFailure('Program not found', 'Is it installed?')
+ */
 export class CheckupFailure extends Error {
   override readonly name = 'CheckupFailure'
+  /** What to do about it. */
   readonly advice: string | undefined
 
   constructor(message: string, advice?: string) {
@@ -31,6 +36,7 @@ export class CheckupFailure extends Error {
  * const checkup = new Checkup((finding) => console.log(finding.step, finding.status))
  */
 export class Checkup {
+  /** The findings so far, in order. */
   readonly findings: CheckupFinding[] = []
   readonly #onFinding: (finding: CheckupFinding) => void
 
@@ -38,11 +44,17 @@ export class Checkup {
     this.#onFinding = onFinding
   }
 
+  /** Whether no step has failed so far. */
   get isHealthy(): boolean {
     return !this.findings.some(({ status }) => status === 'failed')
   }
 
-  /** Runs a step if all before it passed. @returns its value, or undefined */
+  /**
+   * Runs a step if all before it passed.
+   * @returns its value, or undefined
+   * @example
+   * await checkup.step('lists', async () => ({ detail: await countOffering(client), value: undefined }))
+   */
   async step<T>(name: string, run: () => Promise<{ detail: string; value: T }>): Promise<T | undefined> {
     if (!this.isHealthy) {
       this.skip(name, 'skipped: an earlier step failed')
@@ -61,6 +73,11 @@ export class Checkup {
     }
   }
 
+  /**
+   * Adds a step that is not needed.
+   * @example
+   * checkup.skip('TLS', 'not needed: http on this machine')
+   */
   skip(name: string, detail: string): void {
     this.#add({ step: name, status: 'skipped', ms: 0, detail })
   }

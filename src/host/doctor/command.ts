@@ -65,7 +65,9 @@ function explained(error: unknown, noise: readonly string[]): unknown {
   if (error.code === 'ERR_EXIT')
     return new CheckupFailure(
       error.message,
-      'The program ended before it answered. Run it by hand to see why; it may need arguments or variables (-e NAME=value).',
+      /\bE404\b|\b404 Not Found\b/.test(`${error.message}\n${noise.join('\n')}`)
+        ? 'There is no such package. Check its name.'
+        : 'The program ended before it answered. Run it by hand to see why; it may need arguments or variables (-e NAME=value).',
     )
   if (error.code === 'ERR_TIMEOUT')
     return new CheckupFailure(

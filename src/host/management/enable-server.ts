@@ -6,6 +6,7 @@ import type { HostServices } from '../setup/host-services.ts'
 
 /** Options for `host.enable`. */
 export interface EnableOptions {
+  /** Withdraws the questions. */
   signal?: AbortSignal
   /** Ask about the first offering, so that the person can choose. Default: it is in use at once, except for items with warnings. */
   isChoosing?: boolean

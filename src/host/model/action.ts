@@ -85,6 +85,8 @@ export interface Action {
   untrustedSince?: number
   /** The arguments repeat text from another server. Known for tools that the person accepted as read-only. */
   hasTextOfOthers?: true
+  /** The arguments repeat private text of the conversation. Known for reading, prompts and suggestions. */
+  hasPrivateText?: true
   usage: Usage
   /** Milliseconds of the wall clock. */
   at: number

@@ -8,8 +8,11 @@ export type Health =
   | { state: 'idle' }
   /** The start is being decided; a question may be open. */
   | { state: 'permitting' }
-  /** Not started, because the person has not agreed to it yet. They are asked when the server is first used. */
-  | { state: 'not-enabled' }
+  /**
+   * Not started, because the person has not agreed to it yet. They are asked when the server is first used. `lastError`: it ran before
+   * and failed, and another start needs a question.
+   */
+  | { state: 'not-enabled'; lastError?: Error }
   /** `isTrial`: the single attempt after a pause for too many failures. */
   | { state: 'connecting'; isTrial: boolean }
   /** `missedPings`: unanswered pings in a row. */

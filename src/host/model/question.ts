@@ -96,9 +96,9 @@ export type Subject =
       mayMissOrigins?: boolean
     }
   | { kind: 'result'; tool: string; result: CallToolResult; findings: readonly Finding[] }
-  | { kind: 'read'; uri: string; isSubscription: boolean }
-  | { kind: 'prompt'; name: string; args: Readonly<Record<string, string>>; isOwn?: boolean }
-  | { kind: 'complete'; of: string; argument: string; value: string; isOwn?: boolean }
+  | { kind: 'read'; uri: string; isSubscription: boolean; origins?: readonly ArgumentOrigin[] }
+  | { kind: 'prompt'; name: string; args: Readonly<Record<string, string>>; isOwn?: boolean; origins?: readonly ArgumentOrigin[] }
+  | { kind: 'complete'; of: string; argument: string; value: string; isOwn?: boolean; origins?: readonly ArgumentOrigin[] }
   | { kind: 'sample'; params: CreateMessageParams; model: string; budget: { tokensLeft: number; requestsLeft: number } }
   | { kind: 'sampled'; params: CreateMessageParams; result: CreateMessageResult }
   /** There is no model: the person writes the answer. */

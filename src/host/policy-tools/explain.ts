@@ -33,9 +33,9 @@ export interface ExplainedRule {
  */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
-  const standing = new Set(effectiveRules(matchedRules(policy, action).matched))
+  const standing = new Set(effectiveRules(matchedRules(policy, action).matched, action))
   const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
-  return { decision, rules, text: explanationText(action, decision, rules) }
+  return { decision, rules, text: explanationText(action, decision, rules, policy.preset) }
 }
 
 function explainRule(compiled: CompiledRule, action: Action, standing: ReadonlySet<CompiledRule>): ExplainedRule {
@@ -81,13 +81,19 @@ function explainVerdict(
 
 const MAX_SHOWN = 3
 
-function explanationText({ kind, server, primitive, initiator }: Action, decision: Decision, rules: readonly ExplainedRule[]): string {
+function explanationText(
+  { kind, server, primitive, initiator }: Action,
+  decision: Decision,
+  rules: readonly ExplainedRule[],
+  preset: CompiledPolicy['preset'],
+): string {
   const what = primitive ? `${server.id}/${primitive.name}` : server.id
   const lines = [
     `${kind} of ${what}, requested by ${initiator}: ${decision.effect}${decision.isForced ? ' (always; cannot be granted in advance)' : ''}`,
   ]
   for (const { id, layer, effect, text } of decision.reasons) lines.push(`  because of ${id} (${layer}, ${effect}): ${text}`)
   for (const [name, limit] of Object.entries(decision.limits)) lines.push(`  limit ${name}: ${limit}`)
+  lines.push(`Preset: ${preset}.`)
   lines.push(rules.length === 0 ? 'There are no rules.' : 'Rules:')
   for (const { id, layer, effect, outcome, why } of rules) lines.push(`  ${OUTCOMES[outcome]} ${id} (${layer}, ${effect}): ${why}`)
   return lines.join('\n')

@@ -91,13 +91,15 @@ function findShadowed(compiled: CompiledRule, index: number, rules: readonly Com
           compiled,
           'error',
           'unreachable',
-          `This rule never decides: ${where} matches whenever it does, and has the effect ${other.rule.effect}`,
+          `This rule never decides: ${where} matches every action that this rule matches, and has the stricter effect ${other.rule.effect}`,
         ),
       ]
     }
     // If two rules shadow each other, only the second one is reported.
     if (at < index || !covers(compiled, other)) {
-      return [finding(compiled, 'warning', 'duplicate', `This rule adds nothing to ${where}, which matches whenever it does`)]
+      return [
+        finding(compiled, 'warning', 'duplicate', `This rule adds nothing to ${where}, which matches every action that this rule matches`),
+      ]
     }
   }
   return []

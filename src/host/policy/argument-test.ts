@@ -4,6 +4,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { RE2JS } from 're2js'
 import { innerAddress } from '../../base/address/ip-address.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS } from '../../protocol/schema/document.ts'
@@ -49,6 +50,9 @@ export interface Folders {
 
 /** Maximum size of an expression with its repetitions expanded, so that compiling it stays cheap. */
 const MAX_EXPRESSION_SIZE = 10_000
+
+/** A policy is compiled once to check it and again to use it. */
+const compiled = new BoundedMap<string, RE2JS>(500)
 
 const ROOT = /^\$\{root:([^}]+)\}(?:[/\\](.*))?$/
 
@@ -121,7 +125,8 @@ function expressionTest(source: string, where: string): (text: string) => boolea
     )
   }
   try {
-    const expression = RE2JS.compile(source)
+    const expression = compiled.get(source) ?? RE2JS.compile(source)
+    compiled.set(source, expression)
     return (text) => expression.test(text)
   } catch (cause) {
     throw new McpError('ERR_CONFIG', `Expected RE2 syntax at ${JSON.stringify(where)}, got ${JSON.stringify(source)}`, { cause })

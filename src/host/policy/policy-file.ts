@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts'
 import { readPlainFile, UnfitFile } from '../../files/plain-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
+import { patternSize } from '../../protocol/schema/foreign.ts'
 import { describePath, type Issue } from '../../protocol/schema/json-schema.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { POLICY_LAYERS, type Policy, type PolicyLayer, type Preset, type Rule } from '../model/rule.ts'
@@ -55,6 +56,7 @@ export function parsePolicy(text: string, where: string, { limits }: PolicyFileO
       checked.issues.map((issue) => describe(issue, value)),
     )
   const { rules, preset } = value as { rules: Rule[]; preset?: Preset }
+  checkExpressions(rules, where)
   const mistakes = [...findDuplicates(rules), ...rules.flatMap(findCompileErrors)]
   if (mistakes.length > 0) throw policyError(where, mistakes)
   return { rules, ...(preset !== undefined && { preset }) }
@@ -100,6 +102,28 @@ function findDuplicates(rules: readonly Rule[]): string[] {
     seen.add(id)
     return isNew ? [] : [`rule ${JSON.stringify(id)}, rules[${index}].id: expected a unique id, got the id of another rule`]
   })
+}
+
+/** Maximum size of all expressions of a file together, with their repetitions expanded. A project must not delay every command. */
+const MAX_EXPRESSIONS_SIZE = 100_000
+
+/** @throws McpError ERR_CONFIG before anything is compiled */
+function checkExpressions(rules: readonly Rule[], where: string): void {
+  let size = 0
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) visit(each)
+    if (!isObject(value)) return
+    for (const [name, each] of Object.entries(value)) {
+      if (typeof each === 'string' && (name === 're2' || name === 'pattern')) size += patternSize(each)
+      else if (name === 'patternProperties' && isObject(each)) for (const source of Object.keys(each)) size += patternSize(source)
+      visit(each)
+    }
+  }
+  for (const { args } of rules) visit(args)
+  if (size > MAX_EXPRESSIONS_SIZE) {
+    const text = `the expressions are too large together: expected at most ${MAX_EXPRESSIONS_SIZE} with their repetitions expanded, got ${size}`
+    throw policyError(where, [text])
+  }
 }
 
 /** Finds errors that the schema cannot see, by compiling the rule. */

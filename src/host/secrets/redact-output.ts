@@ -25,19 +25,43 @@ const MAX_CAUSES = 16
 /** Members of a definition with text for readers. The other members must not change. */
 const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
 
-/** Removes secrets from the texts of definitions, because definitions are stored and models read them. */
-export function redactOffering(offering: Offering, secrets: Redactor): Offering {
+/**
+ * Removes secrets from the texts of definitions, because definitions are stored and models read them. A definition with a secret in a
+ * name, a URI or a listed value cannot be used without it, so it is left out.
+ */
+export function redactOffering(offering: Offering, secrets: Redactor, onWarning: (text: string) => void = () => {}): Offering {
   if (secrets.isEmpty) return offering
+  const clean = <Item extends { name: string }>(kind: string, items: readonly Item[]): readonly Item[] => {
+    const scrubbed = scrubbedTexts(items, secrets)
+    const kept = scrubbed.filter((item) => !hasSecret(item, secrets))
+    const left = scrubbed.length - kept.length
+    if (left > 0) onWarning(`${kind} left out: ${left}. A name or a value in their definitions contains a secret`)
+    return left === 0 ? scrubbed : kept
+  }
   const { info, instructions, tools, prompts, resources, templates } = offering
   return {
     ...offering,
     info: info && scrubbedTexts(info, secrets),
     instructions: instructions === undefined ? undefined : secrets.scrub(instructions),
-    tools: scrubbedTexts(tools, secrets),
-    prompts: scrubbedTexts(prompts, secrets),
-    resources: scrubbedTexts(resources, secrets),
-    templates: scrubbedTexts(templates, secrets),
+    tools: clean('tools', tools),
+    prompts: clean('prompts', prompts),
+    resources: clean('resources', resources),
+    templates: clean('templates', templates),
   }
+}
+
+/** Names and values that schemas have anyway. A password may equal one of them, but is not revealed there. */
+const USUAL = new Set(
+  'object string number integer boolean array null type name title description properties required items enum const default uri uriTemplate mimeType inputSchema outputSchema annotations arguments additionalProperties'.split(
+    ' ',
+  ),
+)
+
+function hasSecret(value: unknown, secrets: Redactor): boolean {
+  const isSecret = (text: string): boolean => !USUAL.has(text) && secrets.scrub(text) !== text
+  if (typeof value === 'string') return isSecret(value)
+  if (Array.isArray(value)) return value.some((each) => hasSecret(each, secrets))
+  return isPlain(value) && Object.entries(value).some(([name, each]) => isSecret(name) || hasSecret(each, secrets))
 }
 
 /** Returns the same object if it contains no secret. */
@@ -63,11 +87,19 @@ export const redactValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text
 
 type Scrub = (text: string) => string
 
+/** Members of the host have such names. They must stay, also if a password equals one of them. */
+const HOST_NAME = /^[a-z]{1,20}$/i
+
 function scrubbedCopy<T>(value: T, scrub: Scrub): T {
   if (typeof value === 'string') return scrub(value) as T
   if (Array.isArray(value)) return value.map((each) => scrubbedCopy(each, scrub)) as T
   if (!isPlain(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedCopy(each, scrub)])) as T
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      HOST_NAME.test(name) ? name : scrub(name),
+      TELLING.has(name) ? each : scrubbedCopy(each, scrub),
+    ]),
+  ) as T
 }
 
 const isPlain = (value: unknown): value is object =>

@@ -9,7 +9,7 @@ import { McpError } from '../../protocol/errors.ts'
 export interface VaultOptions {
   /** Other users must not be able to read it. Default: a folder in the user's home. */
   folder?: string
-  /** Derives the key. Default: a key in the keychain, or in a file beside the secrets if there is no keychain. */
+  /** The key is derived from it. Default: a key in the keychain, or in a file beside the secrets if there is no keychain. */
   passphrase?: string
   /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false

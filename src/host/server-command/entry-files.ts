@@ -125,7 +125,7 @@ class CommandReader {
     await this.#shebangs()
     const isRunning = [...this.#families].some((family) => family !== 'other' && family !== 'java')
     const hasCode = args.some((arg, i) => isCode(arg) && (isWrapper || (isRunning && CODE_OPTION.test(args[i - 1] ?? ''))))
-    // The words of an unknown program are its own arguments, until a `--`.
+    // The words after an unknown program are its own arguments. Only the word after `--` may be a program that it starts.
     const after = args.indexOf('--')
     const started = startsOthers
       ? programNames

@@ -89,9 +89,13 @@ export function fingerprintChanges(
   const programs = new Set(
     [...names].flatMap((name) => (/^program(?: |$)/.test(name) && isSame(name) ? (left.get(name)?.digest ?? []) : [])),
   )
-  return [...names].flatMap((name) => {
+  // The same command in another folder finds other files and programs. The old ones are not gone: they are not used here.
+  const isSameElsewhere =
+    isFolderTold && !isSame(FOLDER) && [...names].every((name) => isSame(name) || !/^(?:command$|argument |environment )/.test(name))
+  const unused = [...names].filter((name) => isSameElsewhere && !right.has(name) && DEPENDS_ON_FOLDER.test(name))
+  const changes = [...names].flatMap((name) => {
     const [was, is] = [left.get(name), right.get(name)]
-    if (isSame(name)) return []
+    if (isSame(name) || unused.includes(name)) return []
     if (name === FOLDER) return isFolderTold ? [`the folder was ${was?.shown} and is ${is?.shown} now`] : []
     if (name === 'working folder' && isFolderTold && !isSame(FOLDER)) return []
     // The text with the variable differs, which is told already.
@@ -104,7 +108,13 @@ export function fingerprintChanges(
     if (was) return [isThere(file) ? `the command no longer names the file ${file}` : `the file ${file} no longer exists`]
     return [isSameCommand ? `the file ${file} is new` : `the command now names the file ${file}`]
   })
+  return unused.length === 0 ? changes : [...changes, `not used in this folder: ${unused.map(withoutContent).join(', ')}`]
 }
+
+/** The parts that are found in the folder, not written in the configuration. */
+const DEPENDS_ON_FOLDER = /^(?:program |content of |package |version of )/
+
+const withoutContent = (name: string): string => name.replace(/^content of /, '')
 
 function describeChange(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
   const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ').replace(/^value of (?:environment )?/, 'the value of ')

@@ -24,12 +24,12 @@ export async function askForInput(
     type: 'object' as const,
     properties: {
       value: { type: 'string' as const, title: description, ...(options && { enum: [...options] }) },
-      keep: { type: 'boolean' as const, title: 'Keep it in the vault and do not ask again', default: false },
+      keep: { type: 'boolean' as const, title: 'Keep it in the vault and do not ask again', default: true },
     },
     required: ['value'],
   }
   let given: { value?: unknown; keep?: unknown } = preset === undefined ? {} : { value: preset }
-  const defaults = { ...given }
+  const defaults = { ...given, keep: true }
   const args = { message, fields: Object.keys(schema.properties) }
   const action = serverRequest(services, server, 'elicit.form', args, {
     subject: () => ({ kind: 'form', message, schema, defaults, warnings: [], ours: { hidden: isSecret ? ['value'] : [] } }),

@@ -85,7 +85,7 @@ export class HostedServer implements ReviewedServer {
       mayStart: () => this.#start.mayStart(),
       isAsPermitted: () => this.#start.isAsPermitted(),
       onItem: pinOf,
-      clean: (offering) => redactOffering(offering, services.redactor),
+      clean: (offering) => redactOffering(offering, services.redactor, supervision.onWarning),
       onListing: ({ offering }) => {
         this.#definitions = new Map(primitivesOf(offering).map((primitive) => [keyOf(primitive), primitive]))
         options.onOffering(this, offering)

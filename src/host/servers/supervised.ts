@@ -194,11 +194,13 @@ export class SupervisedServer {
   async #open(isInBackground: boolean): Promise<void> {
     const { signal } = this.#ending
     signal.throwIfAborted()
+    const former = this.#health
     this.#set({ state: 'permitting' })
     // One process at a time: the former one may still hold a lock or a port that this one needs.
     await this.#former
     const { mayStart, isAsPermitted } = this.#options
-    if (isInBackground && mayStart && !(await orAborted(mayStart(), signal))) return this.#set({ state: 'not-enabled' })
+    if (isInBackground && mayStart && !(await orAborted(mayStart(), signal)))
+      return this.#set({ state: 'not-enabled', ...('lastError' in former && former.lastError && { lastError: former.lastError }) })
     const transport = await orAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
     // The connection can close before `connect` returns the client, so `onClose` may come first.

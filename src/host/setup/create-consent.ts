@@ -41,6 +41,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     project,
     mode: options.mode ?? (asker ? 'interactive' : 'headless'),
     policy: () => policy.current(),
+    refreshPolicy: () => policy.refresh(),
     grants: storage.grants,
     usage,
     asker: groups,

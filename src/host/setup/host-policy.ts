@@ -8,7 +8,7 @@ import type { Preset } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from '../policy/compile-policy.ts'
 import { loadParser } from '../policy/load-parser.ts'
 import { type GivenPolicy, type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
-import { writePreset } from '../policy-tools/lazy-readers.ts'
+import { versionsOf } from './policy-versions.ts'
 
 /** The text of the user's policy file. */
 export interface PolicyText {
@@ -30,6 +30,8 @@ export interface HostPolicy {
   current(): CompiledPolicy
   /** Replaces the policy for all later decisions, also about questions that are open. */
   replace(policy: GivenPolicy): Promise<void>
+  /** Reads the policy files again if they changed. Every decision does it. */
+  refresh(): Promise<void>
   /**
    * The policy in force with this text in place of the user's file. Nothing changes.
    * @throws McpError ERR_CONFIG with every mistake
@@ -52,12 +54,33 @@ export interface HostPolicy {
   usePreset(preset: Preset): Promise<void>
 }
 
-export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy> {
+/**
+ * Opens the policy of a host. `portico policy use` and editors change the files while a host runs, so each decision looks whether they
+ * changed. A file that became invalid keeps the former rules in force.
+ * @param warn is called once for each version of a file that cannot be read
+ */
+export async function openPolicy(options: LoadPolicyOptions, warn: (text: string) => void): Promise<HostPolicy> {
   let given = options.policy
+  let seen = await versionsOf(given)
   let current = await loadPolicy(options)
+  let refreshing = Promise.resolve()
+  const refreshNow = async (): Promise<void> => {
+    const policy = given
+    const found = await versionsOf(policy)
+    if (found === seen || policy !== given) return
+    seen = found
+    try {
+      const loaded = await loadPolicy({ ...options, ...(policy !== undefined && { policy }) })
+      if (policy === given) current = loaded
+    } catch (error) {
+      warn(`The policy was changed and cannot be read, so the former rules stay in force: ${(error as Error).message}`)
+    }
+  }
   const replace = async (policy: GivenPolicy): Promise<void> => {
+    const versions = await versionsOf(policy)
     current = await loadPolicy({ ...options, policy })
     given = policy
+    seen = versions
   }
   const file = (): string => {
     const found = userFile(given)
@@ -88,6 +111,11 @@ export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy
     },
     current: () => current,
     replace,
+    refresh: () => {
+      // One after the other, so that an older version never replaces a newer one.
+      refreshing = refreshing.then(refreshNow)
+      return refreshing
+    },
     draft,
     read,
     write: async (text, version) => {
@@ -100,6 +128,7 @@ export async function openPolicy(options: LoadPolicyOptions): Promise<HostPolicy
       await reload()
     },
     usePreset: async (preset) => {
+      const { writePreset } = await loadParser(() => import('../policy/write-preset.ts'))
       await writePreset(file(), preset)
       await reload()
     },

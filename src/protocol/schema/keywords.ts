@@ -142,7 +142,7 @@ function stringCheck(schema: SchemaObject, context: KeywordContext): Check | und
   return (value, run) => {
     if (typeof value !== 'string') return true
     if (shortest !== undefined && isShorter(value, shortest, run))
-      return issue(run, () => `expected at least ${counted(shortest, 'character')}, got ${describeValue(value)}`)
+      return issue(run, () => `expected at least ${counted(shortest, 'character')}, got ${codePoints(value)}`)
     if (longest !== undefined && !isShorter(value, longest + 1, run))
       return issue(run, () => `expected at most ${counted(longest, 'character')}, got ${codePoints(value)}`)
     if (pattern && !matches(pattern, value, run))

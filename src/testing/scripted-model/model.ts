@@ -129,9 +129,16 @@ const reportOf = (results: readonly UsedTool[]): string => results.map(({ name, 
 const MAX_LISTED = 12
 const MAX_SUMMARY_CHARS = 80
 
+/** Cut between words. */
+function shortened(text: string): string {
+  if (text.length <= MAX_SUMMARY_CHARS) return text
+  const cut = text.slice(0, MAX_SUMMARY_CHARS)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), 1))} …`
+}
+
 function help(tools: readonly OfferedTool[]): string {
   const listed = tools.slice(0, MAX_LISTED).map(({ name, description = '' }) => {
-    const summary = description.split(/\n|(?<=\.)\s/)[0]?.slice(0, MAX_SUMMARY_CHARS) ?? ''
+    const summary = shortened(description.split(/\n|(?<=\.)\s/)[0] ?? '')
     return summary === '' ? `- ${name}` : `- ${name}: ${summary}`
   })
   const more = tools.length > MAX_LISTED ? `\n… and ${tools.length - MAX_LISTED} more` : ''

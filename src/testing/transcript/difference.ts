@@ -2,10 +2,13 @@
 
 import { isObject } from '../../base/json.ts'
 
+/** A member in which two JSON values differ. */
 export interface Difference {
+  /** JSON pointer. */
   pointer: string
   /** Absent when it was not there. */
   before?: unknown
+  /** Absent when it is not there any more. */
   after?: unknown
 }
 

@@ -50,6 +50,7 @@ export async function proxyStdio(target: Target, { input, output, signal, onMess
     about.learn(message)
     output.write(`${JSON.stringify(message)}\n`)
   }
+  let onData: (chunk: Uint8Array) => void = () => {}
   try {
     await new Promise<void>((resolve, reject) => {
       const refuse = (id: Id, error: Error): void =>
@@ -66,7 +67,8 @@ export async function proxyStdio(target: Target, { input, output, signal, onMess
         onTooLong: () => onWarning(`The client sent a message longer than ${DEFAULT_MAX_LINE_BYTES} bytes; it was dropped`),
         onNotUtf8: () => onWarning('The client sent bytes that are not UTF-8; they were dropped'),
       })
-      input.on('data', (chunk: Uint8Array) => reader.push(chunk))
+      onData = (chunk) => reader.push(chunk)
+      input.on('data', onData)
       input.once('end', () => {
         reader.end()
         // Requests in flight may still be answered.
@@ -75,6 +77,9 @@ export async function proxyStdio(target: Target, { input, output, signal, onMess
       signal.addEventListener('abort', () => resolve(), { once: true })
     })
   } finally {
+    // An input that is still read keeps the process alive.
+    input.off('data', onData)
+    input.pause()
     await link.close()
   }
 }

@@ -35,6 +35,7 @@ export interface ReplayedExchange {
 
 /** Options for `replayTranscript`. */
 export interface ReplayOptions {
+  /** Ends the replay. */
   signal: AbortSignal
   /** Send tool calls, which may have effects. Default: true. */
   withCalls?: boolean
@@ -58,7 +59,7 @@ const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptio
  * Sends the requests of a recording to a server, one after the other, and compares the answers with the recorded ones.
  *
  * @example
- * const { exchanges } = await replayTranscript(await readTranscript('run.jsonl'), client, { signal })
+ * const { exchanges } = await replayTranscript(parseTranscript(text, 'run.jsonl'), client, { signal })
  * const changed = exchanges.filter(({ differences }) => differences.length > 0)
  */
 export async function replayTranscript(transcript: Transcript, client: Client, options: ReplayOptions): Promise<ReplayResult> {

@@ -31,12 +31,19 @@ export function servePlayback(playback: Playback, { input, output, signal }: Ser
       onTooLong: () => {},
       onNotUtf8: () => {},
     })
-    input.on('data', (chunk: Uint8Array) => reader.push(chunk))
+    const onData = (chunk: Uint8Array): void => reader.push(chunk)
+    input.on('data', onData)
     input.once('end', () => {
       reader.end()
       resolve()
     })
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    const stop = (): void => {
+      // An input that is still read keeps the process alive.
+      input.off('data', onData)
+      input.pause()
+      resolve()
+    }
+    signal.addEventListener('abort', stop, { once: true })
   })
 }
 

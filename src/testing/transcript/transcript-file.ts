@@ -3,7 +3,6 @@
 import { isObject } from '../../base/json.ts'
 import { redact } from '../../base/text/redact.ts'
 import type { TappedMessage } from '../../client/tap-target.ts'
-import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 /** The first line of a recording. */
@@ -21,8 +20,6 @@ export interface Transcript {
   heading: Heading
   messages: TappedMessage[]
 }
-
-const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 
 /**
  * The first line of a recording.
@@ -52,20 +49,6 @@ export function withoutSecrets(message: unknown): unknown {
 function keepToken(from: Record<string, unknown>, to: Record<string, unknown>): void {
   const { progressToken } = from
   if (typeof progressToken === 'number' || typeof progressToken === 'string') to.progressToken = progressToken
-}
-
-/**
- * Reads a recording.
- * @throws McpError ERR_CONFIG with the line number for an invalid recording, ERR_LIMIT for one that is too large
- * @example
- * const { messages } = await readTranscript('run.jsonl')
- */
-export async function readTranscript(path: string, maxBytes = MAX_TRANSCRIPT_BYTES): Promise<Transcript> {
-  const bytes = await readAtMost(path, maxBytes).catch((error: unknown) => {
-    if (!(error instanceof UnfitFile)) throw error
-    throw new McpError('ERR_LIMIT', `${path} is not a recording: ${error.message}`)
-  })
-  return parseTranscript(bytes.toString('utf8'), path)
 }
 
 /**

@@ -109,7 +109,8 @@ export function startTerminal(
         if (Date.now() > until) throw new Error(`The key ${JSON.stringify(key)} changed nothing:\n${text()}`)
         await sleep(QUIET_MS)
         child.write(key)
-        await sleep(200)
+        // Long enough for a busy machine: a key that is sent twice could answer the next question, too.
+        for (let waits = 0; waits < 30 && raw.length === before && !hasEnded; waits++) await sleep(50)
       }
       // What follows may come in several parts. Others may go on writing.
       for (let length = -1, i = 0; length !== raw.length && i < 10 && !hasEnded; i++) {
@@ -146,6 +147,11 @@ export const openQuestion = (terminal: Pick<TerminalProcess, 'text'>): string =>
   return OPEN_QUESTION.test(question) ? question : ''
 }
 
+/** Goes on to the last page of the details. */
+export async function readPages(terminal: TerminalProcess): Promise<void> {
+  while (/next page \(\d+ of \d+\)[^>]*>$/.test(terminal.text())) await terminal.press('d')
+}
+
 /** Waits for the question with this title and answers it with one key. Opens the details first if a part is folded. */
 export async function answerQuestion(terminal: TerminalProcess, title: RegExp | string, key: string): Promise<void> {
   const isAsked = (): boolean => {
@@ -159,6 +165,7 @@ export async function answerQuestion(terminal: TerminalProcess, title: RegExp | 
   }
   if (/^ {2}folded: /m.test(openQuestion(terminal)) && key !== 'n') {
     await terminal.press('d')
+    await readPages(terminal)
     await terminal.until(OPEN_QUESTION)
   }
   await terminal.press(key)

@@ -1,6 +1,7 @@
 /** Words, differences, marks and searches of the page. */
 
 import { expect, test } from 'vitest'
+import type { WaitingQuestion } from '../../../console/src/state/console-state.ts'
 import { diffLines } from '../../../console/src/state/diff.ts'
 import { foreignName, foreignText } from '../../../console/src/state/foreign-text.ts'
 import { agoText, bytesText, counted, durationText, shortened } from '../../../console/src/state/format.ts'
@@ -11,14 +12,15 @@ import {
   cardLines,
   expiryText,
   isQuiet,
-  lastingChoices,
   mustOpen,
   noText,
+  otherChoices,
   yesAnswer,
   yesText,
 } from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
 import { serverState } from '../../../console/src/state/servers.ts'
+import { startGroup } from '../../../console/src/state/start-group.ts'
 import type { QuestionView } from '../../../src/console/api.ts'
 
 type Question = QuestionView['question']
@@ -137,7 +139,7 @@ test('the buttons say what a yes and a no mean', () => {
   const subject = (kind: string): Question['subject'] => ({ kind, isFirst: true }) as unknown as Question['subject']
   expect(['call', 'launch', 'approve', 'form', 'url'].map((kind) => yesText(subject(kind)))).toEqual([
     'Allow once',
-    'Start',
+    'Start and enable',
     'Enable',
     'Send',
     'Open the page',
@@ -152,12 +154,31 @@ test('the proposed lasting answer comes first, and each choice once', () => {
     widths: ['exact', 'any'],
     always: { scope: 'always', width: 'exact' },
   } as unknown as Question
-  expect(lastingChoices(question).map(({ label }) => label)).toEqual([
+  expect(otherChoices(question).map(({ label }) => label)).toEqual([
     'Always, with exactly these arguments',
     'Always, with any arguments',
     'For this conversation, with exactly these arguments',
     'For this conversation, with any arguments',
   ])
+  const start = { ...question, subject: { kind: 'launch' }, scopes: ['always', 'once', 'turn', 'session'] } as unknown as Question
+  expect(yesAnswer(start)).toEqual({ kind: 'allow', scope: 'always' })
+  expect(otherChoices(start).map(({ label }) => label)).toEqual(['Only this time', 'For this conversation'])
   expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
   expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
+})
+
+test('two or more starts are asked together, and nothing that is folded', () => {
+  const start = (id: string, kind: string, folded = 0): WaitingQuestion =>
+    ({
+      id,
+      view: {
+        question: { subject: { kind } },
+        summary: { folded, lines: [{ kind: 'command', label: '', text: 'x', folded }] },
+        lines: [{ kind: 'command', label: '', text: 'x'.repeat(2_000) }],
+        folded: 0,
+      },
+    }) as unknown as WaitingQuestion
+  expect(startGroup([start('a', 'launch'), start('b', 'call')])).toEqual([])
+  const ids = startGroup([start('a', 'launch'), start('b', 'connect'), start('c', 'launch', 9), start('d', 'call')]).map(({ id }) => id)
+  expect(ids).toEqual(['a', 'b'])
 })

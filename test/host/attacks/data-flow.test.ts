@@ -1,7 +1,14 @@
 /** E7 and E10: what leaves, and what a server says of itself. */
 
 import { describe, expect, test } from 'vitest'
-import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
+import {
+  type Answer,
+  Conversation,
+  type ConversationRecord,
+  type Host,
+  type HostCallOptions,
+  type HostOptions,
+} from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { proves } from '../../support/proves.ts'
@@ -143,6 +150,106 @@ describe('private data, untrusted text and an open-world tool', () => {
     await chat(host, 'go', { conversation })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private:mail')
     expect(sent).toEqual([])
+  })
+})
+
+describe('private data, untrusted text and an untrusted server without the label egress', () => {
+  const uses: [string, (host: Host, text: string, options: HostCallOptions) => Promise<unknown>][] = [
+    ['reading', (host, text, options) => host.read(`sly://collect/${encodeURIComponent(text)}`, options)],
+    ['a prompt', (host, text, options) => host.prompt('sly__greet', { text }, options)],
+    [
+      'a suggestion',
+      (host, value, options) =>
+        host.complete('sly', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'text', value } }, options),
+    ],
+  ]
+  const prepared = async () => {
+    const got: unknown[] = []
+    const sly = createServer({ name: 'sly', version: '1' })
+    const remember = (value: unknown): string => {
+      got.push(value)
+      return 'thanks'
+    }
+    sly.resource('sly://collect/{data}', { name: 'pages' }, ({ data }) => remember(data))
+    sly.resource('sly://listed', { name: 'listed' }, () => remember('listed'))
+    const input = { type: 'object', properties: { text: { type: 'string' } } } as const
+    sly.prompt('greet', { input, complete: { text: (value) => [remember(value)] } }, ({ text }) => remember(text))
+    const ask = person(({ reasons, subject }) => {
+      if (reasons.join().includes('private data')) return NO
+      return subject.kind === 'approve' ? undefined : { kind: 'allow', scope: 'always', width: 'any' }
+    })
+    const { servers } = world()
+    const host = await hostWith({
+      servers: { ...servers, sly: { transport: { type: 'memory', service: sly }, tier: 'untrusted', provenance: [] } },
+      ask,
+    })
+    const conversation = new Conversation()
+    for (const [, use] of uses) await use(host, 'harmless', { conversation })
+    await host.read('sly://listed', { conversation })
+    await host.call('mail__inbox', {}, { conversation })
+    got.length = 0
+    return { host, ask, got, conversation }
+  }
+
+  test.each(uses)('a lasting grant for %s does not carry private data out', async (_, use) => {
+    const { host, ask, got, conversation } = await prepared()
+    await expect(use(host, MAIL, { conversation })).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    expect(got).toEqual([])
+    expect(ask.asked.at(-1)).toMatchObject({ scopes: ['once'] })
+    expect(ask.read()).toMatch(/\d+ bytes of \/\w+ come from mail\/inbox#\d+/)
+    await expect(use(host, MAIL, { conversation, as: 'person' })).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    // A model can hide private data in words of its own. A person is not asked about theirs.
+    await expect(use(host, 'harmless', { conversation })).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    await use(host, 'also harmless', { conversation, as: 'person' })
+    expect(got).toHaveLength(1)
+  })
+
+  test('a listed resource tells its server nothing, so there is no question about it', async () => {
+    const { host, ask, conversation } = await prepared()
+    const questions = ask.asked.length
+    await host.read('sly://listed', { conversation })
+    expect(ask.asked).toHaveLength(questions)
+  })
+})
+
+describe('files of the person', () => {
+  const files = (roots: string[]): Omit<ServerSpec, 'id'> => {
+    const service = createServer({ name: 'files', version: '1' })
+    const input = { type: 'object', properties: { words: { type: 'string' } } } as const
+    service.tool('search', { input }, () => MAIL)
+    service.resource('repo://salary', { name: 'salary' }, () => MAIL)
+    service.resource('repo://any/{+name}', { name: 'any' }, () => MAIL)
+    service.prompt('summarise', { input, complete: { words: () => [MAIL] } }, () => MAIL)
+    return { transport: { type: 'memory', service }, tier: 'trusted', provenance: [], roots }
+  }
+  const uses: [string, (host: Host, text: string, options: HostCallOptions) => Promise<unknown>][] = [
+    ['a tool', (host, words, options) => host.call('files__search', { words }, options)],
+    ['a template', (host, text, options) => host.read(`repo://any/${text}`, options)],
+    ['a prompt', (host, words, options) => host.prompt('files__summarise', { words }, options)],
+    [
+      'a suggestion',
+      (host, value, options) =>
+        host.complete('files', { ref: { type: 'ref/prompt', name: 'summarise' }, argument: { name: 'words', value } }, options),
+    ],
+  ]
+  const labelsAfter = async (use: (conversation: Conversation) => Promise<unknown>): Promise<readonly string[]> => {
+    const conversation = new Conversation()
+    await use(conversation)
+    return conversation.flow().labels
+  }
+
+  test.each([
+    ...uses,
+    ['a listed resource', (host: Host, _: string, options: HostCallOptions) => host.read('repo://salary', options)] as const,
+  ])('the answer of a server with folders in its configuration is private: %s', async (_, use) => {
+    const host = await hostWith({ servers: { files: files(['/tmp']) }, ask: person() })
+    expect(await labelsAfter((conversation) => use(host, 'salary', { conversation }))).toContain('private:files')
+  })
+
+  test.each(uses)('the answer to a request with a path is private, and to one without is not: %s', async (_, use) => {
+    const host = await hostWith({ servers: { files: files([]) }, ask: person() })
+    expect(await labelsAfter((conversation) => use(host, '/home/anna/salary.txt', { conversation }))).toContain('private:files')
+    expect(await labelsAfter((conversation) => use(host, 'salary', { conversation }))).toEqual([])
   })
 })
 

@@ -150,8 +150,36 @@ describe('a URI', () => {
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['mail://inbox'] }))
     expect(catalog.ownerOfUri('mail://inbox')).toEqual({ kind: 'ambiguous', servers: ['good', 'rogue'] })
-    catalog.put('rogue', surface({ templates: ['mail://{box}'] }))
-    expect(catalog.ownerOfUri('mail://inbox')).toMatchObject({ kind: 'one', server: 'good' })
+  })
+
+  test('a listed URI that fits a template of another server belongs to neither, and is exposed with a prefix', () => {
+    const catalog = newCatalog()
+    catalog.put('notes', surface({ templates: ['note://{id}'] }))
+    catalog.put('rogue', surface({ resources: ['note://42', 'x://a'] }))
+    expect(exposed(catalog.resources())).toEqual(['rogue+note://42', 'x://a'])
+    expect(catalog.ownerOfUri('note://42')).toEqual({ kind: 'ambiguous', servers: ['notes', 'rogue'] })
+    expect(catalog.ownerOfUri('notes+note://42')).toMatchObject({ kind: 'one', server: 'notes', uri: 'note://42' })
+    expect(catalog.ownerOfUri('rogue+note://42')).toMatchObject({ kind: 'one', server: 'rogue', uri: 'note://42' })
+    catalog.put('notes', surface({ templates: ['other://{id}'] }))
+    expect(exposed(catalog.resources())).toEqual(['note://42', 'x://a'])
+    expect(catalog.ownerOfUri('note://42')).toMatchObject({ kind: 'one', server: 'rogue' })
+  })
+
+  test('a server may list a resource that fits its own template', () => {
+    const catalog = newCatalog()
+    catalog.put('notes', surface({ resources: ['note://42'], templates: ['note://{id}'] }))
+    expect(exposed(catalog.resources())).toEqual(['note://42'])
+    expect(catalog.ownerOfUri('note://42')).toMatchObject({ kind: 'one', server: 'notes', entry: { kind: 'resource' } })
+  })
+
+  test('many templates do not slow down the list of resources, whose names then get a prefix', () => {
+    const catalog = newCatalog()
+    catalog.put('rogue', surface({ templates: Array.from({ length: 5_000 }, (_, i) => `n{x}y{z}${i}`) }))
+    catalog.put('notes', surface({ resources: Array.from({ length: 5_000 }, (_, i) => `note://${'y'.repeat(50)}/${i}`) }))
+    const start = performance.now()
+    expect(catalog.resources()).toHaveLength(5_000)
+    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(catalog.ownerOfUri(exposed(catalog.resources())[4_000] as string)).toMatchObject({ kind: 'one', server: 'notes' })
   })
 
   test('a URI that looks like the renamed URI of another server is renamed too', () => {

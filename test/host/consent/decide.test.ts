@@ -168,6 +168,27 @@ describe('decisions that do not depend on rules', () => {
     expect(effectOf({ user: [rule('allow', { server: known.server.id, tier: known.server.tier })] }, stranger)).toBe('allow')
   })
 
+  test.each(ACTION_KINDS)('a rule for a server name loosens nothing for a server of a project: %s', (kind) => {
+    for (const initiator of ['model', 'server', 'user'] as const) {
+      const stranger = action({ kind, initiator, server: { tier: 'untrusted', isOfProject: true } })
+      const byDefault = effectOf({}, stranger)
+      for (const layer of ['managed', 'user', 'session'] as const)
+        for (const match of [{ server: 'notes' }, { server: '*' }, {}])
+          expect(effectOf({ [layer]: [rule('allow', match)] }, stranger)).toBe(byDefault)
+      const relaxed = { user: [relaxable('deny')], project: [rule('allow', { server: 'notes' })] }
+      expect(effectOf(relaxed, stranger)).toBe(byDefault)
+      expect(effectOf({ managed: [relaxable('deny')], user: [rule('allow', { server: 'notes' })] }, stranger)).toBe('deny')
+    }
+  })
+
+  test.each(['server.launch', 'server.connect', 'server.approve'] as const)('a server of a project needs a question for %s', (kind) => {
+    const stranger = action({ kind, server: { tier: 'untrusted', isOfProject: true } })
+    const { reasons, effect } = decide(policy({ user: [rule('allow', { server: 'notes', tier: 'untrusted' })] }), stranger, [])
+    expect(effect).toBe('ask')
+    expect(reasons[0]?.text).toContain('The project chose the name of this server')
+    expect(decide(policy({}), stranger, [grantFor(stranger)]).effect).toBe('allow')
+  })
+
   test('a rule that names the server allows nothing over denials, quarantine, the data-flow guard and loops', () => {
     const byName = { user: [rule('allow', { server: 'notes' })] }
     const given = action({ server: { tier: 'untrusted' } })

@@ -199,6 +199,43 @@ test.each(['uri', 'src', 'target', 'docName', 'repo', 'database', 'db', 'userDb'
   },
 )
 
+test.each<Record<string, unknown>>([
+  { command: 'cat a /home/me/.ssh/id_rsa' },
+  { command: 'cat id_rsa' },
+  { runCommand: 'ls' },
+  { select: "SELECT a FROM read_csv('/etc/passwd')" },
+  { sql: 'SELECT load_file(0x2f657463)' },
+  { q: 'grep root /etc/passwd' },
+  { query: 'in dir ~/.ssh/id_rsa' },
+  { q: 'My Documents/tax.pdf' },
+  { q: 'open a b/c/d' },
+  { q: 'cat </etc/passwd now' },
+  { q: 'find me $HOME/.ssh' },
+  { q: 'a b c:/Users' },
+  { q: 'a b%20%2Fetc' },
+  { argv: '--config=/etc/passwd a b' },
+  { argv: '--config=/etc/passwd' },
+  { file: { name: 'id_rsa' } },
+  { files: [{ names: ['id_rsa'] }] },
+  { path: '/home/a/x /etc/passwd' },
+])('a path inside a longer text, code, or an object is seen: %j', (args) => {
+  // Only the whole text of an argument has a real path.
+  const realPaths = Object.fromEntries(Object.keys(args).map((name) => [`/${name}`, '/home/a/x']))
+  const isPathAlone = pathArguments(args) !== undefined
+  expect(under('balanced', accepted({ args, realPaths: isPathAlone ? {} : realPaths, server: { roots: ['/home/a'] } }))).toBe('ask')
+})
+
+test.each<Record<string, unknown>>([
+  { query: 'salary report 2026/08/31' },
+  { query: 'from:anna has:attachment' },
+  { q: 'is it 24/7, and/or w/o TCP/IP?' },
+  { q: 'see https://example.com/a/b.html for more' },
+  { description: 'a list of things; with more' },
+  { countryCode: 'NO' },
+])('ordinary words for a tool that only reads are no path: %j', (args) => {
+  expect(under('balanced', accepted({ args }))).toBe('allow')
+})
+
 test('an argument that is named like a path is one, and too many texts are not examined', () => {
   expect(pathArguments({ filePath: 'notes', source: 'x y' })).toEqual(['/filePath', '/source'])
   expect(pathArguments({ v: Array.from({ length: 500 }, () => 'x') })).toBeUndefined()

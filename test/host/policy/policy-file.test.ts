@@ -126,3 +126,12 @@ test('an error in a policy names the rule and the layer', async () => {
     /Rule "bad" of the project layer: match\.action/,
   )
 })
+
+test('many large expressions are refused quickly, before any of them is compiled', () => {
+  const args = Array.from({ length: 150 }, (_, i) => `      /a${i}: { re2: 'x${i}a{999}b{999}c{999}d{999}e{999}f{999}g{999}h{999}' }`)
+  const file = `rules:\n  - id: r\n    effect: deny\n    match: { action: tool.call }\n    args:\n${args.join('\n')}\n`
+  const start = performance.now()
+  expect(() => parseRules(file, 'policy.yaml')).toThrow(/policy.yaml: the expressions are too large together: expected at most 100000/)
+  expect(performance.now() - start).toBeLessThan(3_000)
+  expect(parseRules(file.replaceAll(/\{999\}/g, ''), 'policy.yaml')).toHaveLength(1)
+})

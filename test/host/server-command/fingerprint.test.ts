@@ -593,13 +593,10 @@ describe('the description of a change', () => {
     const before = await look(one)
     expect(between(before, await look(two))).toEqual([
       `the folder was ${one} and is ${two} now`,
-      `the command no longer names the file ${first}`,
       `the command now names the file ${second}`,
+      `not used in this folder: ${first}`,
     ])
-    expect(between(before, await look(three))).toEqual([
-      `the folder was ${one} and is ${three} now`,
-      `the command no longer names the file ${first}`,
-    ])
+    expect(between(before, await look(three))).toEqual([`the folder was ${one} and is ${three} now`, `not used in this folder: ${first}`])
   })
 
   test('the interpreter is not reported if only the folder decides about its content', async () => {
@@ -641,6 +638,21 @@ describe('the description of a change', () => {
     expect(between(without, withIt)).toEqual([`the file ${file} is new`])
     rmSync(file)
     expect(between(withIt, await look())).toEqual([`the file ${file} no longer exists`])
+  })
+
+  test('the same command in another folder reports what is not used there, and nothing as gone', async () => {
+    const [one, other] = [newFolder(), newFolder()]
+    writeFileSync(join(one, 'main.mjs'), '')
+    const look = (cwd: string): Promise<Fingerprint> => fingerprintOf(command(process.execPath, 'main.mjs'), { cwd })
+    const file = join(one, 'main.mjs')
+    expect(between(await look(one), await look(other))).toEqual([
+      `the folder was ${one} and is ${other} now`,
+      `not used in this folder: ${file}`,
+    ])
+    expect(between(await look(other), await look(one))).toEqual([
+      `the folder was ${other} and is ${one} now`,
+      `the command now names the file ${file}`,
+    ])
   })
 
   test('changed variables are reported by name', async () => {

@@ -64,6 +64,21 @@ describe('starting a server', () => {
     expect(await call(server, 'echo', { text: 'pie' })).toBe('apple pie')
   })
 
+  test('a server that failed says why when the next start in the background would ask', async () => {
+    const clock = fakeClock()
+    let mayStart = true
+    const server = supervise(missingWay, { clock, mayStart: async () => mayStart })
+    server.start()
+    await server.settled()
+    expect(server.health.state).toBe('waiting')
+    mayStart = false
+    await until(async () => {
+      await clock.advance(60_000)
+      return server.health.state === 'not-enabled'
+    })
+    expect(server.health).toMatchObject({ state: 'not-enabled', lastError: { message: expect.stringContaining('nowhere') } })
+  })
+
   test('every start needs permission, and a denied one is not tried again without a request', async () => {
     proves('T-HOST-002')
     const clock = fakeClock()

@@ -46,7 +46,7 @@ export interface Variant {
 }
 
 /** Choices and variants that are drawn. The rest can be written as raw JSON. */
-export const MAX_OPTIONS = 1_000
+const MAX_OPTIONS = 1_000
 const MAX_VARIANTS = 50
 
 export function fieldOf(root: Schema, given: unknown): Field {
@@ -145,7 +145,9 @@ function textField(schema: Schema): Kind {
   return {
     kind: 'text',
     isLong:
-      LONG_FORMATS.has(format ?? '') || typeof schema.contentMediaType === 'string' || (format === undefined && (maxLength ?? 1_000) > 200),
+      LONG_FORMATS.has(format ?? '') ||
+      typeof schema.contentMediaType === 'string' ||
+      (format === undefined && pattern === undefined && (maxLength ?? 1_000) > 100),
     isSecret: format === 'password' || schema.writeOnly === true,
     ...(format !== undefined && { format }),
     ...(pattern !== undefined && { pattern }),

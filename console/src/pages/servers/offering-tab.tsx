@@ -75,9 +75,9 @@ export function OfferingTab({ server, onReview }: { server: ServerDetails; onRev
                 head: 'Description, by the server',
                 cell: ({ description, badges }) => (
                   <>
-                    {badges.map(({ word, tone }) => (
-                      <Badge key={word} tone={tone}>
-                        {word}
+                    {badges.map(({ text, tone }) => (
+                      <Badge key={text} tone={tone}>
+                        {text}
                       </Badge>
                     ))}{' '}
                     {foreignText(shortened(description, 200))}

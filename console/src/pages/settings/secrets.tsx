@@ -10,6 +10,9 @@ import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
 import css from './page.module.css'
 
+/** What a configuration names in place of the value. */
+const SECRET_HANDLE = ['$', '{secret:NAME}'].join('')
+
 export function Secrets(): ReactNode {
   const list = useRoute('GET /api/secrets')
   const store = useAction('PUT /api/secrets/:name', { stale: ['GET /api/secrets'] })
@@ -32,7 +35,7 @@ export function Secrets(): ReactNode {
     <>
       <Section title="Secrets">
         <p className={css.muted}>
-          Write <code>{'${secret:NAME}'}</code> in a variable or a header of a server. The console never shows a value.
+          Write <code>{SECRET_HANDLE}</code> in a variable or a header of a server. The console never shows a value.
         </p>
         {list.isPending && <Skeleton lines={3} />}
         {list.isError && <ErrorState title="The secrets could not be listed" error={list.error} onRetry={() => void list.refetch()} />}

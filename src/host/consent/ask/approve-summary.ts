@@ -6,7 +6,7 @@ import { differenceText } from './difference-text.ts'
 import { foldedText, shortText } from './fold.ts'
 import { line, nameText, type QuestionLine, warning } from './question-line.ts'
 
-/** A longer description is cut. A terminal may cut it further, at its own width. */
+/** A description is cut here, and the person has to open the definition. */
 const MAX_DESCRIPTION = 120
 
 /** A change is shown up to this size. */

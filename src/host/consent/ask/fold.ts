@@ -33,9 +33,9 @@ interface Pair {
  */
 export function argumentsLine(args: Readonly<Record<string, unknown>>, label = ''): QuestionLine[] {
   const pairs = Object.entries(args).map(([name, value]): Pair => {
-    const json = JSON.stringify(value) ?? 'nothing'
+    const json = withPlainQuotes(JSON.stringify(value) ?? 'nothing')
     const isCode = isCodeName(name)
-    return { label: nameText(name), json, isCode, folded: !isCode && json.length > MAX_VALUE ? json.length : 0 }
+    return { label: withPlainQuotes(nameText(name)), json, isCode, folded: !isCode && json.length > MAX_VALUE ? json.length : 0 }
   })
   if (pairs.length === 0) return []
   const isListed = ({ label, isCode }: Pair, i: number): boolean => isCode || (i < MAX_ARGUMENT_COUNT && label.length <= MAX_NAME)
@@ -48,6 +48,17 @@ export function argumentsLine(args: Readonly<Record<string, unknown>>, label = '
   const folded = listed.reduce((sum, each) => sum + each.folded, otherLength)
   return [{ kind: 'argument', label, text: parts.join('  '), tone: 'theirs', ...(folded > 0 && { folded }) }]
 }
+
+/** Characters that look like `"`, and two that look like it together. */
+const LIKE_QUOTES =
+  /[\u02ba\u02dd\u02ee\u02f6\u05f4\u201c-\u201f\u2033\u2036\u275d-\u2760\u2e42\u3003\u301d-\u301f\uff02]|['`\u00b4\u02b9\u02bb-\u02bd\u02c8\u2018-\u201b\u2032\u2035\uff07]{2,}/g
+const LIKE_EQUALS = /[=\u1400\u207c\u208c\u2550\u2e40\u30a0\ua78a\ufe66\uff1d]/
+
+/** A text with `=` and look-alikes of quotes could imitate the end of its value and another argument. Other texts keep their quotes. */
+const withPlainQuotes = (json: string): string =>
+  LIKE_EQUALS.test(json)
+    ? json.replace(LIKE_QUOTES, (found) => found.replace(/./g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`))
+    : json
 
 /** Folds the longest values until all arguments together are short. */
 function foldToFit(pairs: readonly Pair[]): void {

@@ -6,7 +6,7 @@ import { commandText } from '../../../base/text/command-text.ts'
 import { inertText } from '../../../base/text/inert-text.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
-import type { ApprovedItem, Finding, Subject } from '../../model/question.ts'
+import type { ApprovedItem, ArgumentOrigin, Finding, Subject } from '../../model/question.ts'
 import { alikeArguments } from './alike-arguments.ts'
 import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
@@ -45,13 +45,18 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
     case 'result':
       return resultLines(subject, isWhole)
     case 'read':
-      return theirs('uri', subject.uri)
+      return [...theirs('uri', subject.uri), ...originLines(subject)]
     case 'prompt':
-      return [...theirs('prompt', subject.name), ...argumentLines({ args: subject.args, isOwn: subject.isOwn }, isWhole)]
+      return [
+        ...theirs('prompt', subject.name),
+        ...argumentLines({ args: subject.args, isOwn: subject.isOwn }, isWhole),
+        ...originLines(subject),
+      ]
     case 'complete':
       return [
         ...theirs('prompt or template', subject.of),
         ...argumentLines({ args: { [subject.argument]: subject.value }, isOwn: subject.isOwn }, isWhole),
+        ...originLines(subject),
       ]
     case 'sample':
       return [
@@ -139,7 +144,7 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
     line('your data', `${DESTINATIONS[destination]}${why}`, destination === 'outside' ? 'warning' : 'plain'),
     ...argumentLines(subject, isWhole),
     ...callWarnings(subject),
-    ...origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt)),
+    ...excerptLines(origins),
     ...(Object.keys(pattern).length === 0 ? [] : theirs('allowing similar calls would cover', patternText(pattern))),
   ]
 }
@@ -147,11 +152,24 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
 /** Arguments that look alike, and private data in the arguments. */
 export const callWarnings = ({ args, origins, mayMissOrigins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] => [
   ...alikeArguments(args),
-  ...origins.map(({ pointer, source, bytes }) =>
-    warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
-  ),
+  ...originWarnings({ origins }),
   ...(mayMissOrigins ? [warning(MISSED_ORIGINS)] : []),
 ]
+
+interface WithOrigins {
+  origins?: readonly ArgumentOrigin[]
+}
+
+export const originWarnings = ({ origins = [] }: WithOrigins): QuestionLine[] =>
+  origins.map(({ pointer, source, bytes }) =>
+    warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
+  )
+
+const excerptLines = (origins: readonly ArgumentOrigin[] = []): QuestionLine[] =>
+  origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt))
+
+/** Private data in the address or the arguments. */
+const originLines = (subject: WithOrigins): QuestionLine[] => [...originWarnings(subject), ...excerptLines(subject.origins)]
 
 type GivenArguments = Pick<Extract<Subject, { kind: 'call' }>, 'args'> &
   Partial<Pick<Extract<Subject, { kind: 'call' }>, 'lastArgs' | 'isOwn' | 'wasOwn'>>

@@ -12,7 +12,7 @@ import { argumentsLine, foldedText, shortLines, shortText } from './fold.ts'
 import { secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
 import { line, nameText, type QuestionLine, reasonLine, warning } from './question-line.ts'
-import { callWarnings, resultLines, urlLines } from './subject-lines.ts'
+import { callWarnings, originWarnings, resultLines, urlLines } from './subject-lines.ts'
 import { counted, titleOf } from './title.ts'
 
 /** A question in a few lines. */
@@ -67,11 +67,14 @@ function subjectSummary(subject: Subject): QuestionLine[] {
       return shortResult(subject)
     case 'read':
       // The title has the address.
-      return []
+      return originWarnings(subject)
     case 'prompt':
-      return givenArguments(subject)
+      return [...givenArguments(subject), ...originWarnings(subject)]
     case 'complete':
-      return givenArguments({ args: { [subject.argument]: subject.value }, ...(subject.isOwn && { isOwn: true }) })
+      return [
+        ...givenArguments({ args: { [subject.argument]: subject.value }, ...(subject.isOwn && { isOwn: true }) }),
+        ...originWarnings(subject),
+      ]
     case 'sample':
       return [...samplingSummary(subject.params), budgetLine(subject)]
     case 'sampled':

@@ -66,11 +66,13 @@ async function addGrant(
 
 /** Rules and grants may have changed since the question, so the action is decided again. */
 async function permitByGrant(options: GateOptions, requested: RequestedAction, answer: Approval, grant: Grant): Promise<Permit> {
-  const { grants, policy, audit, wallNow } = options
+  const { grants, audit, wallNow } = options
+  await options.refreshPolicy?.()
   const live = await grants.live(wallNow())
-  const action = await completeAction(options, requested, live)
-  const again = decide(policy(), action, live)
-  const isAnswered = live.some(({ id }) => id === grant.id) && grantMatches(grant, action, policy().folders)
+  const policy = options.policy()
+  const action = await completeAction({ ...options, policy: () => policy }, requested, live)
+  const again = decide(policy, action, live)
+  const isAnswered = live.some(({ id }) => id === grant.id) && grantMatches(grant, action, policy.folders)
   // Only its own answer satisfies a forced question; other grants do not.
   const isAllowed = again.effect === 'allow' || (isAnswered && again.effect === 'ask' && again.isForced === true)
   if (!isAllowed) return refuse(audit, action, { ...again, effect: askBecomesDeny(again.effect) }, undefined, again.effect)

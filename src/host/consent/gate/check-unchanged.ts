@@ -14,7 +14,10 @@ export const isUnchanged = (now: Target, then: Target): boolean =>
   now.primitive?.name === then.primitive?.name &&
   now.primitive?.pin === then.primitive?.pin
 
-/** Right before an action is performed: also its approval and its configuration must still be there. */
+/**
+ * Called right before an action is performed. In addition to `isUnchanged`, the definition must have the same approval state, and the
+ * server must still be configured.
+ */
 export function checkUnchanged(now: Target, decided: Action): void {
   const { primitive, server } = decided
   if (!isUnchanged(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown)

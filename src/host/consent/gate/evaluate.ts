@@ -15,9 +15,12 @@ export interface Evaluation {
 
 /** Decides the action by the current rules and grants. Asks no question and counts nothing. */
 export async function evaluate(options: GateOptions, requested: RequestedAction): Promise<Evaluation> {
+  await options.refreshPolicy?.()
   const grants = await options.grants.live(options.wallNow())
-  const action = await completeAction(options, requested, grants)
-  return { action, decision: decide(options.policy(), action, grants) }
+  // The policy can be replaced while paths are read. The decision needs the paths of its own rules.
+  const policy = options.policy()
+  const action = await completeAction({ ...options, policy: () => policy }, requested, grants)
+  return { action, decision: decide(policy, action, grants) }
 }
 
 /** @param grants those that the action will be compared with: their patterns may need real paths */

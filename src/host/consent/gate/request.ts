@@ -56,6 +56,8 @@ export interface GateOptions {
   project: string
   mode: Action['mode']
   policy(): CompiledPolicy
+  /** Reads policy files again that changed. Called before each decision. Default: does nothing. */
+  refreshPolicy?(): Promise<void>
   grants: GrantStore
   usage: UsageCounter
   asker: Asker

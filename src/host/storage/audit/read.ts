@@ -75,6 +75,7 @@ export interface AuditPageOptions extends AuditFilter {
   limit: number
   /** A further condition. Default: all records. */
   isWanted?(record: AuditRecord): boolean
+  /** Ends reading. */
   signal?: AbortSignal
 }
 

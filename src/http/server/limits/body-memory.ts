@@ -14,7 +14,7 @@ export class BodyMemory {
   readonly #inFlight: InFlight
   readonly #usage: CallerUsage
   #bytes = 0
-  /** Set while the request is in progress. The end of the request releases the bytes then. */
+  /** True once the request was admitted. From then on the end of the request releases the bytes. */
   isInFlight = false
   /** The reason why there was no room. */
   refusal: Refusal | undefined

@@ -7,7 +7,7 @@ import { capResult } from '../../../../src/host/conversation/flow/cap-result.ts'
 import { FlowContext, type FlowRecord } from '../../../../src/host/conversation/flow/context.ts'
 import { destinationOf, isOutsideByTier } from '../../../../src/host/conversation/flow/destination.ts'
 import { inspectResult } from '../../../../src/host/conversation/flow/inspect-result.ts'
-import { labelsOfResource, labelsOfResult } from '../../../../src/host/conversation/flow/result-labels.ts'
+import { labelsOfResource, labelsOfResult, labelsOfWords } from '../../../../src/host/conversation/flow/result-labels.ts'
 import type { ServerSpec } from '../../../../src/host/model/server-spec.ts'
 import type { CallToolResult, Tool } from '../../../../src/protocol/model/tools.ts'
 import { expectLinear } from '../../../support/linear.ts'
@@ -40,6 +40,8 @@ describe('labels', () => {
     expect(labelsOfResult(spec(), tool(), {}, { findings: [{ kind: 'injection', text: '' }] })).toEqual(['untrusted'])
     expect(labelsOfResource(spec(), 'https://a.example/')).toEqual(['untrusted'])
     expect(labelsOfResource(spec(), 'file:///home/anna/taxes')).toEqual(['private:files'])
+    expect(labelsOfResource(spec(), 'repo://taxes', { mayContainFiles: true })).toEqual(['private:files'])
+    expect(labelsOfWords(spec(), { mayContainFiles: true })).toEqual(['private:files'])
     expect(labelsOfResource(spec({ labels: ['private:notes'] }), 'notes://1')).toEqual(['private:notes'])
   })
 

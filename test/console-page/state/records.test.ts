@@ -1,0 +1,150 @@
+/** Words for the audit log, the policy, logs and chats. */
+
+import { describe, expect, test } from 'vitest'
+import { auditRows, matchingRows } from '../../../console/src/state/audit.ts'
+import { entriesOf, entriesOfParts, labelWords, lastText } from '../../../console/src/state/chat.ts'
+import { logLines } from '../../../console/src/state/log.ts'
+import { replayRows, replaySummary } from '../../../console/src/state/policy.ts'
+import type { ModelTurnView, ReplayView } from '../../../src/console/api.ts'
+import type { AuditRecord } from '../../../src/host/index.ts'
+
+const entry = {
+  action: 'tool.call' as const,
+  principal: 'me',
+  run: 'r',
+  initiator: 'model' as const,
+  server: 'notes',
+  fingerprint: 'f',
+  primitive: 'add',
+  effect: 'allow' as const,
+  reasons: ['A rule allows it'],
+}
+const record = (seq: number, body: object): AuditRecord => ({ seq, at: seq, hash: 'h', ...body }) as AuditRecord
+
+describe('the audit log', () => {
+  const intent = record(1, { kind: 'intent', entry: { ...entry, answer: { kind: 'allow', scope: 'always', by: 'the person' } } })
+  const outcome = record(2, { kind: 'outcome', intent: 1, outcome: { kind: 'done', durationMs: 12 } })
+  const refusal = record(3, { kind: 'refusal', entry: { ...entry, initiator: 'user', answer: { kind: 'deny', by: 'the person' } } })
+
+  test('shows an action, its decision and its outcome on one line', () => {
+    expect(auditRows([outcome, intent])).toMatchObject([
+      {
+        seq: 1,
+        what: 'notes: call add',
+        who: 'the model',
+        decision: 'allowed',
+        because: 'you allowed it always',
+        outcome: 'done in 12 ms',
+        tone: 'fine',
+      },
+    ])
+  })
+
+  test('shows who refused, and actions that have not ended', () => {
+    expect(auditRows([refusal])[0]).toMatchObject({ decision: 'denied', because: 'you denied it', who: 'you', tone: 'danger' })
+    expect(auditRows([intent])[0]?.outcome).toBe('no outcome yet')
+    expect(auditRows([record(4, { kind: 'intent', entry })])[0]?.because).toBe('A rule allows it')
+    expect(auditRows([record(4, { kind: 'intent', entry: { ...entry, grant: 'g' } })])[0]?.because).toBe('you allowed it earlier')
+  })
+
+  test('finds rows that contain all words', () => {
+    const rows = auditRows([refusal, outcome, intent])
+    expect(matchingRows(rows, 'DENIED you').map(({ seq }) => seq)).toEqual([3])
+    expect(matchingRows(rows, '')).toBe(rows)
+  })
+})
+
+describe('a replay of the log', () => {
+  const replay: ReplayView = {
+    counts: { same: 7, changed: 1, unknown: 1, unreadable: 1 },
+    decisions: [
+      { kind: 'changed', seq: 5, before: 'ask', after: 'allow', reasons: ['rule a'] },
+      { kind: 'unknown', seq: 4, before: 'allow', possible: ['ask', 'deny'], rules: ['b'] },
+      { kind: 'unreadable', seq: 3, why: 'cut off' },
+    ],
+  }
+
+  test('says how many decisions would be different, and what cannot be known', () => {
+    expect(replaySummary(replay)).toBe(
+      '1 of 10 decisions would be different. 1 decision depends on arguments that the log does not have. 1 record could not be read.',
+    )
+    expect(replaySummary({ counts: { same: 0, changed: 0, unknown: 0, unreadable: 0 }, decisions: [] })).toBe(
+      'The log has no decisions yet.',
+    )
+  })
+
+  test('marks decisions that would be less strict', () => {
+    expect(replayRows(replay).map(({ change, isLooser }) => [change, isLooser])).toEqual([
+      ['ask → allow', true],
+      ['allow → ask or deny', false],
+      ['not readable', false],
+    ])
+  })
+})
+
+test('a log has levels, and printed lines have none', () => {
+  const entries = [
+    { seq: 1, at: 1, log: { kind: 'stderr' as const, line: 'started' } },
+    { seq: 2, at: 2, log: { kind: 'message' as const, message: { level: 'error' as const, logger: 'db', data: { a: 1 } } } },
+    { seq: 3, at: 3, log: { kind: 'message' as const, message: { level: 'info' as const, data: 'fine' } } },
+  ]
+  expect(logLines(entries).map(({ level, text, isProblem }) => [level, text, isProblem])).toEqual([
+    ['printed', 'started', false],
+    ['error', 'db: {"a":1}', true],
+    ['info', 'fine', false],
+  ])
+  expect(logLines(entries, 'warning').map(({ seq }) => seq)).toEqual([2])
+  expect(logLines(entries, 'printed').map(({ seq }) => seq)).toEqual([1])
+})
+
+describe('a chat', () => {
+  test('shows stored calls with their results, and calls without one as not run', () => {
+    const entries = entriesOf([
+      { role: 'user', content: { type: 'text', text: 'list' } },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: '1', name: 'notes__list', input: {} },
+          { type: 'tool_use', id: '2', name: 'notes__add', input: {} },
+        ],
+      },
+      { role: 'user', content: { type: 'tool_result', toolUseId: '1', content: [{ type: 'text', text: 'none' }] } },
+      { role: 'assistant', content: { type: 'text', text: 'You have no notes.' } },
+    ])
+    expect(entries).toMatchObject([
+      { kind: 'said', by: 'person', text: 'list' },
+      { kind: 'call', name: 'notes__list', state: 'done', content: [{ text: 'none' }] },
+      { kind: 'call', name: 'notes__add', state: 'refused' },
+      { kind: 'said', by: 'model', text: 'You have no notes.' },
+    ])
+  })
+
+  test('shows the parts of a running turn, a refusal with its reason, errors and how it ended', () => {
+    const entries = entriesOfParts([
+      { type: 'text', text: 'Let me look' },
+      { type: 'tool-call', id: '1', name: 'a', args: {} },
+      { type: 'refused', id: '1', name: 'a', reason: 'You said no', feedback: 'use b' },
+      { type: 'error', error: { code: 'ERR_MODEL' as never, message: 'no model' } },
+      { type: 'end', reason: 'steps', usage: { inputTokens: 1, outputTokens: 1 }, steps: 2 },
+    ])
+    expect(entries).toMatchObject([
+      { kind: 'said', by: 'model' },
+      { kind: 'call', state: 'refused', reason: 'You said no. use b' },
+      { kind: 'failed', text: 'no model' },
+      { kind: 'ended', text: expect.stringContaining('limit of steps') },
+    ])
+  })
+
+  test('explains the labels of its context', () => {
+    expect([labelWords('untrusted').word, labelWords('private:notes').word, labelWords('egress').word]).toEqual([
+      'untrusted text',
+      'private data (notes)',
+      'egress',
+    ])
+  })
+
+  test('finds the newest text of a request to the person in place of a model', () => {
+    const turn = { request: { messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] } } as unknown as ModelTurnView
+    expect(lastText(turn)).toBe('a')
+  })
+})

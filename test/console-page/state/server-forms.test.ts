@@ -1,0 +1,73 @@
+/** What a person types to add a server or to change its settings. */
+
+import { describe, expect, test } from 'vitest'
+import { commandOf, suggestedId } from '../../../console/src/state/new-server.ts'
+import { changedSettings, draftOf } from '../../../console/src/state/server-settings.ts'
+import { countsText, originText, transportText } from '../../../console/src/state/servers.ts'
+
+describe('a typed server', () => {
+  test.each([
+    ['https://a.example/mcp', { url: 'https://a.example/mcp' }],
+    [
+      'npx -y @scope/server-files "my docs" \'a b\' c\\ d',
+      { command: 'npx', args: ['-y', '@scope/server-files', 'my docs', 'a b', 'c d'] },
+    ],
+    ['node server.js $HOME ; rm *', { command: 'node', args: ['server.js', '$HOME', ';', 'rm', '*'] }],
+    ['npx \\\n  -y x', { command: 'npx', args: ['-y', 'x'] }],
+    ['', undefined],
+    ['node "open', undefined],
+  ])('%j', (text, server) => {
+    expect(commandOf(text)).toEqual(server)
+  })
+
+  test.each([
+    ['npx -y @modelcontextprotocol/server-everything', 'everything'],
+    ['uvx mcp-server-git@1.2.3', 'git'],
+    ['node ./weather-server.mjs', 'weather'],
+    ['https://mcp.notion.com/mcp', 'notion'],
+    ['docker', 'docker'],
+  ])('%s is called %s', (text, id) => {
+    expect(suggestedId(commandOf(text) ?? {})).toBe(id)
+  })
+})
+
+test('arguments with blanks are quoted, so that they can be told apart', () => {
+  expect(transportText({ type: 'stdio', command: 'node', args: ['a b', '-y', '"'], env: {} })).toBe('node "a b" -y "\\""')
+})
+
+test('what a server offers and where it comes from are words', () => {
+  expect(countsText({ tools: 1, prompts: 0, resources: 2, templates: 0 })).toBe('1 tool, 2 resources')
+  expect([
+    originText([]),
+    originText([{ client: 'Cursor', scope: 'user', file: 'f' }]),
+    originText([{ client: 'x', scope: 'ours', file: 'f' }]),
+  ]).toEqual(['added by this program', 'from Cursor', 'added by you'])
+})
+
+describe('settings', () => {
+  const before = draftOf({
+    tier: 'untrusted',
+    labels: ['a'],
+    command: 'node',
+    args: ['x'],
+    env: { A: '(6 characters)', B: '2' },
+    roots: [],
+    timeoutMs: 2_000,
+  })
+
+  test('only what differs is sent, so hidden values stay', () => {
+    expect(changedSettings(before, before)).toEqual({ changes: {}, faults: {} })
+    expect(changedSettings(before, { ...before, env: 'A=(6 characters)\nC=3', timeout: '', labels: 'a, b', cwd: '/tmp' }).changes).toEqual({
+      env: { B: null, C: '3' },
+      timeoutMs: null,
+      labels: ['a', 'b'],
+      cwd: '/tmp',
+    })
+  })
+
+  test('a line that is no pair and a time that is no number are faults', () => {
+    const { faults, changes } = changedSettings(before, { ...before, env: 'nonsense', timeout: 'soon' })
+    expect(faults).toEqual({ env: 'Expected NAME=value, got "nonsense"', timeoutMs: 'Expected a number above 0, got "soon"' })
+    expect(changes).toEqual({})
+  })
+})

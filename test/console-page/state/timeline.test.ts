@@ -1,0 +1,95 @@
+/** The rows of the timeline: answers join their requests, messages during a call stand under it. */
+
+import { describe, expect, test } from 'vitest'
+import { asCurl } from '../../../console/src/state/message-copies.ts'
+import { addMessages, filteredRows, latencyBar, MAX_MESSAGES, timelineRows } from '../../../console/src/state/timeline.ts'
+import type { MessageView } from '../../../src/console/api.ts'
+
+const message = (seq: number, more: Partial<MessageView> = {}): MessageView => ({
+  seq,
+  at: seq,
+  server: 'notes',
+  connection: 1,
+  from: 'host',
+  kind: 'request',
+  bytes: 10,
+  ...more,
+})
+
+const call = message(1, { method: 'tools/call', name: 'add', id: 7, revision: '2026-07-28' })
+const answer = message(4, { kind: 'result', from: 'server', request: 1, durationMs: 600, bytes: 5, violations: 1 })
+const question = message(2, { method: 'elicitation/create', from: 'server', during: 1 })
+const other = message(3, { server: 'deploy', method: 'ping' })
+
+describe('rows', () => {
+  test('a request and its answer are one row, with their time, sizes and broken rules', () => {
+    const [row] = timelineRows([call, answer])
+    expect(row).toMatchObject({ seq: 1, answer: 4, title: 'tools/call add', outcome: 'done', durationMs: 600, bytes: 15, violations: 1 })
+  })
+
+  test('a question during a call stands under it, also if other messages came between', () => {
+    expect(
+      timelineRows([call, other, message(5, { method: 'ping', from: 'server', during: 1 }), question]).map(({ seq, depth }) => [
+        seq,
+        depth,
+      ]),
+    ).toEqual([
+      [1, 0],
+      [5, 1],
+      [2, 1],
+      [3, 0],
+    ])
+  })
+
+  test('an error and a failed result count as failed, a request without an answer is open', () => {
+    expect(timelineRows([call, message(2, { kind: 'error', request: 1, failure: 'no such tool' })])[0]).toMatchObject({
+      outcome: 'failed',
+      failure: 'no such tool',
+    })
+    expect(timelineRows([call])[0]?.outcome).toBe('open')
+    expect(timelineRows([message(1, { kind: 'notification', method: 'x' })])[0]?.outcome).toBe('none')
+  })
+
+  test('control characters in names are visible', () => {
+    expect(timelineRows([message(1, { method: 'tools/call', name: 'a\u202eb' })])[0]?.title).not.toContain('\u202e')
+  })
+})
+
+describe('messages', () => {
+  test('are kept once, in the order of their numbers, however they arrive', () => {
+    const known = addMessages(addMessages([], [other, call]), [question, other])
+    expect(known.map(({ seq }) => seq)).toEqual([1, 2, 3])
+    expect(addMessages(known, [])).toBe(known)
+  })
+
+  test('beyond the limit the oldest are dropped', () => {
+    const many = Array.from({ length: MAX_MESSAGES }, (_, index) => message(index + 1))
+    const kept = addMessages(many, [message(MAX_MESSAGES + 1)])
+    expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq]).toEqual([MAX_MESSAGES, 2, MAX_MESSAGES + 1])
+  })
+})
+
+describe('filters', () => {
+  const rows = timelineRows([call, other, answer])
+
+  test.each([
+    [{ server: 'deploy' }, [3]],
+    [{ text: 'CALL add' }, [1]],
+    [{ only: 'slow' as const }, [1]],
+    [{ only: 'violations' as const }, [1]],
+    [{ only: 'failed' as const }, []],
+    [{ only: 'requests' as const }, [1, 3]],
+    [{}, [1, 3]],
+  ])('%j', (filters, seqs) => {
+    expect(filteredRows(rows, filters).map(({ seq }) => seq)).toEqual(seqs)
+  })
+})
+
+test('latency bars grow with the logarithm of the time', () => {
+  expect([latencyBar(undefined), latencyBar(0.1), latencyBar(100), latencyBar(10_000), latencyBar(1e9)]).toEqual([0, 0.05, 0.5, 1, 1])
+})
+
+test('a copied command line quotes everything that a server chose', () => {
+  const text = asCurl({ http: { method: 'POST', url: "https://a.example/'$(id)", headers: { 'x-a': "b'c" } }, message: { a: "it's" } })
+  expect(text).toBe(`curl -X 'POST' 'https://a.example/'\\''$(id)' \\\n  -H 'x-a: b'\\''c' \\\n  --data-binary '{"a":"it'\\''s"}'`)
+})
