@@ -14,7 +14,8 @@ import { openWindow, type Window } from './support/windows.ts'
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const IMAGES = `${ROOT}docs/images/`
 
 /** With UPDATE_IMAGES=1 the pictures of the docs are made again. */
 const isUpdating = process.env.UPDATE_IMAGES === '1'
@@ -41,20 +42,29 @@ async function findings({ page }: Window): Promise<string[]> {
 /** Wider than the window: people would have to scroll to the side. */
 const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
 
-async function picture({ page }: Window, name: string): Promise<void> {
-  if (!isUpdating) return
+/** The pages that the docs show. */
+const PICTURED: ReadonlySet<string> = new Set(
+  'home servers tools resources prompts chat timeline policy audit settings waiting tour'.split(' '),
+)
+
+async function picture({ page }: Window, name: string, home: string): Promise<void> {
+  if (!isUpdating || !PICTURED.has(name)) return
   mkdirSync(IMAGES, { recursive: true })
-  await savePicture(page, `${IMAGES}console-${name}`)
+  await savePicture(page, `${IMAGES}console-${name}`, { [home]: '/home/you', [ROOT]: '/opt/portico/', [process.execPath]: 'node' })
 }
 
 test('first run on an empty home: every page opens in both themes and all sizes without a fault', async () => {
-  const started = await startConsole({ home: newFolder(), args: ['up', '--no-open', '--port', '0'] })
+  const home = newFolder()
+  const started = await startConsole({ home, args: ['up', '--no-open', '--port', '0'] })
   const api = await openLink(started.link)
   const ready = async (): Promise<string[]> =>
     (await api.get('GET /api/servers')).servers.map(({ health }: { health: { state: string } }) => health.state)
   await expect.poll(ready, { timeout: 20_000 }).toEqual(['ready', 'ready'])
+  const tools = async (): Promise<string[]> => (await api.get('GET /api/tools')).tools.map(({ exposed }: { exposed: string }) => exposed)
+  await expect.poll(tools, { timeout: 20_000 }).toContain('notes__add')
   const { recordings } = await api.get('POST /api/recordings', { title: 'First run' })
-  await api.run('POST /api/tools/call', { tool: 'notes__add', args: { title: 'Shopping', text: 'Milk, bread and apples' } })
+  const added = await api.run('POST /api/tools/call', { tool: 'notes__add', args: { title: 'Shopping', text: 'Milk, bread and apples' } })
+  expect(added).toMatchObject({ state: 'done' })
   await api.run('POST /api/tools/call', { tool: 'notes__list' })
   for (const { id } of recordings) await api.get(`POST /api/recordings/${id}/stop`)
   await api.get('PUT /api/secrets/WEATHER_KEY', { value: 'not shown anywhere' })
@@ -76,12 +86,13 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     resources: '/resources',
     prompts: '/prompts',
     chat: `/chat?conversation=${conversation}`,
-    timeline: '/timeline?message=3',
+    timeline: '/timeline',
+    message: '/timeline?message=3',
     recordings: '/timeline?tab=recordings',
     policy: '/policy',
     grants: '/policy?tab=grants',
     'policy-edit': '/policy?tab=edit',
-    audit: '/audit?record=3',
+    audit: '/audit?record=7',
     settings: '/settings',
     secrets: '/settings?tab=secrets',
     limits: '/settings?tab=limits',
@@ -93,7 +104,7 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     await window.page.setViewportSize(SIZES[0] as { width: number; height: number })
     await window.page.emulateMedia({ colorScheme: 'light' })
     await window.open(path)
-    await picture(window, name)
+    await picture(window, name, home)
     for (const finding of await findings(window)) faults.push(`${name}, light: ${finding}`)
     for (const size of SIZES) {
       await window.page.setViewportSize(size)

@@ -41,7 +41,8 @@ import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import { proves } from '../support/proves.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'
 
-const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
+const documents = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'))
+const pages = ['README.md', ...documents.map((name) => `docs/${name}`)]
 const folder = `${root}/.cache/docs`
 
 interface Snippet {

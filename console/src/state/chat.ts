@@ -25,8 +25,8 @@ export interface ChatCall {
   reason?: string
 }
 
-/** The entries of stored messages. */
-export function entriesOf(messages: readonly ModelRequest['messages'][number][]): ChatEntry[] {
+/** The entries of stored messages. @param isRunning the last turn has not ended: its calls may still wait for an answer */
+export function entriesOf(messages: readonly ModelRequest['messages'][number][], isRunning = false): ChatEntry[] {
   const entries: ChatEntry[] = []
   const calls = new Map<string, ChatCall>()
   for (const { role, content } of messages) {
@@ -56,9 +56,22 @@ export function entriesOf(messages: readonly ModelRequest['messages'][number][])
     }
   }
   // A stored call without a result was cancelled.
+  if (isRunning) return entries
   for (const call of calls.values()) if (call.state === 'running') call.state = 'refused'
   return entries
 }
+
+/** Stored entries and those of events. A window that was opened in the middle of a turn has some of them twice. */
+export function joinedEntries(stored: readonly ChatEntry[], live: readonly ChatEntry[]): ChatEntry[] {
+  const news = new Map(live.flatMap((entry) => (entry.kind === 'call' ? [[entry.id, entry] as const] : [])))
+  const known = new Set(stored.map(keyOf))
+  return [
+    ...stored.map((entry) => (entry.kind === 'call' ? (news.get(entry.id) ?? entry) : entry)),
+    ...live.filter((entry) => !known.has(keyOf(entry))),
+  ]
+}
+
+const keyOf = (entry: ChatEntry): string => (entry.kind === 'call' ? entry.id : JSON.stringify(entry))
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: 'You stopped it.',

@@ -6,7 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts } from '../../state/chat.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries } from '../../state/chat.ts'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -33,14 +33,14 @@ export function ChatPage(): ReactNode {
   const model = models.find(({ id: each }) => each === preferences.model)?.id ?? models[0]?.id
   const isOfThis = chat.operation === undefined || chat.operation.target === id
   const entries = useMemo<ChatEntry[]>(() => {
-    const before = entriesOf(stored.data?.messages ?? [])
+    const before = entriesOf(stored.data?.messages ?? [], running !== undefined)
     if (!isOfThis && running === undefined) return before
     // While a turn runs, its message is not stored yet.
     const live =
       running === undefined ? entriesOfParts(parts).filter(({ kind }) => kind === 'failed' || kind === 'ended') : entriesOfParts(parts)
     const question: ChatEntry[] =
       running !== undefined && said !== undefined && !endsWith(before, said) ? [{ kind: 'said', by: 'person', text: said }] : []
-    return [...before, ...question, ...live]
+    return joinedEntries([...before, ...question], live)
   }, [stored.data, parts, running, said, isOfThis])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
