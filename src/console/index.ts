@@ -6,4 +6,4 @@ export { type Console, type ConsoleOptions, createConsole } from './create-conso
 export { type ConsoleFeed, type ConsoleFeedOptions, consoleFeed, type FeedListener, type TrafficListener } from './feed.ts'
 export { type ConsoleLimits, DEFAULT_CONSOLE_LIMITS } from './limits.ts'
 export type { ImportPlaces, TourOptions, TourServer } from './services.ts'
-export { DEFAULT_TIMELINE_LIMITS, type Timeline, type TimelineLimits } from './timeline/timeline.ts'
+export type { TimelineLimits } from './timeline/timeline.ts'

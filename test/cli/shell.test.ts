@@ -235,7 +235,7 @@ describe('commands', () => {
   }, 60_000)
 })
 
-test('a preset that is chosen in the shell holds at once, and explain knows the servers and the preset of the shell', async () => {
+test('a preset chosen in the shell holds at once; explain knows its servers and the preset', async () => {
   const terminal = sit()
   await type(terminal, 'policy use cautious')
   await terminal.until('The preset is cautious')

@@ -10,6 +10,7 @@ import type { Gate } from './gate.ts'
 import { alwaysChoice } from './grant-choices.ts'
 import type { ActionRequest, GateOptions } from './request.ts'
 
+/** What `host.allowAlways` allows. */
 export interface AllowOptions {
   /** The arguments that are allowed: exactly these, or any. Default: `exact`. */
   width?: Exclude<GrantWidth, 'pattern'>
