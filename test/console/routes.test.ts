@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_CONSOLE_LIMITS, DEFAULT_TIMELINE_LIMITS } from '../../src/console/index.ts'
+import { DEFAULT_CONSOLE_LIMITS } from '../../src/console/index.ts'
+import { DEFAULT_TIMELINE_LIMITS } from '../../src/console/timeline/timeline.ts'
 import { createServer } from '../../src/server/index.ts'
 import { rawHttp } from '../support/http-requests.ts'
 import { until } from '../support/until.ts'
