@@ -76,6 +76,8 @@ export async function programFor(words: readonly string[], runner: CommandRunner
       writeOut: (text) => void io.stdout.stream.write(fitted(typedText(io, text), columnsOf(io.stdout))),
       // Error messages quote what was typed, which may contain control characters.
       writeErr: (text) => void io.stderr.stream.write(fitted(visibleText(typedText(io, text), { multiline: true }), columnsOf(io.stderr))),
+      // Like the errors of the commands themselves.
+      outputError: (text, write) => write(text.replace(/^error: (.)/, (_whole, first: string) => `✗ ${first.toUpperCase()}`)),
       getOutHelpWidth: () => columnsOf(io.stdout) ?? 100,
       getErrHelpWidth: () => columnsOf(io.stderr) ?? 100,
       getOutHasColors: () => wantsColour(io, io.stdout),

@@ -214,6 +214,8 @@ describe('with a policy that allows it', () => {
     })
     const shown = (await anna.run(['audit', 'show'])).stdout
     expect(shown).toContain('allowed tool.call ev/test_simple_text')
+    expect(shown).toMatch(/ \d+ done in \d+ ms, \d+ bytes$/m)
+    expect(shown).not.toContain('durationMs')
     expect((await anna.run(['audit', 'verify'])).code).toBe(0)
     const folder = join(anna.host, 'audit')
     const segment = readdirSync(folder).find((name) => readFileSync(join(folder, name), 'utf8').includes('test_simple_text')) as string
