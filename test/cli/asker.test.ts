@@ -142,6 +142,17 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: offered.scope, width: offered.width })
   })
 
+  test.each([
+    [['exact', 'any'], /\[1\] allow for this conversation +\[2\] allow always, choose the arguments/],
+    [['any'], /\[1\] allow for this conversation >$/],
+  ] as const)('the details offer always once more only for other arguments: %j', async (widths, offered) => {
+    const { terminal, answer } = ask(call, { always, widths, scopes: ['once', 'session', 'always'] })
+    await press(terminal, 'd')
+    await terminal.until(offered)
+    await press(terminal, 'n')
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
   test('without an offer of always its key does nothing', async () => {
     const { terminal, answer } = ask(call)
     await terminal.until(OPEN)
