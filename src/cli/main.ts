@@ -4,6 +4,8 @@ import { CommanderError } from 'commander'
 import { CommandRunner, type Commands } from './command-runner.ts'
 import { exitCode, exitCodeTable } from './exit-codes.ts'
 import type { Io } from './io.ts'
+import { fitted } from './output/fitted.ts'
+import { columnsOf } from './output/screen.ts'
 import { isCommand, programFor } from './program.ts'
 
 /** @param argv the words after the name of the program */
@@ -16,7 +18,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const runner = new CommandRunner(io, after, commands)
   const typed = isForDefault(words, after) ? ['up', ...words] : helpAsOption(argumentsApart(words))
   if (typed[0] === 'help' && typed[1] === 'exit-codes') {
-    io.stdout.stream.write(exitCodeTable())
+    io.stdout.stream.write(fitted(exitCodeTable(), columnsOf(io.stdout)))
     return exitCode('ok')
   }
   try {

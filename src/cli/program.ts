@@ -5,6 +5,7 @@ import { visibleText } from '../base/text/visible-text.ts'
 import { typedText } from './command-name.ts'
 import type { CommandRunner } from './command-runner.ts'
 import type { Io } from './io.ts'
+import { fitted } from './output/fitted.ts'
 import { columnsOf } from './output/screen.ts'
 import { wantsColour } from './output/style.ts'
 import { VERSION } from './version.ts'
@@ -72,9 +73,11 @@ export async function programFor(words: readonly string[], runner: CommandRunner
     .exitOverride()
     .configureOutput({
       // The help has examples.
-      writeOut: (text) => void io.stdout.stream.write(typedText(io, text)),
+      writeOut: (text) => void io.stdout.stream.write(fitted(typedText(io, text), columnsOf(io.stdout))),
       // Error messages quote what was typed, which may contain control characters.
-      writeErr: (text) => void io.stderr.stream.write(visibleText(typedText(io, text), { multiline: true })),
+      writeErr: (text) => void io.stderr.stream.write(fitted(visibleText(typedText(io, text), { multiline: true }), columnsOf(io.stderr))),
+      // Like the errors of the commands themselves.
+      outputError: (text, write) => write(text.replace(/^error: (.)/, (_whole, first: string) => `✗ ${first.toUpperCase()}`)),
       getOutHelpWidth: () => columnsOf(io.stdout) ?? 100,
       getErrHelpWidth: () => columnsOf(io.stderr) ?? 100,
       getOutHasColors: () => wantsColour(io, io.stdout),

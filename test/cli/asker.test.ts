@@ -142,6 +142,17 @@ describe('a call', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: offered.scope, width: offered.width })
   })
 
+  test.each([
+    [['exact', 'any'], /\[1\] allow for this conversation +\[2\] allow always, choose the arguments/],
+    [['any'], /\[1\] allow for this conversation >$/],
+  ] as const)('the details offer always once more only for other arguments: %j', async (widths, offered) => {
+    const { terminal, answer } = ask(call, { always, widths, scopes: ['once', 'session', 'always'] })
+    await press(terminal, 'd')
+    await terminal.until(offered)
+    await press(terminal, 'n')
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
   test('without an offer of always its key does nothing', async () => {
     const { terminal, answer } = ask(call)
     await terminal.until(OPEN)
@@ -194,6 +205,28 @@ describe('a call', () => {
     await terminal.until(/new arguments:\s+│[\s\S]*"?id"?: ?8[\s\S]*Call it with these arguments\?/)
     await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
+  })
+
+  test('arguments that the person typed are used after Enter, without another question', async () => {
+    const { terminal, answer } = ask({ ...call, args: { id: 7 } } as Subject)
+    await press(terminal, 'e')
+    await terminal.until('The arguments')
+    terminal.type('\u007f\u007f8}')
+    await terminal.until('"id":8}')
+    await terminal.press(KEY.enter)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
+    expect(terminal.text()).not.toContain('Call it with these arguments?')
+  })
+
+  test('pasted arguments are shown once more, also if the paste ends with Enter', async () => {
+    const { terminal, answer, isAnswered } = ask({ ...call, args: { id: 7 } } as Subject)
+    await press(terminal, 'e')
+    await terminal.until('The arguments')
+    terminal.type(`\u007f\u007f9}${KEY.enter}`)
+    await terminal.until('Call it with these arguments?')
+    expect(isAnswered()).toBe(false)
+    await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 9 } })
   })
 
   test('leaving the editor without a change, or a no to the new arguments, goes back to the question', async () => {

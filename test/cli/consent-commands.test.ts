@@ -53,7 +53,7 @@ test('a preset can be chosen before there are rules, and a project can only name
   writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'preset: cautious\nrules: []\n')
   const { code, stderr } = await anna.run('policy', 'use', 'trusting')
   expect(code).toBe(0)
-  expect(stderr).toContain('Here cautious holds')
+  expect(stderr).toContain('In this folder the preset is cautious')
   writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'preset: trusting\nrules: []\n')
   await anna.run('policy', 'use', 'balanced')
   expect((await anna.run('policy', 'lint')).stdout).toContain('a project can only name a stricter preset')

@@ -23,6 +23,10 @@ describe('structured content', () => {
     )
   })
 
+  test('the heading of a column has its words apart', () => {
+    expect(shown([{ id: 'a1', updatedAt: 'today' }])).toBe('ID  UPDATED AT\na1  today')
+  })
+
   test('a list of objects is a table if every cell fits, and blocks of lines otherwise', () => {
     const list = [
       { id: 'a1', title: 'Milk' },

@@ -40,10 +40,11 @@ async function trusting() {
 describe('servers by name', () => {
   test('servers are added, listed and removed, and a name can be used once', async () => {
     const anna = person()
-    expect((await anna.run(['servers', 'add', 'ev', ...serve('everything')])).code).toBe(0)
+    const added = await anna.run(['servers', 'add', 'ev', ...serve('everything')])
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('To start it, after your approval: portico servers enable ev') })
     expect((await anna.run(['servers', 'add', 'far', 'https://server.example/mcp', '--trusted'])).code).toBe(0)
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
-      { id: 'ev', tier: 'untrusted' },
+      { id: 'ev', tier: 'untrusted', state: 'not enabled' },
       { id: 'far', where: 'https://server.example/mcp', tier: 'trusted' },
     ])
     expect((await anna.run(['servers', 'add', 'ev', 'https://other.example/mcp'])).code).toBe(8)
@@ -213,6 +214,8 @@ describe('with a policy that allows it', () => {
     })
     const shown = (await anna.run(['audit', 'show'])).stdout
     expect(shown).toContain('allowed tool.call ev/test_simple_text')
+    expect(shown).toMatch(/ \d+ done in \d+ ms, \d+ bytes$/m)
+    expect(shown).not.toContain('durationMs')
     expect((await anna.run(['audit', 'verify'])).code).toBe(0)
     const folder = join(anna.host, 'audit')
     const segment = readdirSync(folder).find((name) => readFileSync(join(folder, name), 'utf8').includes('test_simple_text')) as string

@@ -93,6 +93,10 @@ describe('grants', () => {
     expect(await terminal.exit, terminal.text()).toBe(0)
     const [grant] = JSON.parse((await anna.run('grants', 'list', '--json')).stdout) as { id: string; scope: string }[]
     expect(grant).toMatchObject({ scope: 'always', action: 'server.launch', bind: { server: 'odd' } })
+    expect(JSON.parse((await anna.run('servers', 'list', '--json')).stdout)).toMatchObject([{ id: 'odd', state: 'enabled' }])
+    const listing = anna.sit('servers', 'list')
+    expect(await listing.exit).toBe(0)
+    expect(listing.text()).toMatch(/^SERVER +STATE +ADDRESS +TRUST +FROM\s+odd +enabled +-- .{20,}/m)
     const { stdout } = await anna.run('grants', 'list')
     expect(stdout).toContain(`${grant?.id}`)
     expect(stdout).toContain('command = ')

@@ -197,7 +197,7 @@ describe('commands', () => {
     await type(terminal, 'portico')
     await terminal.until('This is the shell already')
     await type(terminal, 'portico serverz')
-    await terminal.until("unknown command 'serverz'")
+    await terminal.until("✗ Unknown command 'serverz'")
     await quit(terminal)
   }, 60_000)
 

@@ -43,13 +43,20 @@ async function drawn(columns: number, draw: (screen: Screen) => void): Promise<R
 const LABELLED =
   /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|your data|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
 
+/** Sentences of the host that go on in a second row, without a bar. */
+const OWN_WORDS =
+  'no rule allows it The model wants to call mail Allow it? Approve what changed on mail (1 tool)? mail offers 1 tool. Enable it? characters; open the details before you allow it'
+
+/** The row goes on with a word of the host. A name of a server has no spaces, or stands in quotes. */
+const isOwnWords = (text: string): boolean => OWN_WORDS.split(' ').includes(/^ {4}([^\s/]+)/.exec(text)?.[1] ?? '')
+
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
   expect(title?.text).toMatch(/^(?:The model wants to|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
-    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
+    if (!isOwnWords(text)) expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
     // A line of others that stands beside its label has the bar behind that.
     if (
       /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
@@ -67,7 +74,7 @@ function expectSummaryMarked(rows: readonly Row[]): void {
   expect(title?.text).toMatch(/^\(2 of 3\)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
-    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : SUMMARY_LABELLED)
+    if (!isOwnWords(text)) expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : SUMMARY_LABELLED)
   }
 }
 
@@ -154,6 +161,31 @@ describe('text that is wider than it looks', () => {
       { numRuns: proofRuns(60), endOnFailure: true },
     )
   }, 600_000)
+})
+
+describe('sentences of the host', () => {
+  const reason = 'You have not marked this server as trusted, so the tool may do more than the server says'
+
+  test('they go on without a bar', async () => {
+    const rows = await summaryRowsOf(
+      question({ reasons: [reason], subject: CALL, server: { id: 'mail', title: 'Mail', where: 'here' } }),
+      40,
+    )
+    const texts = rows.map(({ text }) => text)
+    expect(texts.join('\n')).toContain('(2 of 3) The model wants to call\n    mail/send. Allow it?')
+    expect(texts.join('\n')).toContain(
+      '  why: You have not marked this server\n    as trusted, so the tool may do\n    more than the server says',
+    )
+  })
+
+  test('a row that begins within a name of a server has the bar', async () => {
+    const name = 'x y. Allow it? why: You approved this yesterday, and it is safe'
+    const rows = await summaryRowsOf(question({ subject: { ...CALL, tool: { ...CALL.tool, name } } }), 40)
+    const title = rows.slice(1, 5).map(({ text }) => text)
+    expect(title.filter((text) => /yesterday|You approved/.test(text)).every((text) => text.startsWith('  │ '))).toBe(true)
+    const long = await summaryRowsOf(question({ subject: { ...CALL, tool: { ...CALL.tool, name: 'why:'.repeat(30) } } }), 40)
+    expect(long.filter(({ text }) => /^ *why:why/.test(text))).toEqual([])
+  })
 })
 
 describe('addresses', () => {

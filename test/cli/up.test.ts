@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
-import { CLI } from './support/cli.ts'
+import { CLI, portico } from './support/cli.ts'
 import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
@@ -150,6 +150,11 @@ describe('consent', () => {
     await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
     await terminal.until('The tool "rogue__forecast" is new or changed')
+    await type(terminal, 'q')
+    expect(await terminal.exit).toBe(0)
+    // The yes was for the demonstration.
+    const { stderr } = await portico(['grants', 'list'], { env: { HOME: terminal.home, PORTICO_HOME: join(terminal.home, 'host') } })
+    expect(stderr).toContain('No grants.')
   }, 90_000)
 })
 

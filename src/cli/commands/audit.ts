@@ -9,6 +9,7 @@ import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
+import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
 import { type SafeText, safe } from '../output/safe-text.ts'
 
@@ -78,6 +79,16 @@ async function showAction({ io, screen, signal }: Invocation, options: { server?
   }
 }
 
+/** `done in 29 ms, 175 bytes`. */
+function outcomeText({ kind, durationMs, resultBytes, tokens, error }: Extract<AuditRecord, { kind: 'outcome' }>['outcome']): string {
+  const parts = [
+    `${kind} in ${Math.round(durationMs)} ms`,
+    ...(resultBytes === undefined ? [] : [counted(resultBytes, 'byte')]),
+    ...(tokens === undefined ? [] : [counted(tokens, 'token')]),
+  ]
+  return `${parts.join(', ')}${error === undefined ? '' : `: ${error}`}`
+}
+
 function lineOf(
   style: { dim(text: string): SafeText; red(text: string): SafeText; green(text: string): SafeText },
   record: AuditRecord,
@@ -93,7 +104,7 @@ function lineOf(
       return safe`${head} ${record.kind === 'refusal' ? style.red('denied') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
     }
     case 'outcome':
-      return safe`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
+      return safe`${head} ${style.dim(`  ${record.intent} ${outcomeText(record.outcome)}`)}`
     case 'recovered':
       return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of an incomplete record ${style.dim(`(${record.file})`)}`
     default:

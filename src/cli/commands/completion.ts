@@ -19,7 +19,7 @@ export function registerCompletion(program: Command, runner: CommandRunner): voi
     .action(
       runner.action(async ({ screen }: Invocation, shell: string) => {
         if (!isShell(shell)) throw unknownName('completion script for', shell, SHELLS)
-        screen.print(untrustedLines(COMPLETION_SCRIPTS[shell].trimEnd()))
+        screen.printWhole(untrustedLines(COMPLETION_SCRIPTS[shell].trimEnd()))
       }),
     )
   program
@@ -33,7 +33,7 @@ export function registerCompletion(program: Command, runner: CommandRunner): voi
         const words = shell === 'bash' ? wordsOfLine(given[0] ?? '') : given
         const found = await candidates(program, words, knownNames(io, BUNDLED_SERVERS))
         const prefix = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0
-        if (found.length > 0) screen.print(untrustedLines(found.map((each) => each.slice(prefix)).join('\n')))
+        if (found.length > 0) screen.printWhole(untrustedLines(found.map((each) => each.slice(prefix)).join('\n')))
       }),
     )
 }

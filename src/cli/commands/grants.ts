@@ -32,25 +32,21 @@ async function listAction(invocation: Invocation): Promise<void> {
   const grants = await (await storeOf(invocation)).live(Date.now())
   if (screen.isJson) return screen.printJson(grants)
   if (grants.length === 0) return screen.note(safe`No grants.`)
-  const rows = grants.map(({ id, action, scope, expiresAt, bind }) => [
+  const rows = grants.map(({ id, action, scope, expiresAt, bind, at }) => [
     // A terminal has no room for the whole id, and "revoke" takes a part of it.
     screen.columns === undefined ? id : id.slice(0, SHOWN_DIGITS),
     action,
     [bind.server, bind.primitive].filter((part) => part !== undefined).join('/'),
-    scope,
-    expiresAt === undefined ? 'when revoked' : minuteText(expiresAt),
-    argumentsText(bind.args),
+    scope === 'always' && expiresAt === undefined
+      ? 'until revoked'
+      : expiresAt === undefined
+        ? scope
+        : `${scope}, to ${minuteText(expiresAt)}`,
+    argumentsText(action, bind.args, at),
   ])
   printTable(
     screen,
-    [
-      { title: 'ID', style: 'dim' },
-      { title: 'ACTION' },
-      { title: 'TARGET', style: 'bold' },
-      { title: 'SCOPE' },
-      { title: 'EXPIRES' },
-      { title: 'ARGUMENTS' },
-    ],
+    [{ title: 'ID', style: 'dim' }, { title: 'ACTION' }, { title: 'TARGET', style: 'bold' }, { title: 'LASTS' }, { title: 'ARGUMENTS' }],
     rows,
   )
 }
@@ -58,11 +54,12 @@ async function listAction(invocation: Invocation): Promise<void> {
 const SHOWN_DIGITS = 8
 const LEAST_DIGITS = 4
 
-/** Grants from before exact arguments were stored in words have only their digest. */
-function argumentsText(args: Grant['bind']['args']): string {
+/** Without words for its arguments, a grant is told from others by its time. */
+function argumentsText(action: Grant['action'], args: Grant['bind']['args'], at: number): string {
   if (args.kind === 'pattern') return patternText(args.args).replaceAll('\n', ', ')
   if (args.kind === 'any') return 'any'
-  return args.shown ?? `exactly one set (digest ${args.digest.replace(/^.*:/, '').slice(0, SHOWN_DIGITS)})`
+  if (args.shown !== undefined) return args.shown
+  return action.startsWith('server.') ? `as it was on ${minuteText(at)}` : `one set, given ${minuteText(at)}`
 }
 
 /** The whole id of the only grant whose id begins with `typed`. */

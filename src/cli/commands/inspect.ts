@@ -96,7 +96,7 @@ class Exchange {
     const arrow = from === 'client' ? style.cyan('→') : style.magenta('←')
     const took = tookMs === undefined ? '' : style.dim(` ${tookMs.method} took ${round(tookMs.ms)} ms`)
     this.#screen.print(safe`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
-    this.#screen.print(untrustedLines(jsonText(shown, 2)).indented(2))
+    this.#screen.printWhole(untrustedLines(jsonText(shown, 2)).indented(2))
   }
 
   #match(from: TappedMessage['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {

@@ -104,7 +104,7 @@ async function printSnippet(
   const name = options.name ?? ownName
   if (name === undefined) throw new UsageError('Missing --name', 'Give the server a name in the file')
   screen.note(safe`Portico does not write the file of ${client.title}, because it is not JSON. ${client.where} ${file}:`)
-  for (const line of client.lines(name, server)) screen.print(safe`${line}`)
+  for (const line of client.lines(name, server)) screen.printWhole(safe`${line}`)
   return 'ok'
 }
 
@@ -243,7 +243,7 @@ async function isAgreed(invocation: Invocation, place: ClientFile, before: strin
   for (const { sign, text } of lineDiff(before, after)) {
     const style = sign === '+' ? screen.noteStyle.green : sign === '-' ? screen.noteStyle.red : screen.noteStyle.dim
     // The lines around may contain keys of other servers.
-    screen.note(safe`${style(`${sign} ${withoutSecrets(text)}`)}`)
+    screen.noteWhole(safe`${style(`${sign} ${withoutSecrets(text)}`)}`)
   }
   if (yes) return true
   if (!isInteractive(io)) return false

@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type ServerSpec, serverFile, withoutPlainSecrets } from '../../host/index.ts'
-import { commandName } from '../command-name.ts'
+import { openGrants, type ServerSpec, serverFile, withoutPlainSecrets } from '../../host/index.ts'
+import { commandName, typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { describeTransport } from '../connections/configured.ts'
-import { hostFolderOf } from '../connections/host-files.ts'
+import { hostFolderOf, storagePath } from '../connections/host-files.ts'
 import { configuredServers, withHost } from '../connections/open-host.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { fromOf, shownTransport } from '../connections/shown-server.ts'
@@ -129,6 +129,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   const [moved = spec] = await movedSecrets(invocation, [spec], async () => true)
   await serverFile(hostFolderOf(io)).add(moved)
   screen.note(safe`Added ${id}: ${describeTransport(withoutPlainSecrets(spec))}`)
+  screen.note(safe`It is not started yet. To start it, after your approval: ${typedCommand(io, `servers enable ${id}`)}`)
 }
 
 /** Stores the folder: relative paths in a command mean the folder in which it was typed. */
@@ -142,16 +143,39 @@ function transportFor(target: TargetName, options: AddOptions, folder: string): 
 async function listAction(invocation: Invocation, { whole }: { whole?: true }): Promise<void> {
   const { io, screen } = invocation
   const servers = await configuredServers(invocation)
+  const enabled = await enabledServers(invocation)
+  const stateOf = ({ id, isDisabled }: ServerSpec): string => (isDisabled ? 'disabled' : enabled.has(id) ? 'enabled' : 'not enabled')
   if (screen.isJson)
     return screen.printJson(
-      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownTransport(spec, whole), tier: spec.tier, from: fromOf(spec) })),
+      servers.map((spec) => ({
+        id: spec.id,
+        title: spec.title,
+        state: stateOf(spec),
+        where: shownTransport(spec, whole),
+        tier: spec.tier,
+        from: fromOf(spec),
+      })),
     )
   if (servers.length === 0)
     return screen.note(
       safe`No servers are configured yet. Add one: ${commandName(io)} servers add NAME URL, or ${commandName(io)} servers import`,
     )
-  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownTransport(spec, whole)])
-  printTable(screen, [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'ADDRESS' }], rows)
+  // The last columns give way first, so the address is not among them.
+  const rows = servers.map((spec) => [spec.id, stateOf(spec), shownTransport(spec, whole), spec.tier, fromOf(spec)])
+  const columns = [
+    { title: 'SERVER', style: 'bold' as const },
+    { title: 'STATE' },
+    { title: 'ADDRESS' },
+    { title: 'TRUST' },
+    { title: 'FROM' },
+  ]
+  printTable(screen, columns, rows)
+}
+
+/** The servers whose start the person has approved for good. Nothing is started to find out. */
+async function enabledServers({ io }: Invocation): Promise<ReadonlySet<string>> {
+  const grants = await (await openGrants({ file: storagePath(io, 'grants') })).live(Date.now())
+  return new Set(grants.filter(({ action }) => action === 'server.launch' || action === 'server.connect').map(({ bind }) => bind.server))
 }
 
 async function acceptAction(

@@ -16,7 +16,6 @@ import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { safe } from '../output/safe-text.ts'
-import { wrapped } from '../output/wrap.ts'
 import { ShellHistory } from '../shell/history.ts'
 import { readCommands } from '../shell/session-commands.ts'
 import { Shell } from '../shell/shell.ts'
@@ -127,7 +126,7 @@ async function converse(invocation: Invocation, host: Host, { console, servers, 
   const { io, screen } = invocation
   const conversation = new Conversation()
   const history = await ShellHistory.open(join(host.folder, 'shell-history.json'), (text) =>
-    screen.note(safe`${screen.noteStyle.yellow('!')} ${wrapped(text, { columns: screen.noteColumns, indent: 2 })}`),
+    screen.note(safe`${screen.noteStyle.yellow('!')} ${text}`),
   )
   const shell = new Shell({
     host,

@@ -47,7 +47,7 @@ export function tellEnabled({ io, screen }: Invocation, host: Host, servers: rea
       )
   if (declined.length > 0) {
     const again = typedCommand(io, `servers enable ${declined.map(({ server }) => server).join(' ')}`)
-    screen.note(wrapped(`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`, { columns }))
+    screen.note(safe`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`)
   }
   return explainError(first.error).exit
 }

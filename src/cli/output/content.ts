@@ -60,10 +60,10 @@ const inertStrings = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, each) => (typeof each === 'string' ? inertText(each) : each))
 
 /** A terminal is read by a person: links in it are inert. Redirected output keeps the bytes of the server. */
-const printText = ({ io, screen }: Where, text: string): void => screen.print(untrustedLines(io.stdout.isTTY ? inertText(text) : text))
+const printText = ({ io, screen }: Where, text: string): void => screen.printWhole(untrustedLines(io.stdout.isTTY ? inertText(text) : text))
 
 export function printValue(screen: Screen, value: unknown): void {
-  screen.print(untrustedLines(jsonText(value, 2)))
+  screen.printWhole(untrustedLines(jsonText(value, 2)))
 }
 
 export async function printBlock({ io, screen }: Where, block: ContentBlock, media: MediaFolder, stem: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { Io } from '../io.ts'
 import type { Output } from '../shared-terminal.ts'
+import { fitted } from './fitted.ts'
 import { jsonText } from './json.ts'
 import { NOTHING, type SafeText, safe } from './safe-text.ts'
 import { type Styles, stylesFor, supportsLinks, wantsColour } from './style.ts'
@@ -52,9 +53,14 @@ export class Screen {
     return (this.#io.stderr.stream as { rows?: number }).rows ?? 24
   }
 
-  /** A line of the result. */
+  /** A line of the result, broken at words. */
   print(line: SafeText = NOTHING): void {
-    this.#write(this.#io.stdout, `${line.text}\n`)
+    this.#write(this.#io.stdout, `${fitted(line.text, this.columns)}\n`)
+  }
+
+  /** Lines of the result that are data or code, and stay as they are. */
+  printWhole(lines: SafeText): void {
+    this.#write(this.#io.stdout, `${lines.text}\n`)
   }
 
   /** A part of a line of the result, as it streams in. */
@@ -72,9 +78,14 @@ export class Screen {
     this.#write(this.#io.stdout, `${jsonText(value)}\n`)
   }
 
-  /** A line for the person, on standard error. */
+  /** A line for the person, on standard error, broken at words. */
   note(line: SafeText): void {
-    this.#write(this.#io.stderr, `${line.text}\n`)
+    this.#write(this.#io.stderr, `${fitted(line.text, this.noteColumns)}\n`)
+  }
+
+  /** Lines for the person that are code, and stay as they are. */
+  noteWhole(lines: SafeText): void {
+    this.#write(this.#io.stderr, `${lines.text}\n`)
   }
 
   /** Writes bytes without escaping. Only for output that the user asked for. */

@@ -53,7 +53,7 @@ function listOfObjects(list: readonly Record<string, unknown>[], place: Place, d
   const rows = list.map((each) => keys.map((key) => (each[key] === undefined ? '' : scalarText(each[key]))))
   if (isTable(keys, rows, place.columns))
     return tableLines(
-      keys.map((key, i) => ({ title: key.toUpperCase(), ...(i === 0 && { style: 'bold' as const }) })),
+      keys.map((key, i) => ({ title: headingOf(key), ...(i === 0 && { style: 'bold' as const }) })),
       rows,
       place.style,
       undefined,
@@ -64,7 +64,7 @@ function listOfObjects(list: readonly Record<string, unknown>[], place: Place, d
 /** A table only if every cell fits whole on its line. */
 function isTable(keys: readonly string[], rows: readonly (readonly string[])[], columns: number): boolean {
   if (keys.length === 0 || keys.length > MAX_TABLE_COLUMNS || rows.some((row) => row.some((cell) => cell.includes('\n')))) return false
-  const widths = keys.map((key, i) => Math.max(untrusted(key).width, ...rows.map((row) => untrusted(row[i] ?? '').width)))
+  const widths = keys.map((key, i) => Math.max(untrusted(headingOf(key)).width, ...rows.map((row) => untrusted(row[i] ?? '').width)))
   return widths.reduce((sum, each) => sum + each + INDENT, -INDENT) <= columns
 }
 
@@ -83,6 +83,9 @@ function scalarText(value: unknown): string {
   if (Array.isArray(value) && value.every((each) => !isContainer(each))) return value.map(scalarText).join(', ')
   return jsonText(value)
 }
+
+/** `updatedAt` as `UPDATED AT`. */
+const headingOf = (key: string): string => key.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toUpperCase()
 
 const textLines = (text: string, columns: number): SafeText[] => wrappedLines(text, columns).map((line) => untrusted(line))
 

@@ -2,7 +2,6 @@
 
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { wrapped } from '../output/wrap.ts'
 
 type HelpLine = readonly [usage: string, what: string]
 
@@ -88,5 +87,5 @@ export function printHelp(screen: Screen, folder: string): void {
     screen.note(bold(title))
     for (const [usage, what] of lines) screen.note(safe`  ${cyan(usage.padEnd(widest))}  ${what}`)
   }
-  screen.note(wrapped(`Tab completes, arrow up recalls a line. Your data: ${folder}`, { columns: screen.noteColumns, style: dim }))
+  screen.note(dim(`Tab completes, arrow up recalls a line. Your data: ${folder}`))
 }

@@ -6,7 +6,6 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { table } from '../output/table.ts'
-import { wrapped } from '../output/wrap.ts'
 
 const SETTLE_MS = 20_000
 
@@ -26,8 +25,7 @@ export const isNotEnabled = ({ state }: Health): boolean => (state as string) ==
 export function notEnabledNote(screen: Screen, host: Host, how: string): void {
   const names = Object.entries(host.health()).flatMap(([id, health]) => (isNotEnabled(health) && !hasFailed(health) ? [id] : []))
   if (names.length === 0) return
-  const text = `Not enabled yet: ${names.join(', ')}. ${how} ${names[0]}`
-  screen.note(wrapped(text, { columns: screen.noteColumns, style: screen.noteStyle.dim }))
+  screen.note(screen.noteStyle.dim(`Not enabled yet: ${names.join(', ')}. ${how} ${names[0]}`))
 }
 
 export function printServers(screen: Screen, host: Host): void {

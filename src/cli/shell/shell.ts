@@ -16,7 +16,6 @@ import { nearest } from '../nearest.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
-import { wrapped } from '../output/wrap.ts'
 import { splitWords } from '../split-words.ts'
 import { catalogSession, isToolName, toolNamed } from './catalog-session.ts'
 import { completeLine } from './complete.ts'
@@ -217,8 +216,7 @@ export class Shell {
     const { cyan, dim } = screen.noteStyle
     const meant = line.trim() === verb ? nearest(verb, SHELL_VERBS) : undefined
     if (meant !== undefined) return screen.note(safe`Not a command. Did you mean ${cyan(meant)}?`)
-    const text = 'Not a command. No model is configured, so this is not sent anywhere.'
-    screen.note(wrapped(text, { columns: screen.noteColumns }))
+    screen.note(safe`Not a command. No model is configured, so this is not sent anywhere.`)
     if (this.#hasShownSentences) return screen.note(safe`Try ${cyan('help')}.`)
     this.#hasShownSentences = true
     screen.note(safe`Try ${cyan('help')}, start with ${cyan(`${commandName(io)} up --model ollama:NAME`)}, or type:`)

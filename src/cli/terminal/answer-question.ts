@@ -151,13 +151,15 @@ async function openFor({ screen }: Desk, { url }: Extract<Subject, { kind: 'url'
 
 const SCOPE_KEYS: readonly ScopeKey[] = ['1', '2', '3', '4', '5']
 
-/** The scopes that a single key does not give. */
-const otherScopes = ({ scopes }: Question): Grant['scope'][] => scopes.slice(1)
+/** The scopes that a single key does not give. The key `a` gives its scope with one width, so that scope stays for the other widths. */
+const otherScopes = ({ scopes, widths, always }: Question): Grant['scope'][] =>
+  scopes.slice(1).filter((scope) => scope !== always?.scope || widths.some((width) => width !== always.width))
 
 const scopeChoices = (question: Question): KeyChoice<Key>[] =>
   otherScopes(question).flatMap((scope, i) => {
     const key = SCOPE_KEYS[i]
-    return key === undefined ? [] : [{ key, label: `allow ${SCOPE_WORDS[scope]}` }]
+    const which = scope === question.always?.scope ? ', choose the arguments' : ''
+    return key === undefined ? [] : [{ key, label: `allow ${SCOPE_WORDS[scope]}${which}` }]
   })
 
 /** Which arguments a lasting answer covers. Undefined: the person went back. */

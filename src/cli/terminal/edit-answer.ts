@@ -9,6 +9,7 @@ import type { Desk } from './answer-question.ts'
 import { chooseByKey } from './choice-line.ts'
 import { editObject } from './edit-json.ts'
 import { fillForm } from './form.ts'
+import { watchEnter } from './own-enter.ts'
 import { Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
@@ -19,8 +20,12 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: Grant['s
   const allow = (value: unknown): Answer | undefined => (value === undefined ? undefined : { kind: 'allow', scope, edited: value })
   switch (subject.kind) {
     case 'call': {
-      const edited = await editObject({ io, prompts }, 'The arguments', subject.args, await argumentChecker(subject.tool))
-      return allow(await confirmed(desk, 'new arguments', edited, 'Call it with these arguments?'))
+      const check = await argumentChecker(subject.tool)
+      const { value: edited, isOwnEnter } = await watchEnter(io, () =>
+        editObject({ io, prompts }, 'The arguments (Enter calls the tool with them)', subject.args, check),
+      )
+      // The person wrote these arguments and pressed Enter. Pasted text and the text of an editor are shown once more.
+      return isOwnEnter ? allow(edited) : allow(await confirmed(desk, 'new arguments', edited, 'Call it with these arguments?'))
     }
     case 'sample': {
       const edited = await editObject({ io, prompts }, 'The request', subject.params, ({ messages }) =>

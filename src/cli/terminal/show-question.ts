@@ -106,8 +106,8 @@ export function listRows(screen: Screen, lines: readonly QuestionLine[], columns
 const titleText = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
 /**
- * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line: labels and host text
- * may contain names from a server, and none of them may look like a line of the host. Only an address is left to the terminal.
+ * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line that may begin with
+ * text from a server: none of it may look like a line of the host. Only an address is left to the terminal.
  */
 function shownLine(place: Place, line: QuestionLine): SafeText {
   const { style, columns: all = Number.POSITIVE_INFINITY } = place
@@ -115,13 +115,13 @@ function shownLine(place: Place, line: QuestionLine): SafeText {
   const columns = all - MARGIN
   const bar = safe`  ${style.magenta('│')} `
   const plain = expandTabs(text)
-  if (tone === 'title') return style.bold(style.cyan(joined(wrapTo(plain, columns - INDENT, columns), bar)))
+  if (tone === 'title') return style.bold(style.cyan(sentence(plain, wrapTo(plain, columns - INDENT, columns), bar)))
   if (kind === 'item') return shownItem(place, line, columns - INDENT, bar)
 
   const labels = label === '' ? [] : wrapTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
   const head = safe`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
   const said = (lines: readonly string[]): SafeText => {
-    const shown = joined(lines, bar)
+    const shown = OWN_SENTENCES.has(kind) && tone !== 'theirs' ? sentence(plain, lines, bar) : joined(lines, bar)
     return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
   const underHead = (body: SafeText): SafeText => (label === '' ? safe`${bar}${body}` : safe`${head}\n${bar}${body}`)
@@ -167,6 +167,25 @@ function linesOf(text: string, columns: number, isJson: boolean): string[] {
     return text.split('\n')
   }
 }
+
+/** Lines in the words of the host. Warnings are not among them: they quote what a server wrote. */
+const OWN_SENTENCES: ReadonlySet<QuestionLine['kind']> = new Set(['reason', 'hidden', 'budget'])
+
+/** Joins the lines of a sentence of the host. A line that begins within a quoted name, or within a word, gets the bar. */
+function sentence(text: string, lines: readonly string[], bar: SafeText): SafeText {
+  const mayHaveLayout = /\n| {2}/.test(text)
+  let end = 0
+  const led = lines.map((each, i) => {
+    const start = text.startsWith(each, end) ? end : end + 1
+    end = start + each.length
+    if (i === 0) return untrusted(each)
+    const isWithin = mayHaveLayout || text[start - 1] !== ' ' || isWithinQuotes(text.slice(0, start))
+    return safe`${isWithin ? bar : ' '.repeat(INDENT)}${each}`
+  })
+  return SafeText.join(led, LINE_BREAK)
+}
+
+const isWithinQuotes = (before: string): boolean => before.replaceAll(/\\./g, '').split('"').length % 2 === 0
 
 /** Joins lines, with `lead` before each but the first. */
 const joined = (lines: readonly string[], lead: SafeText): SafeText => SafeText.join(lines, SafeText.join([LINE_BREAK, lead]))

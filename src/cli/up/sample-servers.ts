@@ -75,7 +75,11 @@ export class SampleServers {
   async #endRogue(): Promise<void> {
     const rogue = this.#rogue
     this.#rogue = undefined
-    await (await rogue)?.close()
+    const started = await rogue
+    // The demonstration is over: a yes to it must not stay in the list of grants.
+    if (started && this.#host.specs().some((spec) => spec.id === started.spec.id && isSample(spec)))
+      await this.#host.grants.revoke({ server: started.spec.id })
+    await started?.close()
   }
 }
 

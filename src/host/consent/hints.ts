@@ -25,20 +25,20 @@ export function hintsAgainst(action: Action, isForUntrusted: boolean): string | 
   const declared = declaredAgainst(action)
   if (declared !== undefined) return declared
   if (open.length === 0 || isForUntrusted || action.server.tier === 'trusted') return undefined
-  return 'Only the server itself says what this tool does, and you have not marked the server as trusted'
+  return 'You have not marked this server as trusted, so the tool may do more than the server says'
 }
 
 /** A claim of the server that speaks against a call, in words. */
 export function declaredAgainst(action: Action): string | undefined {
   if (!DEFAULTS[action.kind].hasHints) return undefined
   const found = HINTS.find((hint) => action.claimed[hint] === true && assertedHint(action.asserted, hint) === undefined)
-  return found && `The server declares that the tool ${IN_WORDS[found]}`
+  return found && `This tool can ${IN_WORDS[found]}, as its server says`
 }
 
 const HINTS: readonly Weighed[] = ['destructiveHint', 'openWorldHint']
 const IN_WORDS: Record<Weighed, string> = {
-  destructiveHint: 'is destructive (destructiveHint)',
-  openWorldHint: 'is open-world (openWorldHint)',
+  destructiveHint: 'delete or overwrite things',
+  openWorldHint: 'reach the outside',
 }
 
 function assertedHint(asserted: Action['asserted'], hint: Weighed): boolean | undefined {

@@ -270,7 +270,7 @@ export class ServerStart {
       server: { ...shown(), where: whereOf(decided) },
       chain: ['you'],
       ...((since.length > 0 || (before && before.fingerprint !== now.fingerprint)) && {
-        because: ['You agreed to this before, and it has changed since.'],
+        because: ['It changed since you approved it'],
       }),
       isPassing: now.launch?.runsUnnamed ?? false,
       ...(signal && { signal }),

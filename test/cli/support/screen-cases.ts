@@ -32,7 +32,7 @@ const add: Extract<Subject, { kind: 'call' }> = {
 }
 
 const model: Partial<Question> = {
-  reasons: ['You have no rule for this tool', 'The model asks for the first time'],
+  reasons: ['This tool can change things', 'You have no rule for this tool'],
   scopes: ['once', 'turn', 'session', 'project', 'always'],
   widths: ['exact', 'pattern', 'any'],
   always: { scope: 'always', width: 'any' },

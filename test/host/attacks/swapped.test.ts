@@ -75,7 +75,7 @@ describe('a script that was replaced after a lasting approval is asked about aga
     const other = await hostWith({ ...options, ask: third })
     expect(third.saw('launch')).toHaveLength(1)
     expect(third.read()).toContain(`the file ${join(home, file)} has changed since you approved it`)
-    expect(third.asked[0]?.reasons[0]).toBe('You agreed to this before, and it has changed since.')
+    expect(third.asked[0]?.reasons[0]).toBe('It changed since you approved it')
     expect(other.health().x?.state).toBe('refused')
   })
 })

@@ -9,6 +9,10 @@ const MAX_VALUE = 120
 const MAX_ARGUMENTS = 300
 const MAX_NAME = 60
 const MAX_ARGUMENT_COUNT = 12
+/** Shorter text is never folded: to open the details would take longer than to read it. */
+const LEAST_FOLDED = 60
+/** More lines are shown as one, with their line breaks written out. */
+const MAX_OPEN_LINES = 6
 
 /** The longest text, and how much of a longer one is shown. */
 const MAX_TEXT = 220
@@ -38,11 +42,14 @@ export function argumentsLine(args: Readonly<Record<string, unknown>>, label = '
     return { label: withPlainQuotes(nameText(name)), json, isCode, folded: !isCode && json.length > MAX_VALUE ? json.length : 0 }
   })
   if (pairs.length === 0) return []
-  const isListed = ({ label, isCode }: Pair, i: number): boolean => isCode || (i < MAX_ARGUMENT_COUNT && label.length <= MAX_NAME)
-  const listed = pairs.filter(isListed)
+  const isFirst = ({ label, isCode }: Pair, i: number): boolean => isCode || (i < MAX_ARGUMENT_COUNT && label.length <= MAX_NAME)
+  const lengthOf = (some: readonly Pair[]): number => some.reduce((sum, { label, json }) => sum + label.length + json.length, 0)
+  const later = pairs.filter((pair, i) => !isFirst(pair, i))
+  const isShort = lengthOf(later) < LEAST_FOLDED
+  const listed = isShort ? pairs : pairs.filter(isFirst)
   foldToFit(listed)
-  const others = pairs.filter((pair, i) => !isListed(pair, i))
-  const otherLength = others.reduce((sum, { label, json }) => sum + label.length + json.length, 0)
+  const others = isShort ? [] : later
+  const otherLength = lengthOf(others)
   const parts = listed.map(({ label, json, folded }) => `${label} = ${folded > 0 ? foldedText(folded) : json}`)
   if (others.length > 0) parts.push(`${counted(others.length, 'more argument')} (${foldedText(otherLength)})`)
   const folded = listed.reduce((sum, each) => sum + each.folded, otherLength)
@@ -64,7 +71,7 @@ const withPlainQuotes = (json: string): string =>
 function foldToFit(pairs: readonly Pair[]): void {
   const open = pairs.filter(({ folded, isCode }) => folded === 0 && !isCode).sort((one, other) => one.json.length - other.json.length)
   let length = open.reduce((sum, { json }) => sum + json.length, 0)
-  for (let longest = open.pop(); longest && length > MAX_ARGUMENTS; longest = open.pop()) {
+  for (let longest = open.pop(); longest && length > MAX_ARGUMENTS && longest.json.length >= LEAST_FOLDED; longest = open.pop()) {
     longest.folded = longest.json.length
     length -= longest.json.length
   }
@@ -92,8 +99,10 @@ export function shortText(
     .split('\n', maxLines)
     .join('\n')
     .replace(/[\ud800-\udbff]$/, '')
+  const rest = text.length - shown.length
+  if (rest < LEAST_FOLDED) return theirs(label, text.split('\n').length <= MAX_OPEN_LINES ? text : JSON.stringify(text), kind)
   const about = `${label} (${foldedText(text.length)})`
-  return [{ kind, label: about, text: `${shown} …`, tone: 'theirs', folded: text.length - shown.length }]
+  return [{ kind, label: about, text: `${shown} …`, tone: 'theirs', folded: rest }]
 }
 
 /** Shortens the foreign lines of a description, and shows the first `max` of them. */

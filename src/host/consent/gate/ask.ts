@@ -5,7 +5,7 @@ import { orAborted } from '../../../base/wait.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action, Decision, Reason } from '../../model/action.ts'
 import { GRANT_SCOPES } from '../../model/grant.ts'
-import type { Answer, Question } from '../../model/question.ts'
+import type { Answer, Question, Subject } from '../../model/question.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
 import { grantBounds } from '../grant-bounds.ts'
 import { declaredAgainst } from '../hints.ts'
@@ -14,6 +14,7 @@ import type { Evaluation } from './evaluate.ts'
 import { alwaysChoice, boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
 import type { PendingQuestions } from './pending-questions.ts'
 import type { ActionRequest, Approval, GateOptions } from './request.ts'
+import { whyAsked } from './why-asked.ts'
 
 /**
  * Asks one question and returns the answer.
@@ -72,7 +73,7 @@ async function makeQuestion(
     expiresAt: askedAt + limits.questionTimeoutMs,
     server: request.server,
     chain: request.chain,
-    reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision)],
+    reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision, subject)],
     subject,
     scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),
     widths: isHiding ? ['exact'] : offeredWidths(action, decision),
@@ -86,7 +87,7 @@ async function makeQuestion(
  * host stand before those of rules, so that no rule pushes them out of the short question. A claim of the server against the call is
  * first, except beside a guard that always asks.
  */
-function reasonsToAsk(action: Action, { reasons, isForced }: Decision): string[] {
+function reasonsToAsk(action: Action, { reasons, isForced }: Decision, subject: Subject): string[] {
   const declared = declaredAgainst(action)
   const against = reasons.filter(({ effect, text }) => effect !== 'allow' && text !== declared)
   const telling = against.filter(({ id, layer }) => !(layer === 'built-in' && id === 'default'))
@@ -94,7 +95,10 @@ function reasonsToAsk(action: Action, { reasons, isForced }: Decision): string[]
   const ruled = telling.filter((reason) => !isBuiltIn(reason)).map(({ text }) => text)
   const claims = declared === undefined ? [] : [declared]
   const found = [...(isForced ? [...own, ...claims] : [...claims, ...own]), ...ruled]
-  return found.length > 0 ? found : against.map(({ text }) => text)
+  if (found.length > 0) return found
+  const why = whyAsked(action, subject)
+  // That no rule matched is a detail: the person needs no rules.
+  return [...(why === undefined ? [] : [why]), ...against.map(({ text }) => text)]
 }
 
 const isBuiltIn = ({ layer }: Reason): boolean => layer === 'built-in'

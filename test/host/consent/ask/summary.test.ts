@@ -56,6 +56,8 @@ describe('titles', () => {
   })
 })
 
+const PAGE = { href: 'https://a.example/', host: 'a.example', hostUnicode: 'a.example', warnings: [] }
+
 describe('arguments', () => {
   const folded = (args: Record<string, unknown>) => {
     const { lines, folded: count } = summaryOf(question({ subject: { ...CALL, args } }))
@@ -92,18 +94,30 @@ describe('arguments', () => {
   })
 
   test('of many arguments the longest are folded until the rest is short', () => {
-    const args = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, 'x'.repeat(40 + i)]))
+    const args = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, 'x'.repeat(70 + i)]))
     const { text = '', count } = folded(args)
     expect(text.length).toBeLessThan(600)
-    expect(text).toContain(`a0 = "${'x'.repeat(40)}"`)
-    expect(text).toContain('a7 = 49 characters, see details')
-    expect(count).toBeGreaterThan(49)
+    expect(text).toContain(`a0 = "${'x'.repeat(70)}"`)
+    expect(text).toContain('a7 = 79 characters, see details')
+    expect(count).toBeGreaterThan(79)
+  })
+
+  test('text of fewer than 60 characters is never folded', () => {
+    const args = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`a${i}`, i < 12 ? 'x'.repeat(30) : i]))
+    expect(folded(args)).toMatchObject({ count: 0, text: expect.stringMatching(/a11 = "x{30}" {2}a12 = 12 .*a15 = 15$/) })
+    const message = 'one\ntwo\nthree\nfour\nfive'
+    const shown = (text: string) => summaryOf(question({ subject: { kind: 'url', message: text, url: PAGE } }))
+    expect(shown(message).folded).toBe(0)
+    expect(shown(message).lines.find(({ kind }) => kind === 'message')?.text).toBe(message)
+    // Many short lines take one row.
+    expect(shown('a\n'.repeat(20)).lines.find(({ kind }) => kind === 'message')?.text).toBe(JSON.stringify('a\n'.repeat(20)))
+    expect(shown(`${message}\n${'x'.repeat(200)}`).folded).toBeGreaterThan(60)
   })
 
   test('arguments beyond the twelfth are counted', () => {
-    const { text, count } = folded(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, i])))
-    expect(text).toMatch(/a11 = 11 {2}8 more arguments \(40 characters, see details\)$/)
-    expect(count).toBe(40)
+    const { text, count } = folded(Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`a${i}`, i])))
+    expect(text).toMatch(/a11 = 11 {2}20 more arguments \(100 characters, see details\)$/)
+    expect(count).toBe(100)
   })
 
   test('a command in an argument is never folded', () => {

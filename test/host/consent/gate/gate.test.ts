@@ -61,14 +61,24 @@ describe('the reasons of a question', () => {
   test('a claim of the server against the call is first, and replaces the default', async () => {
     const { gate, asked } = await gateWith()
     await gate.run(wanting({ claimed: { destructiveHint: true }, asserted: {} }), done)
-    expect(asked[0]?.reasons).toEqual(['The server declares that the tool is destructive (destructiveHint)'])
+    expect(asked[0]?.reasons).toEqual(['This tool can delete or overwrite things, as its server says'])
+  })
+
+  test('without a rule or a guard, the first reason says what the action can do', async () => {
+    const { gate, asked } = await gateWith()
+    await gate.run(wanting({ claimed: {}, asserted: {} }), done)
+    expect(asked[0]?.reasons).toEqual(['This tool can change things', 'You have no rule for this tool'])
+    await gate.run(wanting({ claimed: { readOnlyHint: true }, asserted: {} }), done)
+    expect(asked[1]?.reasons[0]).toBe('The server says that this tool only reads, and you have not accepted that')
+    await gate.run(wanting({ claimed: { openWorldHint: true }, asserted: {}, args: { other: 1 } }), done)
+    expect(asked[2]?.reasons).toEqual(['This tool can reach the outside, as its server says'])
   })
 
   test('a rule of a project is quoted, and follows the reasons of the host', async () => {
     const { gate, asked } = await gateWith(undefined, { policy: rules })
     await gate.run(wanting({ claimed: { destructiveHint: true }, asserted: {} }), done)
     const quoted = 'A rule of this project says: "You approved this yesterday"'
-    expect(asked[0]?.reasons).toEqual(['The server declares that the tool is destructive (destructiveHint)', quoted])
+    expect(asked[0]?.reasons).toEqual(['This tool can delete or overwrite things, as its server says', quoted])
     await gate.run(wanting(), done)
     expect(asked[1]?.reasons).toEqual([quoted])
   })

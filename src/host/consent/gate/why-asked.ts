@@ -1,0 +1,34 @@
+/** The reason of a question that neither a rule nor a guard causes: what the action can do. */
+
+import type { Action, ActionKind } from '../../model/action.ts'
+import type { Subject } from '../../model/question.ts'
+
+/** @returns undefined for kinds that are allowed by default: only a rule or a guard asks about them */
+export function whyAsked({ kind, claimed }: Action, subject: Subject): string | undefined {
+  if ((subject.kind === 'launch' || subject.kind === 'connect') && subject.changes.length > 0) return CHANGED
+  if (subject.kind === 'approve') return subject.isFirst ? 'The model reads these texts' : CHANGED
+  if ((kind === 'tool.call' || kind === 'app.call') && claimed.readOnlyHint === true) {
+    return 'The server says that this tool only reads, and you have not accepted that'
+  }
+  return WHY[kind]
+}
+
+const CHANGED = 'It changed since you approved it'
+
+const WHY: Readonly<Partial<Record<ActionKind, string>>> = {
+  'server.launch': 'It runs a program on this computer',
+  'server.connect': 'It sends what you and the model give it to this address',
+  'tool.call': 'This tool can change things',
+  'resource.read': 'The server learns what is read',
+  'resource.subscribe': 'The server reports every change to this host',
+  'prompt.get': 'The server writes a part of the conversation',
+  'argument.complete': 'The server gets what you type',
+  'sampling.create': 'The server writes what the model reads',
+  'sampling.deliver': 'The server gets the answer of the model',
+  'roots.expose': 'The server learns where your folders are',
+  'app.open': 'The server wrote this page',
+  'app.call': 'This tool can change things',
+  'task.cancel': 'It ends work that the server has begun',
+  'task.update': 'The server gets your answer',
+  'config.import': 'The servers can then be started here',
+}
