@@ -140,7 +140,10 @@ test('no line of server text looks like our own, at any width of the terminal', 
   await terminal.until(OPEN_QUESTION)
   const details = terminal.text().slice(before, terminal.text().lastIndexOf('[y]'))
   // Without the keys between the pages.
-  const lines = details.split('\n').filter((line) => !/^ {2}\[d\] next page|^ {2}\[|stop reading|^ d$/.test(line)).slice(2)
+  const lines = details
+    .split('\n')
+    .filter((line) => !/^ {2}\[d\] next page|^ {2}\[|stop reading|^ d$/.test(line))
+    .slice(2)
   expect(lines.length).toBeGreaterThan(15)
   for (const line of lines) expect(line).toMatch(/^ {2}(?:│ |! | {2}|[a-z][a-z ]*:| *expires in|$)|^Call s2/)
 }, 30_000)
