@@ -212,7 +212,7 @@ describe('writing', () => {
     })
     while (!isOver) {
       const text = readFileSync(join(folder, 'a.txt'), 'utf8')
-      expect([text.length, new Set(text).size]).toEqual([200_000, 1])
+      expect(text === text.charAt(0).repeat(200_000)).toBe(true)
       await new Promise((resolve) => setImmediate(resolve))
     }
     await writing
