@@ -52,7 +52,7 @@ test('a published server: added, started after a yes to its exact command, used,
   await page.getByRole('button', { name: 'Enable' }).first().click()
   const question = await dialog(window)
   await question.getByText(EVERYTHING).first().waitFor()
-  await question.getByRole('button', { name: 'Start', exact: true }).click()
+  await question.getByRole('button', { name: 'Start and enable', exact: true }).click()
   // The next question is about what it offers, unless the policy enables it.
   const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
   const isReady = expect.poll(() => stateOf(api, 'everything'), { timeout: 20_000 }).toBe('ready')
@@ -102,7 +102,7 @@ test('a server that turns hostile: its changed offering is shown as a difference
     .getByText(/http:\/\/127\.0\.0\.1/)
     .first()
     .waitFor()
-  await question.getByRole('button', { name: 'Connect', exact: true }).click()
+  await question.getByRole('button', { name: 'Connect and enable', exact: true }).click()
   const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
   const isReady = expect.poll(() => stateOf(api, 'rogue'), { timeout: 20_000 }).toBe('ready')
   await Promise.race([isReady, enable.waitFor({ timeout: 20_000 }).catch(() => isReady)])
