@@ -1,4 +1,4 @@
-/** The button that runs what is shown, and what else can be done with the form. */
+/** The Run button, and the other actions of the form. */
 
 import type { ReactNode } from 'react'
 import { Button } from '../components/button.tsx'

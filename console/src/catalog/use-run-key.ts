@@ -1,4 +1,4 @@
-/** Ctrl Enter runs what is shown, wherever the focus is, except in a dialog. */
+/** Ctrl Enter presses Run from everywhere on the page, except from a dialog. */
 
 import { useEffect, useRef } from 'react'
 

@@ -22,7 +22,7 @@ export interface SchemaFormState {
   shownIssues: Issues
   /** Why the schema cannot be checked here. */
   schemaFault: string | undefined
-  /** Shows the issues. Returns whether there are none, so that the value can be sent. */
+  /** Shows the issues. Returns true if the value is valid and can be sent. */
   check(): boolean
 }
 

@@ -1,4 +1,4 @@
-/** Changes what is asked about before it is allowed: arguments, a request to the model, an answer of the model. */
+/** Edits the subject of a question before you allow it: arguments, a request to the model, an answer of the model. */
 
 import { type ReactNode, useState } from 'react'
 import type { QuestionView } from '../../../src/console/api.ts'

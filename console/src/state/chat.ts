@@ -1,4 +1,4 @@
-/** A conversation as a list of entries: what was said, and each call with its result. */
+/** A conversation as a list of entries: messages, and calls with their results. */
 
 import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
 import type { ModelRequest } from '../../../src/host/index.ts'

@@ -2,7 +2,7 @@
 
 import type { ImportableServer } from '../../../src/console/api.ts'
 
-/** `Found 6 in Claude Desktop, VS Code and Cursor`. Undefined: there are none. */
+/** `Found 6 in Claude Desktop, VS Code and Cursor`. Undefined: no server was found. */
 export function foundText(servers: readonly Pick<ImportableServer, 'from'>[]): string | undefined {
   if (servers.length === 0) return undefined
   const programs = [...new Set(servers.flatMap(({ from }) => from.map(({ client }) => client)))]

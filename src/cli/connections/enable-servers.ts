@@ -9,7 +9,7 @@ import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
 import { wrapped } from '../output/wrap.ts'
 
-/** Servers whose start needs a question that nobody answered yet. */
+/** Servers that wait for the person's answer before they start. */
 export const notEnabled = (host: Host): string[] =>
   Object.entries(host.health()).flatMap(([id, { state }]) => (state === 'not-enabled' ? [id] : []))
 

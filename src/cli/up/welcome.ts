@@ -12,7 +12,7 @@ export interface WelcomeFacts {
   samples: readonly string[]
   /** The name of the model. Undefined: none. */
   model: string | undefined
-  /** The link to the console. Undefined: there is none. */
+  /** The link to the console. Undefined: the console is switched off. */
   link: string | undefined
   /** A browser opens the link. */
   isOpening: boolean

@@ -52,7 +52,7 @@ export interface LeafProps<Kind extends Field['kind'] = Field['kind']> extends V
   fault: string | undefined
 }
 
-/** Texts in one line. Undefined: there are none. */
+/** Joins the issues into one line. Undefined: the value is valid. */
 export const join = (...texts: readonly (string | undefined)[]): string | undefined => {
   const given = texts.filter((text) => text !== undefined && text !== '')
   return given.length === 0 ? undefined : given.join(' · ')

@@ -14,6 +14,7 @@ import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import { commandOf, suggestedId } from '../../state/new-server.ts'
 import { transportText } from '../../state/servers.ts'
+import { FoundServer } from './found-server.tsx'
 import css from './page.module.css'
 
 /** How long the person must pause before the text is read. */
@@ -108,18 +109,12 @@ export function AddServer({ isOpen, onClose }: { isOpen: boolean; onClose(): voi
 }
 
 const Found = ({ server }: { server: PastedServer }): ReactNode => (
-  <div className={css.found}>
-    <strong>{foreignName(server.id)}</strong> {server.isTaken && <Badge tone="waiting">the name is taken: left out</Badge>}
-    <p className={css.address}>{foreignName(transportText(server.transport))}</p>
-    {server.warnings.map((warning) => (
-      <p key={warning} className={css.fault}>
-        ▲ {foreignText(warning)}
-      </p>
-    ))}
-    {server.plainSecrets.length > 0 && (
-      <p className={css.muted}>
-        {counted(server.plainSecrets.length, 'secret')} would move to the vault: {server.plainSecrets.map(foreignName).join(', ')}
-      </p>
-    )}
-  </div>
+  <FoundServer
+    server={server}
+    head={
+      <>
+        <strong>{foreignName(server.id)}</strong> {server.isTaken && <Badge tone="waiting">the name is taken: left out</Badge>}
+      </>
+    }
+  />
 )

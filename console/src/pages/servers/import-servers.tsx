@@ -10,7 +10,8 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
-import { originText, transportText } from '../../state/servers.ts'
+import { originText } from '../../state/servers.ts'
+import { FoundServer } from './found-server.tsx'
 import css from './page.module.css'
 
 export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactNode {
@@ -106,26 +107,18 @@ export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose():
 }
 
 const Importable = ({ server, isChosen, onToggle }: { server: ImportableServer; isChosen: boolean; onToggle(): void }): ReactNode => (
-  <div className={css.found}>
-    <Checkbox
-      label={
-        <>
-          <strong>{foreignName(server.id)}</strong> <span className={css.muted}>{foreignName(originText(server.from))}</span>
-        </>
-      }
-      checked={isChosen}
-      onChange={onToggle}
-    />
-    <p className={css.address}>{foreignName(transportText(server.transport))}</p>
-    {server.warnings.map((warning) => (
-      <p key={warning} className={css.fault}>
-        ▲ {foreignText(warning)}
-      </p>
-    ))}
-    {server.plainSecrets.length > 0 && (
-      <p className={css.muted}>
-        {counted(server.plainSecrets.length, 'secret')} would move to the vault: {server.plainSecrets.map(foreignName).join(', ')}
-      </p>
-    )}
-  </div>
+  <FoundServer
+    server={server}
+    head={
+      <Checkbox
+        label={
+          <>
+            <strong>{foreignName(server.id)}</strong> <span className={css.muted}>{foreignName(originText(server.from))}</span>
+          </>
+        }
+        checked={isChosen}
+        onChange={onToggle}
+      />
+    }
+  />
 )
