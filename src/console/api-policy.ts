@@ -28,7 +28,7 @@ export interface PolicyFileView {
   /** Empty if the file does not exist. */
   text: string
   /** Give it back when you write, so that no other change is lost. */
-  version: string
+  hash: string
   /** Why the file cannot be used. The policy that was in use before still applies. */
   problem?: string
 }

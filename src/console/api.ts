@@ -156,7 +156,7 @@ interface ConsentRoutes {
   'DELETE /api/grants/:id': { params: 'id'; result: { revoked: number } }
 
   'GET /api/policy': { result: PolicyView }
-  'PUT /api/policy': { body: { text: string; version?: string }; result: PolicyView }
+  'PUT /api/policy': { body: { text: string; hash?: string }; result: PolicyView }
   'POST /api/policy/preset': { body: { preset: Preset }; result: PolicyView }
   'POST /api/policy/lint': { body: { draft?: string }; result: { findings: readonly LintFinding[] } }
   'POST /api/policy/explain': { body: { tool: NameOf; args?: Record<string, unknown>; as?: 'person' | 'model' }; result: Explanation }

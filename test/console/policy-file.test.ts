@@ -36,7 +36,7 @@ describe('the policy file', () => {
   test('is shown with its text, its rules as sentences, and the preset in use', async () => {
     const { page, user } = await withFile()
     const policy = await page.get('GET /api/policy')
-    expect(policy).toMatchObject({ preset: 'balanced', file: { path: user, text: RULES, version: expect.any(String) } })
+    expect(policy).toMatchObject({ preset: 'balanced', file: { path: user, text: RULES, hash: expect.any(String) } })
     expect(policy.presets.map(({ id }: { id: string }) => id)).toEqual(['cautious', 'balanced', 'trusting'])
     expect(policy.rules.filter(({ layer }: { layer: string }) => layer === 'user')).toEqual([
       { id: 'no-edit', layer: 'user', effect: 'deny', text: 'Deny everything of edit at notes', reason: 'Notes stay as they are' },
@@ -54,12 +54,12 @@ describe('the policy file', () => {
     const events = await page.events()
     const { file } = await page.get('GET /api/policy')
     const text = RULES.replace('effect: deny', 'effect: allow')
-    const after = await page.get('PUT /api/policy', { text, version: file.version })
+    const after = await page.get('PUT /api/policy', { text, hash: file.hash })
     expect(readFileSync(user, 'utf8')).toBe(text)
     expect(after.rules).toContainEqual(expect.objectContaining({ id: 'no-edit', effect: 'allow' }))
     expect(host.policy.current().policy.layers.user?.[0]?.effect).toBe('allow')
     expect(await event(events, 'policy')).toMatchObject({ preset: 'balanced' })
-    expect(await page.fails('PUT /api/policy', { body: { text: RULES, version: file.version } })).toMatchObject({ status: 409 })
+    expect(await page.fails('PUT /api/policy', { body: { text: RULES, hash: file.hash } })).toMatchObject({ status: 409 })
     const wrong = await page.fails('PUT /api/policy', { body: { text: 'rules: [{ id: x }]' } })
     expect(wrong).toMatchObject({ status: 400, code: 'ERR_CONFIG', message: expect.stringContaining('rule "x"') })
     expect(readFileSync(user, 'utf8')).toBe(text)

@@ -28,10 +28,10 @@ export function policyRoutes({ host, events, limits }: ConsoleServices): Route[]
   }
   return [
     route('GET /api/policy', {}, () => policyView(host)),
-    route('PUT /api/policy', { body: input({ text: { type: 'string' }, 'version?': { type: 'string' } }) }, async ({ body }) => {
-      if (body.version !== undefined && (await host.policy.read()).version !== body.version)
+    route('PUT /api/policy', { body: input({ text: { type: 'string' }, 'hash?': { type: 'string' } }) }, async ({ body }) => {
+      if (body.hash !== undefined && (await host.policy.read()).hash !== body.hash)
         throw conflict('The policy file was changed meanwhile: read it again')
-      await host.policy.write(body.text, body.version)
+      await host.policy.write(body.text, body.hash)
       return changed()
     }),
     route('POST /api/policy/preset', { body: input({ preset: { enum: PRESETS } }) }, async ({ body: { preset } }) => {
@@ -70,12 +70,12 @@ async function policyView(host: Host): Promise<PolicyView> {
 }
 
 async function fileView(host: Host, path: string): Promise<PolicyFileView> {
-  const { text, version } = await host.policy.read()
+  const { text, hash } = await host.policy.read()
   const problem = await host.policy.draft(text === '' ? 'rules: []' : text).then(
     () => undefined,
     (error: unknown) => (error instanceof McpError ? error.message : undefined),
   )
-  return { path, text, version, ...(problem !== undefined && { problem }) }
+  return { path, text, hash, ...(problem !== undefined && { problem }) }
 }
 
 /** The servers, and the names of everything that was approved of each. Without servers every name would be unknown. */

@@ -15,7 +15,7 @@ export interface PolicyText {
   /** Empty if the file does not exist. */
   text: string
   /** Changes with the text. */
-  version: string
+  hash: string
 }
 
 /** The policy of a host. `host.policy` returns it. */
@@ -43,13 +43,13 @@ export interface HostPolicy {
   read(): Promise<PolicyText>
   /**
    * Checks the text, writes it to the user's file and uses it.
-   * @param version of the text that was changed. If the file has another one, nothing is written.
+   * @param hash of the text that was changed. If the file has another one, nothing is written.
    * @throws McpError ERR_CONFIG with every mistake, ERR_STORE if the file was changed meanwhile
    * @example
-   * const { text, version } = await host.policy.read()
-   * await host.policy.write(`${text}\npreset: cautious\n`, version)
+   * const { text, hash } = await host.policy.read()
+   * await host.policy.write(`${text}\npreset: cautious\n`, hash)
    */
-  write(text: string, version?: string): Promise<void>
+  write(text: string, hash?: string): Promise<void>
   /** Writes the preset to the user's file and uses it. Rules and comments stay as they are. */
   usePreset(preset: Preset): Promise<void>
 }
@@ -102,7 +102,7 @@ export async function openPolicy(options: LoadPolicyOptions, warn: (text: string
     const { readBounded } = await loadParser(() => import('../policy/policy-file.ts'))
     const { DEFAULT_POLICY_LIMITS } = await import('../policy/policy-schema.ts')
     const text = (await readBounded(file(), DEFAULT_POLICY_LIMITS.maxFileBytes)) ?? ''
-    return { text, version: versionOf(text) }
+    return { text, hash: hashOf(text) }
   }
   const reload = (): Promise<void> => replace(given ?? {})
   return {
@@ -118,10 +118,10 @@ export async function openPolicy(options: LoadPolicyOptions, warn: (text: string
     },
     draft,
     read,
-    write: async (text, version) => {
+    write: async (text, hash) => {
       const target = file()
       await draft(text)
-      if (version !== undefined && (await read()).version !== version)
+      if (hash !== undefined && (await read()).hash !== hash)
         throw new McpError('ERR_STORE', `${target} was changed by another program: read it again`)
       await privateFolder(dirname(target))
       await writePrivate(target, Buffer.from(text))
@@ -141,4 +141,4 @@ function userFile(given: GivenPolicy | undefined): string | undefined {
   return typeof given.user === 'string' ? given.user : undefined
 }
 
-const versionOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -35,7 +35,7 @@ export function Editor({ policy }: { policy: PolicyView }): ReactNode {
   const isChanged = text !== file.text
   const store = (): void =>
     save.mutate(
-      { body: { text, version: file.version } },
+      { body: { text, hash: file.hash } },
       { onSuccess: () => notify({ tone: 'fine', text: 'Saved. The new rules apply from now on.' }) },
     )
   return (

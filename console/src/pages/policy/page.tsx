@@ -50,7 +50,7 @@ export function PolicyPage(): ReactNode {
               label: grants.data ? `Grants (${grants.data.grants.filter(({ isExpired }) => !isExpired).length})` : 'Grants',
               content: <Grants />,
             },
-            { id: 'edit', label: 'Edit', content: <Editor policy={data} key={data.file?.version} /> },
+            { id: 'edit', label: 'Edit', content: <Editor policy={data} key={data.file?.hash} /> },
           ]}
         />
       )}
