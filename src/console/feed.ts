@@ -3,6 +3,7 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { HostEvent, HostTraffic, ServerLog } from '../host/index.ts'
 import type { LogEntry, MessageView } from './api.ts'
+import { shortCopy } from './timeline/short-copy.ts'
 import { Timeline, type TimelineLimits } from './timeline/timeline.ts'
 
 /** An event, with the log entry that was made of it. */
@@ -95,8 +96,17 @@ export function consoleFeed({ maxLogEntries = 1000, now = Date.now, timeline: li
 
 function cut(log: ServerLog): ServerLog {
   if (log.kind === 'stderr') return log.line.length <= MAX_ENTRY_CHARS ? log : { ...log, line: cutText(log.line) }
-  const text = JSON.stringify(log.message.data) ?? ''
-  return text.length <= MAX_ENTRY_CHARS ? log : { ...log, message: { ...log.message, data: cutText(text) } }
+  const { logger, data, ...rest } = log.message
+  const text = JSON.stringify(data) ?? ''
+  return {
+    ...log,
+    message: {
+      ...rest,
+      data: text.length <= MAX_ENTRY_CHARS ? data : cutText(text),
+      ...(logger !== undefined && { logger: shortCopy(logger) }),
+    },
+  }
 }
 
-const cutText = (text: string): string => `${text.slice(0, MAX_ENTRY_CHARS)}… (${text.length} characters)`
+/** A copy, because V8 keeps a whole string alive for the sake of any `slice` of it. */
+const cutText = (text: string): string => Buffer.from(`${text.slice(0, MAX_ENTRY_CHARS)}… (${text.length} characters)`).toString()

@@ -16,6 +16,7 @@ export {
   type ReplayedExchange,
   type ReplayOptions,
   type ReplayResult,
+  type ReplaySender,
   replayTranscript,
   type TranscriptComparison,
 } from './transcript/replay.ts'

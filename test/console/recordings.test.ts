@@ -1,16 +1,19 @@
 /** Recordings of a console: started, stopped, opened, played against a server and compared. */
 
 import { describe, expect, test } from 'vitest'
+import type { HostOptions } from '../../src/host/index.ts'
+import { deny } from '../../src/host/policy-tools/index.ts'
+import { headingLine, messageLine } from '../../src/testing/index.ts'
 import { until } from '../support/until.ts'
-import { consoles, event, Page } from './pages.ts'
+import { APPROVED, consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
 
 const SEARCH = { tool: 'notes__search', args: { query: 'door' } }
 const add = (title: string) => ({ tool: 'notes__add', args: { title, text: 'The door code is 4711' } })
 
-async function recorded(limits = {}) {
-  const all = await opened({ host: { isBypassing: true }, console: { limits } })
+async function recorded(limits = {}, host: HostOptions = {}) {
+  const all = await opened({ host: { isBypassing: true, ...host }, console: { limits } })
   await all.host.settled()
   const page = await Page.open(all.console)
   const { recordings } = await page.get('POST /api/recordings', { servers: ['notes'], title: 'First' })
@@ -67,6 +70,36 @@ describe('a recording', () => {
     expect(operation.error).toBeUndefined()
     expect(operation.result).toMatchObject({ asked: 1, changed: [{ method: 'tools/call', name: 'search' }] })
     expect(operation.result.changed[0].differences.length).toBeGreaterThan(0)
+  })
+
+  test('is played through the gate: denied requests are not sent, and the log has them', async () => {
+    const session = [...APPROVED, deny('no-search', { action: 'tool.call', tool: 'search' }), deny('no-read', { action: 'resource.read' })]
+    const { page, feed } = await recorded({}, { policy: { session } })
+    const requests = [
+      { method: 'tools/call', params: { name: 'search', arguments: { query: 'door' } } },
+      { method: 'resources/read', params: { uri: 'note://1' } },
+      { method: 'logging/setLevel', params: { level: 'debug' } },
+      { method: 'tools/list', params: {} },
+    ]
+    const lines = requests.flatMap(({ method, params }, id) => [
+      messageLine({ from: 'client', message: { jsonrpc: '2.0', id, method, params }, atMs: id }),
+      messageLine({ from: 'server', message: { jsonrpc: '2.0', id, result: {} }, atMs: id }),
+    ])
+    const foreign = [headingLine('notes', new Date()), ...lines].join('')
+    const { recording: opened } = await page.get('POST /api/recordings/open', { text: foreign })
+    const { result } = await page.run(`POST /api/recordings/${opened.id}/replay`, { server: 'notes', calls: true })
+    expect(result).toMatchObject({ asked: 3, leftOut: 1 })
+    const texts = result.changed.map(
+      ({ name, differences }: { name?: string; differences: unknown }) => `${name} ${JSON.stringify(differences)}`,
+    )
+    expect(texts[0]).toMatch(/^search .*Rule no-search/)
+    expect(texts[1]).toMatch(/^note:\/\/1 .*Rule no-read/)
+    const { records } = await page.get('GET /api/audit')
+    const refused = records.filter(({ kind }: { kind?: string }) => kind === 'refusal')
+    expect(refused).toHaveLength(2)
+    const sent = feed.timeline.page({ limit: 1000 }).messages.map(({ method }) => method)
+    expect(sent).not.toContain('tools/call')
+    expect(sent).not.toContain('resources/read')
   })
 
   test('is compared with another: added, removed and changed requests', async () => {

@@ -1,5 +1,7 @@
 /** The timeline of a console: every message of every connection, with its answer. */
 
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { consoleFeed } from '../../src/console/index.ts'
 import { deployServer } from '../../src/demo/index.ts'
@@ -10,6 +12,9 @@ import { parseTranscript } from '../../src/testing/index.ts'
 import { APPROVED, consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 interface Row {
   seq: number
@@ -181,6 +186,46 @@ describe('the bounds of the timeline', () => {
     expect(timeline.details(1)?.message).toBeDefined()
     expect(timeline.details(2)).toMatchObject({ bytes: 101 })
     expect(timeline.details(2)).not.toHaveProperty('message')
+  })
+
+  test('a row keeps little of long names, ids, tokens and errors, and none of their memory', () => {
+    const { timeline, onTraffic, onEvent } = consoleFeed()
+    // Parsed, as messages are: a repeated string would share its parts.
+    const long = (): string => JSON.parse(JSON.stringify('x'.repeat(1_000_000))) as string
+    const wide = [
+      () => ({ jsonrpc: '2.0', method: long() }),
+      () => ({ jsonrpc: '2.0', id: long(), method: 'tools/list' }),
+      () => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: long(), _meta: { progressToken: long() } } }),
+      () => ({ jsonrpc: '2.0', id: 1, error: { code: 1, message: long() } }),
+      () => ({ malformed: long() }),
+    ]
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    for (let round = 0; round < 20; round++) {
+      for (const [at, make] of wide.entries())
+        onTraffic(message(round * wide.length + at + 1, { from: 'server', message: make(), bytes: 3_000_000 }))
+      onEvent({ kind: 'log', server: 'notes', log: { kind: 'message', message: { level: 'info', logger: long(), data: 'x' } } })
+    }
+    collectGarbage()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
+    for (const row of timeline.page({}).messages) expect(JSON.stringify(row).length).toBeLessThan(2_000)
+  })
+
+  test('headers of HTTP exchanges count, too', () => {
+    const { timeline, onTraffic } = consoleFeed({ timeline: { maxMessagesBytes: 50_000 } })
+    for (let number = 1; number <= 20; number++) {
+      onTraffic(message(number))
+      onTraffic({
+        kind: 'http',
+        number,
+        method: 'POST',
+        url: 'http://x/',
+        headers: { a: 'y'.repeat(10_000) },
+        status: 200,
+        responseHeaders: {},
+      })
+    }
+    expect(timeline.page({}).messages.length).toBeLessThan(5)
   })
 
   test('an answer is matched within its own connection, and a broken rule is marked', () => {

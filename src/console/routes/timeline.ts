@@ -1,22 +1,18 @@
 /** Routes for the timeline and for recordings. */
 
 import { isObject } from '../../base/json.ts'
-import { Client, memoryTarget, type Target } from '../../client/index.ts'
-import type { Host } from '../../host/index.ts'
-import { httpTarget } from '../../http/index.ts'
-import { processTarget } from '../../stdio/index.ts'
 import {
   compareTranscripts,
   headingLine,
   messageLine,
   type RecordedExchange,
   type ReplayedExchange,
-  replayTranscript,
   type Transcript,
 } from '../../testing/index.ts'
 import type { RecordedRequest, RecordingComparison, RecordingReplay, ReplayedRequest } from '../api.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
+import { type ReplayFacts, replayThroughHost } from '../timeline/replay.ts'
 import { specOf } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { OPERATION_ID } from './use.ts'
@@ -102,7 +98,7 @@ export const recordingRoutes = ({ host, recordings, operations }: ConsoleService
           kind: 'replay',
           target: server,
           id,
-          run: ({ signal }) => replay(host, server, transcript, { withCalls: calls, signal }),
+          run: ({ signal }) => replay({ host, server, transcript, withCalls: calls, signal }),
         }),
       }
     },
@@ -113,32 +109,10 @@ export const recordingRoutes = ({ host, recordings, operations }: ConsoleService
   }),
 ]
 
-/** Over a connection of its own, which the host asks about. The requests of the server are declined. */
-async function replay(
-  host: Host,
-  server: string,
-  transcript: Transcript,
-  { withCalls, signal }: { withCalls: boolean; signal: AbortSignal },
-): Promise<RecordingReplay> {
-  const { transport, authorize, scrub } = await host.permitDirect(server, { signal })
-  const target = (): Target => {
-    switch (transport.type) {
-      case 'stdio':
-        return processTarget({ ...transport, restarts: false })
-      case 'http':
-        return httpTarget(transport.url, { headers: transport.headers, ...(authorize && { authorize }) })
-      case 'memory':
-        return memoryTarget(transport.service)
-    }
-  }
-  const client = await Client.connect(target(), { signal })
-  try {
-    const { exchanges, leftOut } = await replayTranscript(transcript, client, { signal, withCalls, scrub })
-    const changed = exchanges.filter(({ differences }) => differences.length > 0)
-    return { asked: exchanges.length, leftOut, changed: changed.map(replayedView) }
-  } finally {
-    await client.close()
-  }
+async function replay(facts: ReplayFacts): Promise<RecordingReplay> {
+  const { exchanges, leftOut } = await replayThroughHost(facts)
+  const changed = exchanges.filter(({ differences }) => differences.length > 0)
+  return { asked: exchanges.length, leftOut, changed: changed.map(replayedView) }
 }
 
 /** Requests of each kind in one answer. */

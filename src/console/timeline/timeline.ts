@@ -6,6 +6,7 @@ import { isObject } from '../../base/json.ts'
 import type { HostTraffic } from '../../host/index.ts'
 import { checkMessage } from '../../testing/index.ts'
 import type { MessageDetails, MessageKind, MessageView, TimelinePage, Violation } from '../api.ts'
+import { shortCopy } from './short-copy.ts'
 
 /** The limits of a timeline. */
 export interface TimelineLimits {
@@ -61,8 +62,6 @@ type Message = Extract<HostTraffic, { kind: 'message' }>
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read'])
 /** Requests without an answer that are remembered. */
 const MAX_OPEN = 10_000
-/** What a row counts beside its message. */
-const ROW_BYTES = 300
 const ROWS = 200
 const SLOW_MS = 1000
 
@@ -96,7 +95,7 @@ export class Timeline {
     const content = isObject(message) ? message : {}
     const related = this.#relate(traffic, content, seq)
     const facts = { from: from === 'host' ? ('client' as const) : ('server' as const), revision, method: related.method }
-    const violations = checkMessage(message, facts)
+    const violations = checkMessage(message, facts).map(({ pointer, text }) => ({ pointer: shortCopy(pointer), text: shortCopy(text) }))
     const view: MessageView = {
       seq,
       at,
@@ -109,7 +108,7 @@ export class Timeline {
       ...(violations.length > 0 && { violations: violations.length }),
     }
     const isKept = bytes <= this.#limits.maxMessageBytes
-    this.#keep({ view, ...(isKept && { message }), violations, bytes: ROW_BYTES + (isKept ? bytes : 0) })
+    this.#keep({ view, ...(isKept && { message }), violations, bytes: sizeOf([view, violations]) + (isKept ? bytes : 0) })
     return view
   }
 
@@ -158,7 +157,12 @@ export class Timeline {
 
   #addHttp({ number, method, url, headers, status, responseHeaders }: Extract<HostTraffic, { kind: 'http' }>): undefined {
     const kept = this.#kept.get(this.#numbers.get(number) ?? 0)
-    if (kept) kept.http = { method, url, headers, status, responseHeaders }
+    if (!kept) return
+    kept.http = { method, url, headers, status, responseHeaders }
+    const bytes = sizeOf(kept.http)
+    kept.bytes += bytes
+    this.#bytes += bytes
+    this.#forgetOldest()
   }
 
   /** Finds the request of an answer, and the request that a message belongs to. */
@@ -167,17 +171,18 @@ export class Timeline {
     message: Record<string, unknown>,
     seq: number,
   ): Pick<MessageView, 'kind'> & Partial<MessageView> {
-    const id = typeof message.id === 'string' || typeof message.id === 'number' ? message.id : undefined
+    const given = typeof message.id === 'string' || typeof message.id === 'number' ? message.id : undefined
+    const id = typeof given === 'string' ? shortCopy(given) : given
     const params = isObject(message.params) ? message.params : {}
     if (typeof message.method === 'string') {
-      const { method } = message
+      const method = shortCopy(message.method)
       const name = nameIn(params)
       const isQuestion = from === 'server' && id !== undefined
       const during = this.#duringOf(connection, params, isQuestion)
       if (id !== undefined) {
-        this.#open.set(`${connection} ${from} ${JSON.stringify(id)}`, { seq, at, method, ...(name !== undefined && { name }) })
+        this.#open.set(`${connection} ${from} ${keyOf(given)}`, { seq, at, method, ...(name !== undefined && { name }) })
         const token = isObject(params._meta) ? params._meta.progressToken : undefined
-        if (token !== undefined) this.#tokens.set(`${connection} ${JSON.stringify(token)}`, seq)
+        if (token !== undefined) this.#tokens.set(`${connection} ${keyOf(token)}`, seq)
       }
       return {
         kind: id === undefined ? 'notification' : 'request',
@@ -188,14 +193,14 @@ export class Timeline {
       }
     }
     if (id === undefined && message.error === undefined) return { kind: 'invalid' }
-    const key = `${connection} ${from === 'host' ? 'server' : 'host'} ${JSON.stringify(id)}`
+    const key = `${connection} ${from === 'host' ? 'server' : 'host'} ${keyOf(given)}`
     const asked = this.#open.get(key)
     this.#open.delete(key)
     const request = asked && this.#kept.get(asked.seq)
     if (request) request.answer = seq
     const { result } = message
     if (asked && isObject(result) && result.requestState !== undefined)
-      this.#rounds.set(`${connection} ${digestOf(result.requestState)}`, request?.view.during ?? asked.seq)
+      this.#rounds.set(`${connection} ${keyOf(result.requestState)}`, request?.view.during ?? asked.seq)
     const failure = failureIn(message)
     return {
       kind: message.error === undefined ? 'result' : 'error',
@@ -208,8 +213,8 @@ export class Timeline {
 
   /** A progress notice and a further round name their call. A question of the server belongs to the newest call that is open. */
   #duringOf(connection: number, params: Record<string, unknown>, isQuestion: boolean): number | undefined {
-    if (params.progressToken !== undefined) return this.#tokens.get(`${connection} ${JSON.stringify(params.progressToken)}`)
-    if (params.requestState !== undefined) return this.#rounds.get(`${connection} ${digestOf(params.requestState)}`)
+    if (params.progressToken !== undefined) return this.#tokens.get(`${connection} ${keyOf(params.progressToken)}`)
+    if (params.requestState !== undefined) return this.#rounds.get(`${connection} ${keyOf(params.requestState)}`)
     if (!isQuestion) return undefined
     const prefix = `${connection} host `
     let newest: number | undefined
@@ -218,7 +223,7 @@ export class Timeline {
   }
 
   #keep(kept: Kept): void {
-    const { maxMessages, maxServerMessages, maxMessagesBytes } = this.#limits
+    const { maxServerMessages } = this.#limits
     const { seq, server } = kept.view
     const own = this.#byServer.get(server) ?? new Set<number>()
     this.#byServer.set(server, own)
@@ -226,6 +231,11 @@ export class Timeline {
     this.#kept.set(seq, kept)
     this.#bytes += kept.bytes
     while (own.size > maxServerMessages) this.#forget(own.values().next().value)
+    this.#forgetOldest()
+  }
+
+  #forgetOldest(): void {
+    const { maxMessages, maxMessagesBytes } = this.#limits
     while (this.#kept.size > maxMessages || this.#bytes > maxMessagesBytes) this.#forget(this.#kept.keys().next().value)
   }
 
@@ -251,20 +261,24 @@ function isWanted(view: MessageView, { server, method, kind, only, slowMs = SLOW
   return q === undefined || `${view.method ?? ''} ${view.name ?? ''} ${view.server}`.toLowerCase().includes(q.toLowerCase())
 }
 
-const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
+/** A value of any length as a short key. */
+function keyOf(value: unknown): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length <= 100 ? text : createHash('sha256').update(text).digest('base64')
+}
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length
 
 function nameIn(params: Record<string, unknown>): string | undefined {
   const name = params.name ?? params.uri ?? (isObject(params.ref) ? (params.ref.name ?? params.ref.uri) : undefined)
-  return typeof name === 'string' ? name.slice(0, MAX_NAME) : undefined
+  return typeof name === 'string' ? shortCopy(name) : undefined
 }
-
-const MAX_NAME = 300
 
 /** Why an answer failed, in a few words. */
 function failureIn({ error, result }: Record<string, unknown>): string | undefined {
-  if (isObject(error)) return String(error.message ?? error.code).slice(0, MAX_NAME)
+  if (isObject(error)) return shortCopy(String(error.message ?? error.code))
   if (error !== undefined) return 'An error without a message'
   if (!isObject(result) || result.isError !== true) return undefined
   const [first] = Array.isArray(result.content) ? result.content : []
-  return isObject(first) && typeof first.text === 'string' ? first.text.slice(0, MAX_NAME) : 'The tool failed'
+  return isObject(first) && typeof first.text === 'string' ? shortCopy(first.text) : 'The tool failed'
 }

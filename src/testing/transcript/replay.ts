@@ -2,7 +2,6 @@
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { isObject } from '../../base/json.ts'
-import type { Client } from '../../client/client.ts'
 import type { TappedMessage } from '../../client/tap-target.ts'
 import { isId } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -33,12 +32,20 @@ export interface ReplayedExchange {
   recordedMs: number
 }
 
+/** Sends one request of a recording and returns the result. A `Client` is one. */
+export interface ReplaySender {
+  /** @throws RemoteError as the answer of the server */
+  request(method: string, params: Record<string, unknown>, options: { signal: AbortSignal }): Promise<unknown>
+}
+
 /** Options for `replayTranscript`. */
 export interface ReplayOptions {
   /** Ends the replay. */
   signal: AbortSignal
   /** Send tool calls, which may have effects. Default: true. */
   withCalls?: boolean
+  /** Which methods are sent. Default: all. */
+  methods?: ReadonlySet<string>
   /** Called after each answer. */
   onReplayed?(exchange: ReplayedExchange): void
   /** Removes known secrets from answers, as they were removed from the recording. Default: none are known. */
@@ -62,15 +69,15 @@ const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptio
  * const { exchanges } = await replayTranscript(parseTranscript(text, 'run.jsonl'), client, { signal })
  * const changed = exchanges.filter(({ differences }) => differences.length > 0)
  */
-export async function replayTranscript(transcript: Transcript, client: Client, options: ReplayOptions): Promise<ReplayResult> {
-  const { signal, withCalls = true, onReplayed, scrub = (text) => text } = options
+export async function replayTranscript(transcript: Transcript, sender: ReplaySender, options: ReplayOptions): Promise<ReplayResult> {
+  const { signal, withCalls = true, methods, onReplayed, scrub = (text) => text } = options
   const { exchanges: recorded, leftOut } = exchangesIn(transcript.messages)
   const exchanges: ReplayedExchange[] = []
-  const again = recorded.filter(({ method }) => withCalls || method !== 'tools/call')
+  const again = recorded.filter(({ method }) => (withCalls || method !== 'tools/call') && (methods?.has(method) ?? true))
   for (const { method, params, answer, ms: recordedMs } of again) {
     signal.throwIfAborted()
     const started = performance.now()
-    const now = await answerOf(client, method, params, signal)
+    const now = await answerOf(sender, method, params, signal)
     const ms = performance.now() - started
     const clean = JSON.parse(scrub(JSON.stringify(withoutSecrets(now)))) as unknown
     const replayed = { method, params, differences: differences(withoutNoise(answer), withoutNoise(clean)), ms, recordedMs }
@@ -150,9 +157,9 @@ function exchangesIn(messages: readonly TappedMessage[]): { exchanges: RecordedE
   return { exchanges, leftOut }
 }
 
-async function answerOf(client: Client, method: string, params: Params, signal: AbortSignal): Promise<Params> {
+async function answerOf(sender: ReplaySender, method: string, params: Params, signal: AbortSignal): Promise<Params> {
   try {
-    return { result: await client.request(method, params, { signal }) }
+    return { result: await sender.request(method, params, { signal }) }
   } catch (error) {
     if (error instanceof RemoteError)
       return { error: { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) } }
