@@ -82,7 +82,8 @@ export interface RecordingView {
   target: string
   /** Milliseconds since 1970. */
   startedAt: number
-  state: 'recording' | 'stored'
+  /** `damaged`: the file cannot be read. It can be removed. */
+  state: 'recording' | 'stored' | 'damaged'
   /** Recording stopped because it reached `maxRecordingBytes`. */
   isFull?: boolean
   messages: number

@@ -8,7 +8,7 @@ export interface ConsoleLimits {
   maxCodes: number
   /** How long a code can be used. */
   codeTtlMs: number
-  /** Attempts with a wrong code. Beyond that every attempt is refused (429) until the rate allows the next one. */
+  /** Attempts with a wrong code. Further wrong ones get 429 until the rate allows the next one. */
   wrongCodes: Rate
   /** Sessions at the same time. A further one replaces the session that was idle longest, or is refused (429) if all have an open stream. */
   maxSessions: number

@@ -1,5 +1,7 @@
 /** Recordings of a console: started, stopped, opened, played against a server and compared. */
 
+import { appendFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { HostOptions } from '../../src/host/index.ts'
 import { deny } from '../../src/host/policy-tools/index.ts'
@@ -117,6 +119,28 @@ describe('a recording', () => {
     expect(calls(compared.added)).toEqual(['Two'])
     expect(calls(compared.removed)).toEqual(['One'])
     expect(compared.changed).toMatchObject([{ name: 'search' }])
+  })
+
+  test('is refused without a proper heading, and a damaged file is listed and can be removed', async () => {
+    const { page, folder } = await recorded()
+    const wrong = [
+      '{"portico":"transcript","format":1,"target":{"toString":1},"at":"x"}',
+      '{"portico":"transcript","format":1,"target":"x"}',
+    ]
+    for (const text of wrong)
+      expect(await page.fails('POST /api/recordings/open', { body: { text } })).toMatchObject({
+        status: 400,
+        message: expect.stringMatching(/expected a text as "(target|at)"/),
+      })
+    // No line break after the heading.
+    const { recording: empty } = await page.get('POST /api/recordings/open', { text: headingLine('notes', new Date()).trim() })
+    expect(empty).toMatchObject({ state: 'stored', messages: 0 })
+    const file = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith(`${empty.id}.jsonl`)) as string
+    appendFileSync(join(folder, file), '{"from":"cli')
+    const damaged = (await page.get('GET /api/recordings')).recordings.find(({ id }: { id: string }) => id === empty.id)
+    expect(damaged).toMatchObject({ state: 'damaged', messages: 0 })
+    await page.get(`DELETE /api/recordings/${empty.id}`)
+    expect((await page.get('GET /api/recordings')).recordings.map(({ id }: { id: string }) => id)).not.toContain(empty.id)
   })
 
   test('ends at its bound, and there are only so many', async () => {

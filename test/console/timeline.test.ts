@@ -217,6 +217,7 @@ describe('the bounds of the timeline', () => {
       onTraffic(message(number))
       onTraffic({
         kind: 'http',
+        server: 'notes',
         number,
         method: 'POST',
         url: 'http://x/',

@@ -17,7 +17,7 @@ export class Codes {
   readonly #limits: CodeLimits
   readonly #clock: Clock
   readonly #wrong: Bucket
-  /** Until when every attempt is refused. */
+  /** Until when wrong codes are refused without a look at the rate. */
   #lockedUntil = 0
   /** Oldest first. */
   #codes: Code[] = []
@@ -43,7 +43,6 @@ export class Codes {
   /** Uses up a code. @throws ApiError 401 for a wrong code, 429 after too many of them */
   redeem(given: string): void {
     const now = this.#clock.now()
-    if (now < this.#lockedUntil) throw this.#locked(this.#lockedUntil - now)
     const digest = digestOf(given)
     const live = this.#live()
     // Looks at every code, so that the time says nothing about them.
@@ -52,6 +51,8 @@ export class Codes {
       this.#codes = live.filter((code) => !matching.includes(code))
       return
     }
+    // Only wrong codes are limited. Otherwise another program could keep the person out with wrong ones.
+    if (now < this.#lockedUntil) throw this.#locked(this.#lockedUntil - now)
     const waitMs = this.#wrong.take(now)
     if (waitMs > 0) {
       this.#lockedUntil = now + waitMs

@@ -1,6 +1,6 @@
 /** Routes for saved calls. */
 
-import { redact } from '../../base/text/redact.ts'
+import { redact, redactText } from '../../base/text/redact.ts'
 import type { NewSavedCall } from '../api.ts'
 import { invalid } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -32,7 +32,13 @@ export const callRoutes = ({ savedCalls }: ConsoleServices): Route[] => [
 
 /** Values that look like secrets are not stored. */
 function checked({ title, kind, server, name, args }: NewSavedCall): NewSavedCall {
-  const call = { title, kind, server, name, ...(args && { args: redact(args) as Record<string, unknown> }) }
+  const call = {
+    title: redactText(title),
+    kind,
+    server,
+    name: redactText(name),
+    ...(args && { args: redact(args) as Record<string, unknown> }),
+  }
   const bytes = Buffer.byteLength(JSON.stringify(call))
   if (bytes > MAX_CALL_BYTES) throw invalid(`body: expected at most ${MAX_CALL_BYTES} bytes, got ${bytes}`)
   return call

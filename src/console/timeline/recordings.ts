@@ -36,6 +36,8 @@ export class Recordings {
   readonly #options: RecordingsOptions
   /** By id. One of each server at most. */
   readonly #running = new Map<string, Running>()
+  /** What was read of stored files, by id. */
+  readonly #views = new Map<string, { mtimeMs: number; view: RecordingView }>()
 
   constructor(options: RecordingsOptions) {
     this.#options = options
@@ -45,7 +47,7 @@ export class Recordings {
   async list(): Promise<RecordingView[]> {
     const stored = await Promise.all((await this.#ids()).filter((id) => !this.#running.has(id)).map((id) => this.#storedView(id)))
     const running = [...this.#running.values()].map(({ view }) => ({ ...view }))
-    return [...running, ...stored.flatMap((view) => view ?? [])].sort((one, other) => other.startedAt - one.startedAt)
+    return [...running, ...stored].sort((one, other) => other.startedAt - one.startedAt)
   }
 
   /** @throws ApiError 409 if a server is recorded already, 429 if there are too many recordings */
@@ -84,12 +86,13 @@ export class Recordings {
   async add(text: string, title: string | undefined): Promise<RecordingView> {
     const { maxRecordingBytes } = this.#options.limits
     if (Buffer.byteLength(text) > maxRecordingBytes) throw invalid(`text: expected at most ${maxRecordingBytes} bytes (maxRecordingBytes)`)
-    const { heading } = parseTranscript(text, 'text')
+    const { heading, messages } = parseTranscript(text, 'text')
     await this.#checkRoom(1)
     const id = newId()
     await privateFolder(this.#options.folder)
-    await this.#create(this.#path(id), `${JSON.stringify({ ...heading, ...titled(title) })}\n${text.slice(text.indexOf('\n') + 1)}`)
-    const view = (await this.#storedView(id)) as RecordingView
+    const lines = [`${JSON.stringify({ ...heading, ...titled(title) })}\n`, ...messages.map(messageLine)]
+    await this.#create(this.#path(id), lines.join(''))
+    const view = await this.#storedView(id)
     this.#changed([view])
     return view
   }
@@ -99,7 +102,7 @@ export class Recordings {
     const running = this.#running.get(id)
     if (running) return { ...running.view }
     await this.#fileOf(id)
-    return (await this.#storedView(id)) as RecordingView
+    return this.#storedView(id)
   }
 
   /** @throws ApiError 404 */
@@ -121,6 +124,7 @@ export class Recordings {
     this.#running.delete(id)
     await running?.writing
     await removePrivate(await this.#fileOf(id))
+    this.#views.delete(id)
     this.#options.onChange([id])
   }
 
@@ -197,25 +201,33 @@ export class Recordings {
     return this.#path(id)
   }
 
-  /** Undefined if the file is not a recording. */
-  async #storedView(id: string): Promise<RecordingView | undefined> {
+  /** Reads a file again only after it changed. A file that cannot be read is shown too, so that the person can remove it. */
+  async #storedView(id: string): Promise<RecordingView> {
+    const { size, mtimeMs } = await stat(this.#path(id))
+    const known = this.#views.get(id)
+    if (known?.mtimeMs === mtimeMs && known.view.bytes === size) return { ...known.view }
+    const view = await this.#readView(id, size, mtimeMs)
+    this.#views.set(id, { mtimeMs, view })
+    return { ...view }
+  }
+
+  async #readView(id: string, bytes: number, mtimeMs: number): Promise<RecordingView> {
     try {
-      const { size } = await stat(this.#path(id))
       const { heading, messages } = await this.read(id)
       const startedAt = Date.parse(heading.at) || 0
       const { title } = heading as { title?: unknown }
       return {
         id,
-        title: typeof title === 'string' ? title : defaultTitle(heading.target, startedAt),
-        target: String(heading.target),
+        title: typeof title === 'string' ? title.slice(0, MAX_TITLE) : defaultTitle(heading.target, startedAt),
+        target: heading.target,
         startedAt,
         state: 'stored',
         messages: messages.length,
-        bytes: size,
+        bytes,
       }
     } catch (error) {
       this.#options.onError(error)
-      return undefined
+      return { id, title: `${id}${END}`, target: '', startedAt: Math.floor(mtimeMs), state: 'damaged', messages: 0, bytes }
     }
   }
 

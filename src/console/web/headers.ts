@@ -41,8 +41,8 @@ export const sessionCookie = (port: number, value: string, maxAgeMs: number): st
 
 export const noCookie = (port: number): string => sessionCookie(port, '', 0)
 
-/** Servers at other ports can set cookies of this name, too. More than a few are an attack. */
-const MAX_COOKIES = 8
+/** Servers at other ports can set cookies of this name, too. Ours is looked for among this many. */
+const MAX_COOKIES = 64
 
 /** The secrets of a session in a request. */
 export function secretsIn(headers: IncomingHttpHeaders, port: number): { cookies: readonly string[]; token: string | undefined } {

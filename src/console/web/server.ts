@@ -8,6 +8,7 @@ import type { Session, Sessions } from '../access/sessions.ts'
 import { ApiError, errorReply, isUnexpected } from '../errors.ts'
 import type { ConsoleLimits } from '../limits.ts'
 import { readJson } from './body.ts'
+import { limitConnections } from './connections.ts'
 import type { EventStreams } from './event-streams.ts'
 import { DATA_HEADERS, PAGE_HEADERS, secretsIn } from './headers.ts'
 import { checkInput, findRoute, type Route, readQuery } from './router.ts'
@@ -44,7 +45,8 @@ const EVENTS: Route = {
 /** How long the headers of a request, and the whole request, may take. */
 const HEADERS_MS = 10_000
 const REQUEST_MS = 60_000
-const MAX_HEADER_BYTES = 16 * 1024
+/** Programs at other ports of this computer can set cookies that a browser sends here, too. */
+const MAX_HEADER_BYTES = 64 * 1024
 
 /** Resolves when the server accepts requests. */
 export async function startServer(options: WebServerOptions): Promise<WebServer> {
@@ -53,7 +55,7 @@ export async function startServer(options: WebServerOptions): Promise<WebServer>
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     (request, response) => void answer(options, port, request, response),
   )
-  server.maxConnections = options.limits.maxConnections
+  limitConnections(server, options.limits.maxConnections)
   await listening(server, options.ports)
   port = (server.address() as AddressInfo).port
   return {

@@ -63,6 +63,8 @@ export function parseTranscript(text: string, where: string): Transcript {
   const heading = parsed(lines[0] ?? '', 1, where)
   if (!isObject(heading) || heading.portico !== 'transcript' || heading.format !== 1)
     throw new McpError('ERR_CONFIG', `${where} is not a recording of "portico record": invalid first line`)
+  for (const name of ['target', 'at'] as const)
+    if (typeof heading[name] !== 'string') throw new McpError('ERR_CONFIG', `${where}, line 1: expected a text as "${name}"`)
   const messages = lines.slice(1).flatMap((line, i) => (line.trim() === '' ? [] : [passedIn(parsed(line, i + 2, where), i + 2, where)]))
   return { heading: heading as unknown as Heading, messages }
 }

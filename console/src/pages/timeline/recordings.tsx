@@ -79,6 +79,7 @@ export function Recordings(): ReactNode {
                 cell: ({ title, state, isFull }) => (
                   <>
                     {foreignName(title)} {state === 'recording' && <Badge tone="danger">recording</Badge>}
+                    {state === 'damaged' && <Badge tone="danger">cannot be read</Badge>}
                     {isFull && <Badge tone="waiting">full: the rest is missing</Badge>}
                   </>
                 ),
@@ -95,14 +96,18 @@ export function Recordings(): ReactNode {
                 id: 'actions',
                 head: <span className="sr-only">Actions</span>,
                 cell: (recording) =>
-                  recording.state === 'stored' && (
+                  recording.state !== 'recording' && (
                     <Menu
                       label="Actions"
                       isSmall
                       accessibleLabel={`Actions for ${foreignName(recording.title)}`}
                       actions={[
-                        { label: 'Send again', help: 'To a server, and compare the answers', onSelect: () => setReplayed(recording) },
-                        { label: 'Save', help: 'As a transcript file', onSelect: () => void save(recording) },
+                        ...(recording.state === 'stored'
+                          ? [
+                              { label: 'Send again', help: 'To a server, and compare the answers', onSelect: () => setReplayed(recording) },
+                              { label: 'Save', help: 'As a transcript file', onSelect: () => void save(recording) },
+                            ]
+                          : []),
                         { label: 'Remove', isDanger: true, onSelect: () => remove.mutate({ params: { id: recording.id } }) },
                       ]}
                     />
