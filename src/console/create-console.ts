@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { describeQuestion, type Host, type HostEvent } from '../host/index.ts'
+import { Conversation, describeQuestion, type Host, type HostEvent } from '../host/index.ts'
 import { Codes } from './access/codes.ts'
 import { Sessions } from './access/sessions.ts'
 import type { LogEntry } from './api.ts'
@@ -84,6 +84,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     events,
     operations: new Operations({ limits, events, onError }),
     conversations: new Conversations(host, limits),
+    byHand: new Conversation(),
     models: new ChatModels(host, modelTurns),
     modelTurns,
     subscriptions: new Subscriptions(limits),
@@ -137,6 +138,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     services.subscriptions.close()
     announcer.close()
     await services.recordings.close()
+    await host.endConversation(services.byHand)
     await Promise.all(ending.map((each) => each()))
   }
   return {

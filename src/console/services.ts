@@ -1,7 +1,7 @@
 /** The parts of a console that its routes share. */
 
 import type { Clock } from '../base/clock.ts'
-import type { Host, ServerSpec } from '../host/index.ts'
+import type { Conversation, Host, ServerSpec } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { ConsoleAsker } from './asker.ts'
@@ -23,6 +23,8 @@ export interface ConsoleServices {
   events: EventLog
   operations: Operations
   conversations: Conversations
+  /** Grants for what the person does by hand, until the console closes. */
+  byHand: Conversation
   models: ChatModels
   modelTurns: ModelTurns
   subscriptions: Subscriptions

@@ -38,6 +38,9 @@ describe('pasted text', () => {
     ['{"mcpServers":{"notes":{"command":"node","args":["n.js"]}}}', 'notes', { command: 'node', args: ['n.js'] }],
     ['"notes": {"command":"node"},', 'notes', { command: 'node' }],
     ['{"command":"node","args":["server/todo.mjs"]}', 'todo', { command: 'node' }],
+    ['node /home/me/weather/dist/server.mjs', 'weather', { command: 'node' }],
+    ['node server.mjs', 'server', { command: 'node' }],
+    ['docker run -i mcp/fetch:latest', 'fetch', { command: 'docker' }],
     ['{"servers":{"far":{"type":"http","url":"https://far.example/mcp"}}}', 'far', { type: 'http', url: 'https://far.example/mcp' }],
     ['{ // a comment\n "a": {"url":"https://a.example/mcp"} }', 'a', { type: 'http' }],
   ])('%s is understood', async (text, id, transport) => {

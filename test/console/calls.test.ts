@@ -4,11 +4,38 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { rogueServer } from '../../src/demo/index.ts'
+import { createServer } from '../../src/server/index.ts'
 import { consoles, event, Page } from './pages.ts'
 
 const opened = consoles()
 
 const CALL = { title: 'Find the door', kind: 'tool', server: 'notes', name: 'search', args: { query: 'door' } }
+
+test('calls that the person makes are apart: what one read is no reason to ask about the next', async () => {
+  const { console, host, asker } = await opened()
+  const weather = createServer({ name: 'weather', version: '1' })
+  weather.tool('forecast', {}, () => 'Sunny')
+  const transport = { type: 'memory' as const, service: weather }
+  await host.configure([...host.specs(), { id: 'weather', tier: 'untrusted', provenance: [], transport }])
+  await host.settled()
+  const reasons: string[] = []
+  asker.listen({
+    onAsked: (question) => {
+      reasons.push(...question.reasons)
+      setImmediate(() => asker.answer(question.id, { kind: 'allow', scope: 'always' }))
+    },
+    onEnded: () => {},
+  })
+  const page = await Page.open(console)
+  await page.run('POST /api/tools/call', { tool: 'notes__list' })
+  for (let count = 0; count < 3; count++) {
+    const { error } = await page.run('POST /api/tools/call', { tool: { server: 'weather', name: 'forecast' } })
+    expect(error).toBeUndefined()
+  }
+  expect(reasons.join()).not.toContain('private')
+  expect(reasons.filter((text) => text.includes('This tool can change things')).length).toBeLessThan(2)
+  await weather.close()
+})
 
 describe('a saved call', () => {
   test('is stored, changed and removed', async () => {
@@ -28,8 +55,12 @@ describe('a saved call', () => {
   test('keeps no value that looks like a secret', async () => {
     const { console, folder } = await opened()
     const page = await Page.open(console)
-    await page.get('POST /api/calls/saved', { ...CALL, args: { password: 'hunter2-hunter2' } })
-    expect(readFileSync(join(folder, 'saved-calls.json'), 'utf8')).not.toContain('hunter2')
+    await page.get('POST /api/calls/saved', {
+      ...CALL,
+      title: 'With sk-ant-api03-abcdefghijklmnopqrstuvwx',
+      args: { password: 'hunter2-hunter2' },
+    })
+    expect(readFileSync(join(folder, 'saved-calls.json'), 'utf8')).not.toMatch(/hunter2|abcdefghij/)
   })
 
   test('there are only so many, and each only so large', async () => {

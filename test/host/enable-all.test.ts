@@ -1,9 +1,10 @@
 /** Servers that are enabled together: one screen, and one decision, one grant and one record for each. */
 
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Answer, type Asker, createHost, type Question, readAudit } from '../../src/host/index.ts'
+import { until } from '../support/until.ts'
 import { hosts, script, started } from './hosts.ts'
 
 const { folder: newFolder } = hosts()
@@ -93,6 +94,34 @@ describe('servers that are enabled together', () => {
       ['approve a', 'approve b'],
     ])
     expect(host.tools()).toHaveLength(3)
+  })
+
+  test('a server that is slow to start does not hold up questions about the offering of another', async () => {
+    const { open, files } = home(['a', 'b'], { a: POISON })
+    writeFileSync(files.b as string, 'setInterval(() => {}, 1000)')
+    const ask = together()
+    await using host = await open(ask)
+    const over = new AbortController()
+    const enabling = host.enableAll(['a', 'b'], { signal: over.signal })
+    await until(() => ask.alone.length > 0)
+    expect(ask.alone.map(({ subject, server }) => `${subject.kind} ${server.id}`)).toEqual(['approve a'])
+    over.abort()
+    await host.close()
+    await enabling
+  })
+
+  test('many servers with one signal cause no warning of Node, and a first start has not changed', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `s${i}`)
+    const warnings: string[] = []
+    const note = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', note)
+    const { open } = home(names)
+    const ask = together()
+    await using host = await open(ask)
+    await host.enableAll(names, { signal: new AbortController().signal })
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+    expect(ask.screens.flat().map(({ reasons }) => reasons[0])).toEqual(names.map(() => 'It runs a program on this computer'))
   })
 
   test('a server that needs no question does not hold up the others', async () => {

@@ -20,7 +20,7 @@ import { NAME } from './use.ts'
 
 const DRAFT = input({ 'draft?': { type: 'string' } })
 
-export function policyRoutes({ host, events, limits }: ConsoleServices): Route[] {
+export function policyRoutes({ host, byHand, events, limits }: ConsoleServices): Route[] {
   const folder = join(host.folder, STORAGE_PATHS.audit)
   const changed = async (): Promise<PolicyView> => {
     events.publish('policy', { preset: host.policy.current().preset })
@@ -44,7 +44,7 @@ export function policyRoutes({ host, events, limits }: ConsoleServices): Route[]
     route(
       'POST /api/policy/explain',
       { body: input({ tool: NAME, 'args?': { type: 'object' }, 'as?': { enum: ['person', 'model'] } }) },
-      ({ body: { tool, args = {}, as = 'model' } }) => host.explain(tool, args, { as }),
+      ({ body: { tool, args = {}, as = 'model' } }) => host.explain(tool, args, { as, conversation: byHand.emptied() }),
     ),
     route('POST /api/policy/replay', { body: DRAFT }, async ({ body: { draft }, signal }) =>
       replay(folder, await withDraft(host, draft), { maxRecords: limits.maxRecords, signal }),

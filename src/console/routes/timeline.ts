@@ -64,7 +64,7 @@ export const timelineRoutes = ({ feed, recordings, host }: ConsoleServices): Rou
   ),
 ]
 
-export const recordingRoutes = ({ host, recordings, operations }: ConsoleServices): Route[] => [
+export const recordingRoutes = ({ host, byHand, recordings, operations }: ConsoleServices): Route[] => [
   route(
     'POST /api/recordings/open',
     { body: input({ text: TEXT, 'title?': { type: 'string', maxLength: 200 } }), status: 201 },
@@ -98,7 +98,7 @@ export const recordingRoutes = ({ host, recordings, operations }: ConsoleService
           kind: 'replay',
           target: server,
           id,
-          run: ({ signal }) => replay({ host, server, transcript, withCalls: calls, signal }),
+          run: ({ signal }) => replay({ host, server, transcript, withCalls: calls, conversation: byHand.emptied(), signal }),
         }),
       }
     },

@@ -24,9 +24,10 @@ const COMPLETE = input({
   'context?': { type: 'object', properties: { arguments: { type: 'object', additionalProperties: TEXT } }, additionalProperties: false },
 })
 
-export function useRoutes({ host, operations, conversations, subscriptions, events }: ConsoleServices): Route[] {
-  const within = async (id: string | undefined): Promise<{ conversation?: Conversation }> =>
-    id === undefined ? {} : { conversation: await conversations.get(id) }
+export function useRoutes({ host, operations, conversations, byHand, subscriptions, events }: ConsoleServices): Route[] {
+  /** Without an id the person acts by hand, and what a model or an earlier call read elsewhere does not concern it. */
+  const within = async (id: string | undefined): Promise<Conversation> =>
+    id === undefined ? byHand.emptied() : await conversations.get(id)
 
   return [
     route(
@@ -42,7 +43,7 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
         status: 202,
       },
       async ({ body: { tool, args = {}, id, conversation, timeoutMs } }) => {
-        const options = { ...BY_PERSON, ...(await within(conversation)), ...(timeoutMs !== undefined && { timeoutMs }) }
+        const options = { ...BY_PERSON, conversation: await within(conversation), ...(timeoutMs !== undefined && { timeoutMs }) }
         return {
           operation: operations.start({
             kind: 'call',
@@ -57,9 +58,14 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
       'POST /api/resources/read',
       { body: input({ uri: TEXT, 'id?': OPERATION_ID, 'conversation?': TEXT }), status: 202 },
       async ({ body: { uri, id, conversation } }) => {
-        const options = { ...BY_PERSON, ...(await within(conversation)) }
+        const options = { ...BY_PERSON, conversation: await within(conversation) }
         return {
-          operation: operations.start({ kind: 'read', target: uri, id, run: ({ signal }) => host.read(uri, { ...options, signal }) }),
+          operation: operations.start({
+            kind: 'read',
+            target: uri,
+            id,
+            run: ({ signal }) => host.read(uri, { ...options, signal }),
+          }),
         }
       },
     ),
@@ -70,7 +76,7 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
         status: 202,
       },
       async ({ body: { prompt, args = {}, id, conversation } }) => {
-        const options = { ...BY_PERSON, ...(await within(conversation)) }
+        const options = { ...BY_PERSON, conversation: await within(conversation) }
         return {
           operation: operations.start({
             kind: 'prompt',
@@ -82,7 +88,7 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
       },
     ),
     route('POST /api/complete', { body: COMPLETE }, async ({ body: { server, ...params }, signal }) => ({
-      completion: await host.complete(server, params, { ...BY_PERSON, signal }),
+      completion: await host.complete(server, params, { ...BY_PERSON, conversation: byHand.emptied(), signal }),
     })),
     route('GET /api/subscriptions', {}, () => ({ subscriptions: subscriptions.list() })),
     route('POST /api/subscriptions', { body: input({ uri: TEXT, 'id?': OPERATION_ID }), status: 202 }, ({ body: { uri, id } }) => {
@@ -93,7 +99,9 @@ export function useRoutes({ host, operations, conversations, subscriptions, even
           target: uri,
           id,
           run: ({ signal }) =>
-            subscriptions.add(uri, (view) => host.watch(uri, () => events.publish('resource', view), { ...BY_PERSON, signal })),
+            subscriptions.add(uri, (view) =>
+              host.watch(uri, () => events.publish('resource', view), { ...BY_PERSON, conversation: byHand.emptied(), signal }),
+            ),
         }),
       }
     }),

@@ -2,20 +2,20 @@
 
 import { isObject } from '../../base/json.ts'
 import { Client, type CompleteParams, McpError, memoryTarget, RemoteError, type Target } from '../../client/index.ts'
-import type { Host } from '../../host/index.ts'
+import type { Conversation, Host } from '../../host/index.ts'
 import { httpTarget } from '../../http/index.ts'
 import { processTarget } from '../../stdio/index.ts'
 import { type ReplayResult, type ReplaySender, replayTranscript, type Transcript } from '../../testing/index.ts'
 import { BY_PERSON } from '../services.ts'
 
 type Params = Record<string, unknown>
-type Signal = { signal: AbortSignal }
+type UseOptions = { signal: AbortSignal; conversation: Conversation }
 
 /** Lists show only what the host itself lists once a server may be connected to. They use a connection without a cache. */
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const
 
 /** Requests that the host decides about one by one. */
-const DECIDED: Readonly<Record<string, (host: Host, server: string, params: Params, options: Signal) => Promise<unknown>>> = {
+const DECIDED: Readonly<Record<string, (host: Host, server: string, params: Params, options: UseOptions) => Promise<unknown>>> = {
   'tools/call': (host, server, { name, arguments: args }, options) =>
     host.call({ server, name: text(name) }, isObject(args) ? args : {}, { ...BY_PERSON, ...options }),
   // With the name of the server, so that no other server with the same address is read.
@@ -33,14 +33,15 @@ const METHODS: ReadonlySet<string> = new Set([...LISTS, ...Object.keys(DECIDED)]
 /** The JSON-RPC code of answers that the host gives in place of the server. */
 const REFUSED = -32_603
 
-export interface ReplayFacts extends Signal {
+export interface ReplayFacts extends UseOptions {
   host: Host
   server: string
   transcript: Transcript
   withCalls: boolean
 }
 
-export async function replayThroughHost({ host, server, transcript, withCalls, signal }: ReplayFacts): Promise<ReplayResult> {
+/** All requests belong to one conversation: what one of them read may not leave with the next unseen. */
+export async function replayThroughHost({ host, server, transcript, withCalls, conversation, signal }: ReplayFacts): Promise<ReplayResult> {
   const { transport, authorize, scrub } = await host.permitDirect(server, { signal })
   const target = (): Target => {
     switch (transport.type) {
@@ -56,7 +57,7 @@ export async function replayThroughHost({ host, server, transcript, withCalls, s
   const sender: ReplaySender = {
     request: (method, params, options) => {
       const decided = DECIDED[method]
-      return decided ? decided(host, server, params, options).catch(asAnswer) : client.request(method, params, options)
+      return decided ? decided(host, server, params, { ...options, conversation }).catch(asAnswer) : client.request(method, params, options)
     },
   }
   try {

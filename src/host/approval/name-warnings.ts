@@ -65,6 +65,11 @@ function* alike({ kind, name }: Primitive, names: Groups, looks: Groups): Genera
 /** A short or common word can occur by chance. Only longer names with several parts count. */
 const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
 
+/** Words that texts about any server contain. A server that is called so is mentioned everywhere. */
+const COMMON: ReadonlySet<string> = new Set(
+  'agent client context default files index local model prompt prompts remote resource resources server servers system tools'.split(' '),
+)
+
 /** A text about tools of another server can tell the model how to use them. */
 function* mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlyMap<string, string>): Generator<string> {
   const found = prose.normalize('NFKC').match(/[\p{L}\p{N}_.-]+/gu) ?? []
@@ -72,7 +77,7 @@ function* mentions({ name }: Primitive, prose: string, names: Groups, servers: R
   for (const word of words) {
     for (const other of names.get(word) ?? [])
       if (other.name !== name && isTelling(other.name)) yield `Mentions ${visibleText(other.name)} of another server: ${other.server}`
-    const server = word.length >= 5 ? servers.get(word) : undefined
+    const server = word.length >= 5 && !COMMON.has(word) ? servers.get(word) : undefined
     if (server !== undefined) yield `Mentions another server: ${server}`
   }
 }

@@ -99,15 +99,26 @@ function fromCommand(text: string): ReadConfig {
 const RUNNERS = /^(?:npx|bunx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|python[\d.]*|docker|podman|env)(?:\.(?:exe|cmd))?$/i
 const NOT_A_NAME = /^(?:exec|run|dlx|x|tool|start|--?.*|\d+|-m)$/
 
-/** `npx -y @scope/weather-mcp@1.2` is `weather`. */
+/** Files are often called this. The folder tells more. */
+const NO_NAME = /^(?:server|index|main|app|cli|start|run|mcp|src|dist|build|bin|lib|out)$/i
+
+/** `npx -y @scope/weather-mcp@1.2` is `weather`, and so is `node weather/src/server.mjs`. */
 function nameOfCommand(words: readonly string[]): string {
   const [program = 'server'] = words
-  const base = (word: string): string => word.split(/[\\/]/).at(-1) ?? word
-  const word = RUNNERS.test(base(program)) ? (words.slice(1).find((each) => !NOT_A_NAME.test(each)) ?? program) : program
-  const name = base(word)
-    .replace(/@[^@]*$/, '')
-    .replace(/:[\w.-]+$/, '')
-    .replace(/\.(?:m?[jt]s|py|exe|cmd|sh)$/i, '')
+  const isRun = RUNNERS.test(program.split(/[\\/]/).at(-1) ?? program)
+  const word = isRun ? (words.slice(1).find((each) => !NOT_A_NAME.test(each)) ?? program) : program
+  const parts = word.split(/[\\/]/).filter((part) => !/^(?:\.*|[A-Za-z]:|@.*)$/.test(part))
+  const names = parts.map((part, i) => shortName(part, i === parts.length - 1)).reverse()
+  return names.find((name) => !NO_NAME.test(name)) ?? names[0] ?? word
+}
+
+function shortName(part: string, isFile: boolean): string {
+  const name = isFile
+    ? part
+        .replace(/@[^@]*$/, '')
+        .replace(/:[\w.-]+$/, '')
+        .replace(/\.(?:[cm]?[jt]s|py|exe|cmd|sh)$/i, '')
+    : part
   const short = name.replace(/^(?:mcp-server-|server-|mcp-)/, '').replace(/(?:-mcp-server|-mcp|-server)$/, '')
   return short === '' ? name : short
 }

@@ -35,7 +35,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
   const { storage, policy, redactor, asker, principal, project, clock, limits } = options
   const wallNow = (): number => Date.now()
   const usage = new UsageCounter({ now: wallNow })
-  const groups = new QuestionGroups(asker ?? denyAll())
+  const groups = new QuestionGroups(asker ?? denyAll(), clock)
   const gate = new Gate({
     principal,
     project,

@@ -50,6 +50,11 @@ test('an ordinary tool has no warnings', () => {
     expect(flags(tool(text))).toEqual([])
 })
 
+test('a server with a common word as its name is mentioned everywhere, so that it causes no warning', () => {
+  const others = [{ server: 'server' }, { server: 'tools' }]
+  expect(flagger(others)(tool('Starts the server and lists its tools.'))).toEqual([])
+})
+
 describe('warnings about a definition', () => {
   test.each<[string, Primitive, string]>([
     ['characters that cannot be seen', tool('Adds\u202e two'), 'Contains invisible characters: "Adds<U+202E> two"'],

@@ -5,7 +5,6 @@ import type { Subject } from '../../model/question.ts'
 
 /** @returns undefined for kinds that are allowed by default: only a rule or a guard asks about them */
 export function whyAsked({ kind, claimed }: Action, subject: Subject): string | undefined {
-  if ((subject.kind === 'launch' || subject.kind === 'connect') && subject.changes.length > 0) return CHANGED
   if (subject.kind === 'approve') return subject.isFirst ? 'The model reads these texts' : CHANGED
   if ((kind === 'tool.call' || kind === 'app.call') && claimed.readOnlyHint === true) {
     return 'The server says that this tool only reads, and you have not accepted that'

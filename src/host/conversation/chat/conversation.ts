@@ -27,8 +27,8 @@ export interface ConversationRecord {
  * for await (const part of host.chat('And tomorrow?', { conversation })) show(part)
  */
 export class Conversation {
-  /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
-  readonly id: string = randomUUID()
+  /** Grants for a conversation belong to this id. It is not part of the record. */
+  readonly id: string
   #messages: ModelMessage[]
   #turn: number
   #isHeld = false
@@ -38,10 +38,23 @@ export class Conversation {
   /** Estimates by message. Messages are replaced, never changed. */
   readonly #tokens = new WeakMap<ModelMessage, number>()
 
-  constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }) {
+  /** @param id Default: a new one. */
+  constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }, id: string = randomUUID()) {
+    this.id = id
     this.#messages = [...messages]
     this.#turn = turn
     this.#kept = flow
+  }
+
+  /**
+   * A conversation without messages and labels, for which the same grants hold. Use it for calls that a person makes by hand: what one
+   * of them read is no part of the next.
+   *
+   * @example
+   * await host.call('notes__list', {}, { as: 'person', conversation: byHand.emptied() })
+   */
+  emptied(): Conversation {
+    return new Conversation(undefined, this.id)
   }
 
   /**
