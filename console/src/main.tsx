@@ -9,6 +9,7 @@ import { askOtherWindows } from './api/other-windows.ts'
 import { codeIn, createSession } from './api/session.ts'
 import { SignIn } from './frame/sign-in.tsx'
 import { createPageConsole } from './hooks/console.ts'
+import { keepPreferences } from './hooks/keep-preferences.ts'
 import { ConsoleProvider } from './hooks/use-console.tsx'
 import { followTheme } from './hooks/use-preferences.ts'
 import { router } from './router.tsx'
@@ -20,6 +21,7 @@ const root = createRoot(document.getElementById('root') as HTMLElement)
 
 function open(): void {
   page.start()
+  void keepPreferences(page.api)
   root.render(
     <ConsoleProvider console={page}>
       <QueryClientProvider client={page.queries}>

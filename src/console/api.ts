@@ -61,6 +61,8 @@ interface SessionRoutes {
   'DELETE /api/session': { result: null }
   'POST /api/session/codes': { result: { code: string; expiresInMs: number } }
   'GET /api/settings': { result: SettingsView }
+  'GET /api/preferences': { result: { preferences: Readonly<Record<string, unknown>> } }
+  'PUT /api/preferences': { body: { preferences: Readonly<Record<string, unknown>> }; result: null }
   'GET /api/secrets': { result: { secrets: readonly SecretView[] } }
   'PUT /api/secrets/:name': { params: 'name'; body: { value: string }; result: null }
   'DELETE /api/secrets/:name': { params: 'name'; result: null }

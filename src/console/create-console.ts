@@ -14,6 +14,7 @@ import { EventLog } from './event-log.ts'
 import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
 import { Operations } from './operations.ts'
+import { storedPreferences } from './preferences.ts'
 import { consoleRoutes } from './routes/index.ts'
 import { savedCalls } from './saved-calls.ts'
 import type { ConsoleServices, ImportPlaces, TourOptions } from './services.ts'
@@ -50,7 +51,7 @@ export interface ConsoleOptions {
 
 /** A running console. `createConsole` creates it. */
 export interface Console {
-  /** The address of the page, without a code: `http://127.0.0.1:4711`. */
+  /** The address of the page, without a code: `http://127.0.0.1:40711`. */
   readonly origin: string
   readonly port: number
   /** The address of the page with a new one-time code. Open it, or print it for the person; it works once. */
@@ -95,6 +96,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onError,
     }),
     savedCalls: savedCalls(host.folder, limits),
+    preferences: storedPreferences(host.folder),
     tour: { ...options.tour, onClose: (each) => ending.push(each) },
     sessions,
     codes: new Codes(limits, clock),

@@ -12,6 +12,7 @@ import type { EventLog } from './event-log.ts'
 import type { ConsoleFeed } from './feed.ts'
 import type { ConsoleLimits } from './limits.ts'
 import type { Operations } from './operations.ts'
+import type { StoredPreferences } from './preferences.ts'
 import type { SavedCalls } from './saved-calls.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { Recordings } from './timeline/recordings.ts'
@@ -30,6 +31,7 @@ export interface ConsoleServices {
   subscriptions: Subscriptions
   recordings: Recordings
   savedCalls: SavedCalls
+  preferences: StoredPreferences
   tour: TourOptions & { onClose(close: () => Promise<void>): void }
   sessions: Sessions
   codes: Codes

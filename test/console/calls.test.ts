@@ -37,6 +37,20 @@ test('calls that the person makes are apart: what one read is no reason to ask a
   await weather.close()
 })
 
+test('the page keeps its preferences at the host, within a bound', async () => {
+  const { console, folder } = await opened()
+  const page = await Page.open(console)
+  expect((await page.get('GET /api/preferences')).preferences).toEqual({})
+  await page.get('PUT /api/preferences', { preferences: { theme: 'dark' } })
+  expect((await page.get('GET /api/preferences')).preferences).toEqual({ theme: 'dark' })
+  expect(JSON.parse(readFileSync(join(folder, 'console-preferences.json'), 'utf8'))).toMatchObject({ version: 1 })
+  const large = { preferences: { theme: 'x'.repeat(16 * 1024) } }
+  expect(await page.fails('PUT /api/preferences', { body: large })).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('16384'),
+  })
+})
+
 describe('a saved call', () => {
   test('is stored, changed and removed', async () => {
     const { console, folder } = await opened()

@@ -38,17 +38,22 @@ export function createPreferences(storage: PreferenceStorage): Store<Preferences
 
 function read(storage: PreferenceStorage): Preferences {
   try {
-    const stored = JSON.parse(storage.getItem(KEY) ?? '{}') as Partial<Preferences>
-    const theme = stored.theme === 'light' || stored.theme === 'dark' ? stored.theme : 'system'
-    return {
-      theme,
-      hasSingleKeys: stored.hasSingleKeys !== false,
-      isTrayOpen: stored.isTrayOpen === true,
-      isTourDone: stored.isTourDone === true,
-      ...(typeof stored.tourStep === 'number' && { tourStep: stored.tourStep }),
-      ...(typeof stored.model === 'string' && { model: stored.model }),
-    }
+    return preferencesIn(JSON.parse(storage.getItem(KEY) ?? '{}'))
   } catch {
     return DEFAULT_PREFERENCES
+  }
+}
+
+/** Takes what is valid of stored preferences. */
+export function preferencesIn(value: unknown): Preferences {
+  const stored = (typeof value === 'object' && value !== null ? value : {}) as Partial<Preferences>
+  const theme = stored.theme === 'light' || stored.theme === 'dark' ? stored.theme : 'system'
+  return {
+    theme,
+    hasSingleKeys: stored.hasSingleKeys !== false,
+    isTrayOpen: stored.isTrayOpen === true,
+    isTourDone: stored.isTourDone === true,
+    ...(typeof stored.tourStep === 'number' && { tourStep: stored.tourStep }),
+    ...(typeof stored.model === 'string' && { model: stored.model }),
   }
 }

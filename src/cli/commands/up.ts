@@ -43,7 +43,7 @@ export function registerUp(program: Command, runner: CommandRunner): void {
     )
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
     .option('--base-url <url>', 'base URL of the model API')
-    .option('-p, --port <number>', 'port of the console (default: 4711, or the next free one)')
+    .option('-p, --port <number>', 'port of the console (default: a free one)')
     .option('--no-open', 'do not open a browser')
     .option('--no-console', 'serve no console: take commands in the terminal only')
     .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))

@@ -1,4 +1,4 @@
-/** Serves the console of the command's host, on a port that people can remember. */
+/** Serves the console of the command's host. */
 
 import { type Console, type ConsoleAsker, type ConsoleFeed, createConsole } from '../../console/index.ts'
 import type { Host } from '../../host/index.ts'
@@ -7,15 +7,17 @@ import { UsageError } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
 import type { SampleServers } from './sample-servers.ts'
 
-/** Then the next ones, and any free one at last. */
-const FIRST_PORT = 4711
-const PORTS: readonly number[] = [...Array.from({ length: 20 }, (_, i) => FIRST_PORT + i), 0]
+/**
+ * Another one at each start. A program that once had the port could have left a service worker in the browser, which would control the page
+ * of the console.
+ */
+const ANY_FREE_PORT = 0
 
 export interface OpenConsoleOptions {
   /** The parts that the host was created with. */
   parts: { asker: ConsoleAsker; feed: ConsoleFeed }
   servers: SampleServers
-  /** Only this port. Default: 4711, or the next free one. */
+  /** Default: a free one. */
   port: number | undefined
 }
 
@@ -28,7 +30,7 @@ export async function openConsole(
   const opened = createConsole(host, {
     ...parts,
     imports: { home: io.home, project: io.cwd },
-    port: port ?? PORTS,
+    port: port ?? ANY_FREE_PORT,
     tour: { startRogue: () => servers.startTourRogue() },
     onError: (error) => screen.note(safe`${screen.noteStyle.red('!')} console: ${(error as Error).message}`),
   })

@@ -6,7 +6,7 @@ import type { ConsoleServices } from '../services.ts'
 import { noCookie, sessionCookie } from '../web/headers.ts'
 import { input, type Route, route } from '../web/router.ts'
 
-export const sessionRoutes = ({ host, codes, sessions, limits, models, port }: ConsoleServices): Route[] => [
+export const sessionRoutes = ({ host, codes, sessions, limits, models, preferences, port }: ConsoleServices): Route[] => [
   route('POST /api/session', { body: input({ code: { type: 'string' } }), status: 201, isOpen: true }, ({ body, cookies, headers }) => {
     // Before the code is used up: the person can try again with it.
     sessions.checkRoom()
@@ -31,6 +31,11 @@ export const sessionRoutes = ({ host, codes, sessions, limits, models, port }: C
     models: models.list(),
     limits: { ...limits },
   })),
+  route('GET /api/preferences', {}, async () => ({ preferences: await preferences.read() })),
+  route('PUT /api/preferences', { body: input({ preferences: { type: 'object' } }) }, async ({ body }) => {
+    await preferences.write(body.preferences)
+    return null
+  }),
   route('GET /api/secrets', {}, async () => {
     const names = await (await host.secrets()).list()
     const texts = host.specs().map(({ id, transport }) => ({ id, text: transport.type === 'memory' ? '' : JSON.stringify(transport) }))
