@@ -8,6 +8,7 @@ import { answerOtherWindows } from '../api/other-windows.ts'
 import type { Session } from '../api/session.ts'
 import { type ConsoleState, EMPTY_STATE } from '../state/console-state.ts'
 import type { ConsoleEvent } from '../state/event.ts'
+import { oneAtATime } from '../state/one-at-a-time.ts'
 import { reduce, withoutQuestion, withQuestions } from '../state/reduce.ts'
 import { staleRoutes } from '../state/stale.ts'
 import { createStore, type Store } from '../state/store.ts'
@@ -38,10 +39,10 @@ export function createPageConsole(session: Session): PageConsole {
   })
   const listeners = new Set<(event: ConsoleEvent) => void>()
 
-  const fetchQuestions = async (): Promise<void> => {
+  const fetchQuestions = oneAtATime(async () => {
     const { questions } = await api.call('GET /api/questions')
     store.update((state) => withQuestions(state, questions, Date.now()))
-  }
+  })
   const onEvent = (event: ConsoleEvent): void => {
     store.update((state) => reduce(state, event, Date.now()))
     const stale = staleRoutes(event)

@@ -61,14 +61,23 @@ export const consentRoutes = ({ host, asker, events }: ConsoleServices): Route[]
   }),
 ]
 
-const viewOf = (question: Question, group: string | undefined, isWhole = false): QuestionView => ({
-  question,
-  ...(group !== undefined && { group }),
-  summary: summaryOf(question),
-  choices: answerChoices(question),
-  lines: describeQuestion(question, { isWhole }),
-  folded: isWhole ? 0 : foldedOf(question),
-})
+type Described = Omit<QuestionView, 'group'>
+
+/** A question does not change, and every new one makes each window read the list again. */
+const described = new WeakMap<Question, Described>()
+
+function viewOf(question: Question, group: string | undefined, isWhole = false): QuestionView {
+  const known = isWhole ? undefined : described.get(question)
+  const view: Described = known ?? {
+    question,
+    summary: summaryOf(question),
+    choices: answerChoices(question),
+    lines: describeQuestion(question, { isWhole }),
+    folded: isWhole ? 0 : foldedOf(question),
+  }
+  if (!isWhole) described.set(question, view)
+  return { ...view, ...(group !== undefined && { group }) }
+}
 
 /** Each kind of answer has members of its own. */
 function readAnswer(given: GivenAnswer): Answer {

@@ -34,6 +34,7 @@ export function answersFor(options: ServerAnswersOptions): Answers {
 
 async function askForm({ services, server }: ServerAnswersOptions, request: FormRequest, { signal }: Asking): Promise<ElicitResult> {
   const { message, schema, defaults } = request
+  checkLength({ message, schema, defaults })
   const args = { message, fields: Object.keys(schema.properties) }
   let content: unknown = defaults
   const action = serverRequest(services, server(), 'elicit.form', args, {
@@ -54,6 +55,7 @@ async function askToOpen(
   { signal }: Asking,
 ): Promise<Pick<ElicitResult, 'action'>> {
   const { message, elicitationId: _, ...url } = request
+  checkLength({ message, url })
   const args = { url: url.href, message }
   const action = serverRequest(services, server(), 'elicit.url', args, { subject: () => ({ kind: 'url', message, url }), signal })
   return elicitResult(() =>
@@ -62,6 +64,15 @@ async function askToOpen(
       return { action: 'accept' }
     }),
   )
+}
+
+/** Characters of a form or of a request to open a page, as JSON. Nobody reads more, and every open window gets a copy. */
+const MAX_QUESTION_CHARS = 256 * 1024
+
+function checkLength(request: object): void {
+  const { length } = JSON.stringify(request)
+  if (length > MAX_QUESTION_CHARS)
+    throw new McpError('ERR_LIMIT', `The question has ${length} characters: expected at most ${MAX_QUESTION_CHARS} (maxQuestionChars)`)
 }
 
 /** The server learns whether the request was accepted, declined or cancelled. It does not learn whether a person or a rule decided. */

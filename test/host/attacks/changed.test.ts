@@ -1,4 +1,4 @@
-/** E2: consent is for what was looked at. One byte of it changed, and it is asked about again, with the change shown. */
+/** Attacks by change: after any change of an approved definition the person is asked again and sees the change. */
 
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** E9: what a server asks of the person. Who asks is said, an address is shown whole, and nothing is fetched before a yes. */
+/** Attacks through forms and pages: the question names the server, shows the whole address, and nothing is fetched before a yes. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Answer, HostOptions, Subject } from '../../../src/host/index.ts'
@@ -50,6 +50,15 @@ describe.each(withForms)('a form (%s)', (revision) => {
     expect(text).toContain('from-config asks you for information')
     expect(text).toContain('from-config (calls itself "Your bank")')
     expect(text).toMatch(/! warning: number looks like a secret/)
+  })
+
+  test('a form that nobody could read is refused, and the person is not asked', async () => {
+    const { server } = asker(revision, (context) => context.elicit('form', 'x'.repeat(256 * 1024), FORM))
+    const ask = answering('form', { kind: 'allow', scope: 'once', edited: { city: 'Oslo' } })
+    const host = await hostWith({ servers: { asker: server }, ask })
+    const outcome = await host.call('asker__go').then(textOf, ({ message }: Error) => message)
+    expect(outcome).toContain('(maxQuestionChars)')
+    expect(ask.asked.map(({ subject }) => subject.kind)).not.toContain('form')
   })
 
   test.each([

@@ -1,4 +1,4 @@
-/** E4: the configuration of a project starts nothing by itself, and what would be started is shown to the last character. */
+/** Attacks through the configuration of a project: it starts nothing without a yes, and the question shows the whole command. */
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** E3: whose tool it is. No server gets what was meant for another by the name it chose. */
+/** Attacks through names: a server cannot get calls that were meant for another by choosing its name. */
 
 import { expect, test } from 'vitest'
 import { createServer } from '../../../src/server/index.ts'

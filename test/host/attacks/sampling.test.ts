@@ -1,4 +1,4 @@
-/** E6: a server that asks the model gets what a person let it have, and nothing of others. */
+/** Attacks through sampling: a server gets only the answers that the person approved, and nothing of other servers. */
 
 import { describe, expect, test } from 'vitest'
 import { type Answer, Conversation, type Host, type Question } from '../../../src/host/index.ts'

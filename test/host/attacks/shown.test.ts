@@ -1,4 +1,4 @@
-/** E5: nothing that a server wrote acts on what shows it, in any question of a host. */
+/** Attacks through text: whatever a server writes, it is only shown, in every question of a host. */
 
 import { expect, test } from 'vitest'
 import { describeQuestion, questionText } from '../../../src/host/index.ts'

@@ -1,4 +1,4 @@
-/** E1: what nobody has looked at reaches no model and does nothing, on whatever way it is tried. */
+/** Attacks with definitions that the person has not approved: no way leads to a model or to an action. */
 
 import { describe, expect, test } from 'vitest'
 import type { HostOptions } from '../../../src/host/index.ts'
