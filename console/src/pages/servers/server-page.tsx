@@ -69,7 +69,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 </Button>
               )}
               {server.transport.type === 'http' && (
-                <Button isBusy={actions.isBusy} onClick={state?.word === 'needs login' ? actions.login : actions.logout}>
+                <Button
+                  kind={state?.word === 'needs login' ? 'main' : 'plain'}
+                  isBusy={actions.isBusy}
+                  onClick={state?.word === 'needs login' ? actions.login : actions.logout}
+                >
                   {state?.word === 'needs login' ? 'Log in' : 'Log out'}
                 </Button>
               )}
@@ -80,7 +84,8 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           )
         }
       />
-      {actions.error && <ErrorState title="That did not work" error={actions.error} />}
+      {/* The reason beside the state says the same. */}
+      {actions.error && actions.error.message !== state?.reason && <ErrorState title="That did not work" error={actions.error} />}
       {found.isPending && <Skeleton lines={6} />}
       {found.isError && <ErrorState title={`${name} could not be fetched`} error={found.error} onRetry={() => void found.refetch()} />}
       {server && (
