@@ -73,7 +73,10 @@ export async function openWindow(browser: Browser, link: string, options: Browse
       await still()
     },
     still,
-    close: () => context.close(),
+    close: async () => {
+      if (process.env.E2E_SHOT) await page.screenshot({ path: process.env.E2E_SHOT }).catch(() => {})
+      await context.close()
+    },
   }
 }
 
