@@ -59,7 +59,7 @@ test('keys, palette, tools, servers, import and policy', async () => {
     await keys.press('Control+k')
     await isOpen(window)
     await keys.type(text)
-    await page.getByRole('option', { name: found, selected: true }).waitFor()
+    await page.locator('[role="option"][data-active-item]').filter({ hasText: found }).waitFor()
     await keys.press('Enter')
     await isClosed(window)
   }
@@ -72,7 +72,7 @@ test('keys, palette, tools, servers, import and policy', async () => {
   expect(await keys.focused()).toMatch(/^text/i)
 
   // A tool that asks: close the question, and cancel the call.
-  await find('deploy', /^tool.*Deploy/i)
+  await find('deploy a version', /^tool.*Deploy a version/i)
   await page.waitForURL(/tool=deploy__deploy/)
   await keys.fill(/^service/i, 'api')
   await keys.fill(/^version/i, '1.4.0')
@@ -105,7 +105,11 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await keys.press('Space', 'Space')
   await keys.enter('Import 1 server')
   await keys.enter('Enable 1 server')
-  await sees(/other\.js/)
+  const start = page.getByRole('dialog', { name: /Start other/ })
+  await start
+    .getByText(/other\.js/)
+    .first()
+    .waitFor()
   await keys.answer('Not now')
   await sees('not enabled')
   await keys.enter('Close')
@@ -119,10 +123,10 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await expect.poll(async () => (await api.get('GET /api/policy')).preset).toBe('cautious')
   await sees('The preset is cautious now.')
   expect(await keys.focused(), 'the focus stays').toMatch(/^cautious/)
-  await keys.to('Rules')
+  await keys.at('[role="tab"]')
   await keys.press('ArrowRight', 'ArrowRight')
   await page.waitForURL(/tab=edit/)
-  await keys.fill(/policy\.yaml/, 'preset: cautious\nrules:\n  - { id: mine, effect: deny, match: { action: tool.call, server: far } }\n')
+  await keys.fill(/policy\.yaml/, 'preset: cautious\nrules:\n  - { id: mine, effect: deny, match: { action: tool.call, server: other } }\n')
   await sees('Valid')
   await keys.enter('Try on the log')
   await sees('What would have been different')
@@ -152,7 +156,7 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
   await keys.fill(/^title/i, 'Edited')
   await keys.answer('Allow once with these arguments')
   await answered()
-  await sees(/Edited/)
+  await sees(/notes__add: .*Edited/)
   expect(await keys.focused(), 'the focus stays in the tray').not.toBe('body')
 
   await say('add a note with title="Two" text="Second"')
@@ -173,7 +177,7 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
 
   await keys.press('g', 'y')
   await page.waitForURL(/\/policy/)
-  await keys.to('Rules')
+  await keys.at('[role="tab"]')
   await keys.press('ArrowRight')
   await keys.enter(/^Revoke/)
   await sees('Nothing is allowed beyond a single time')
@@ -190,7 +194,6 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
 
   await keys.press('g', 'l')
   await page.waitForURL(/\/timeline/)
-  await keys.to('Messages')
   for (let recording = 1; recording <= 2; recording++) {
     await keys.enter('● Record')
     await sees(/Stop recording/)
@@ -198,28 +201,17 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
     await keys.enter(/Stop recording/)
     await sees(/stored/)
   }
-  await keys.to('Messages')
-  await keys.press('Tab')
   await page.getByRole('listbox', { name: 'Messages' }).waitFor()
-  await tabToList(window, 'Messages')
+  await keys.at('[role="listbox"]')
   await keys.press('Home', 'ArrowDown')
   await page.waitForURL(/message=/)
-  await keys.to(/^Recordings/)
-  await keys.press('Enter')
+  await keys.at('[role="tab"]')
+  await keys.press('ArrowRight')
   await page.waitForURL(/tab=recordings/)
   await keys.enter('Compare')
   await sees(/the same/)
   expect(window.problems).toEqual([])
 }, 120_000)
-
-/** A list has the same name as its tab. */
-async function tabToList({ page }: Window, name: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    if (await page.evaluate(`document.activeElement.matches('[role="listbox"][aria-label=${JSON.stringify(name)}]')`)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not reach the list ${name}`)
-}
 
 test('the tour from its start to its end, with every kind of question', async () => {
   const { window, keys, sees } = await seat()

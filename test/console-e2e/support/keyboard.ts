@@ -8,6 +8,8 @@ export interface Keyboard {
   type(text: string): Promise<void>
   /** Tabs to a control, and fails if the focus cannot be seen there. */
   to(name: string | RegExp): Promise<void>
+  /** Tabs to an element that a selector matches, where several controls have the same name. */
+  at(selector: string): Promise<void>
   /** Tabs to a control and presses Enter. */
   enter(name: string | RegExp): Promise<void>
   /** Tabs to the answer of a question, waits until keys count, and presses Enter. */
@@ -52,6 +54,13 @@ export function keyboardOf(window: Window): Keyboard {
     press,
     type: (text) => keyboard.type(text),
     to,
+    at: async (selector) => {
+      for (let presses = 0; presses < 120; presses++) {
+        if (await window.page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`)) return
+        await keyboard.press('Tab')
+      }
+      throw new Error(`Tab does not reach ${selector}`)
+    },
     enter: async (name) => {
       await to(name)
       await keyboard.press('Enter')
