@@ -117,7 +117,6 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     prompts: '/prompts',
     chat: `/chat?conversation=${conversation}`,
     timeline: '/timeline',
-    message: '/timeline?message=3',
     recordings: '/timeline?tab=recordings',
     policy: '/policy',
     grants: '/policy?tab=grants',
@@ -187,6 +186,14 @@ const OPENED: Record<string, { path: string; open(page: Tab): Promise<void> }> =
     open: async (page) => {
       await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.getByRole('region', { name: 'Result' }).getByRole('tab').first().waitFor()
+    },
+  },
+  message: {
+    path: '/timeline',
+    open: async (page) => {
+      await page.getByRole('listbox').focus()
+      await page.keyboard.press('End')
+      await page.waitForURL(/message=/)
     },
   },
   'own-question': {
