@@ -3,7 +3,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { Badge } from '../../components/badge.tsx'
-import { Button, buttonClass } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
@@ -11,6 +11,7 @@ import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { serverState } from '../../state/servers.ts'
+import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
 import { OfferingTab } from './offering-tab.tsx'
 import { Overview } from './overview.tsx'
@@ -19,7 +20,7 @@ import { SettingsTab } from './settings-tab.tsx'
 import { useServerActions } from './use-server-actions.ts'
 
 export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): ReactNode {
-  const { tab = 'overview' } = useSearch({ from: '/servers' })
+  const { tab = 'overview', message } = useSearch({ from: '/servers' })
   const navigate = useNavigate({ from: '/servers' })
   const found = useRoute('GET /api/servers/:id', { params: { id } })
   const actions = useServerActions(id)
@@ -96,11 +97,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
               id: 'messages',
               label: 'Messages',
               content: (
-                <p>
-                  <Link to="/timeline" search={{ server: id }} className={buttonClass({ kind: 'main' })}>
-                    Open the timeline of {name}
-                  </Link>
-                </p>
+                <MessageList
+                  server={id}
+                  selected={message}
+                  onSelect={(seq) => void navigate({ search: { server: id, tab: 'messages', ...(seq !== undefined && { message: seq }) } })}
+                />
               ),
             },
             { id: 'settings', label: 'Settings', content: <SettingsTab server={server} key={JSON.stringify(server.settings)} /> },

@@ -2,23 +2,25 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { MessageDetails } from '../../../../src/console/api.ts'
-import { Badge } from '../../components/badge.tsx'
-import { Button, buttonClass, IconButton } from '../../components/button.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { JsonTree } from '../../components/json-tree.tsx'
-import { ErrorState, Skeleton } from '../../components/states.tsx'
-import { useConsole, useNotify, useRoute } from '../../hooks/use-console.tsx'
-import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { bytesText, dateText, durationText } from '../../state/format.ts'
-import { asCurl } from '../../state/message-copies.ts'
-import type { TimelineRow } from '../../state/timeline.ts'
-import css from './page.module.css'
+import type { MessageDetails } from '../../../src/console/api.ts'
+import { Badge } from '../components/badge.tsx'
+import { Button, buttonClass, IconButton } from '../components/button.tsx'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Fold } from '../components/fold.tsx'
+import { JsonTree } from '../components/json-tree.tsx'
+import { ErrorState, Skeleton } from '../components/states.tsx'
+import { useConsole, useNotify, useRoute } from '../hooks/use-console.tsx'
+import { foreignName, foreignText } from '../state/foreign-text.ts'
+import { bytesText, dateText, durationText } from '../state/format.ts'
+import { asCurl } from '../state/message-copies.ts'
+import { isTestable, type TimelineRow } from '../state/timeline.ts'
+import { TestDialog } from './test-dialog.tsx'
+import css from './traffic.module.css'
 
 export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose(): void }): ReactNode {
   const first = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.seq) } })
   const answer = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.answer ?? 0) } }, { isEnabled: row.answer !== undefined })
+  const [isTesting, setTesting] = useState(false)
   const request = first.data?.message
   const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined
   return (
@@ -49,9 +51,15 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
             Edit and run again
           </Link>
         )}
+        {isTestable(row) && (
+          <Button isSmall onClick={() => setTesting(true)}>
+            Make a test
+          </Button>
+        )}
         <TranscriptButton row={row} />
         {request?.http && <CopyButton label="Copy as curl" text={() => asCurl(request)} />}
       </div>
+      {isTesting && <TestDialog of={{ message: row.seq }} onClose={() => setTesting(false)} />}
       {first.isPending && <Skeleton lines={5} />}
       {first.isError && <ErrorState title="The message is no longer here" error={first.error} advice="It was removed to save memory." />}
       {request && <Contents title={row.kind === 'request' ? 'Request' : 'Message'} details={request} isOpen />}
