@@ -166,7 +166,16 @@ interface ConsentRoutes {
   'GET /api/policy/hits': { result: { hits: Readonly<Record<string, number>> } }
 
   'GET /api/audit': {
-    query: { before?: number; limit?: number; server?: string; action?: string; effect?: Effect; kind?: AuditRecord['kind']; q?: string }
+    query: {
+      before?: number
+      limit?: number
+      server?: string
+      action?: string
+      effect?: Effect
+      kind?: AuditRecord['kind']
+      run?: string
+      q?: string
+    }
     result: AuditPage
   }
   'GET /api/audit/export': { query: { after?: number }; result: AuditExport }
