@@ -10,6 +10,7 @@ import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { counted, shortened } from '../../state/format.ts'
 import { serverState } from '../../state/servers.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
@@ -82,6 +83,12 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
         }
       />
       {actions.error && <ErrorState title="That did not work" error={actions.error} />}
+      {server?.review && (
+        <p>
+          {counted(server.review.items.length, 'item')} {server.review.items.length === 1 ? 'needs' : 'need'} a look:{' '}
+          {foreignName(shortened(server.review.items.map(({ kind, name: item }) => `${kind} ${item}`).join(', '), 300))}
+        </p>
+      )}
       {found.isPending && <Skeleton lines={6} />}
       {found.isError && <ErrorState title={`${name} could not be fetched`} error={found.error} onRetry={() => void found.refetch()} />}
       {server && (
