@@ -10,6 +10,7 @@ import type { GivenServer } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { listen } from '../../src/http/index.ts'
 import { createServer } from '../../src/server/index.ts'
+import { everythingServer, scriptedModel } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { APPROVED, consoles, Page } from './pages.ts'
 
@@ -84,6 +85,35 @@ test('a call of a sample server becomes a test that compiles and passes', { time
   expect(tests[0]?.text).toContain("from 'portico/testing'")
   expect(tests[0]?.text).not.toContain('\u202e')
   expect(await tried(tests)).toBe('')
+})
+
+test('tools, prompts and resources of a server in the program become tests, also with sampling', { timeout: 120_000 }, async () => {
+  const service = everythingServer()
+  onTestFinished(() => service.close())
+  const { console, host, asker } = await opened({
+    host: {
+      servers: { everything: { transport: { type: 'memory', service }, provenance: [], tier: 'trusted' } },
+      policy: ALL,
+      model: scriptedModel(),
+    },
+  })
+  asker.listen({ onAsked: ({ id }) => setImmediate(() => asker.answer(id, { kind: 'allow', scope: 'once' })), onEnded: () => {} })
+  await host.settled()
+  const page = await Page.open(console)
+  const tests: TestView[] = []
+  for (const [route, body] of [
+    ['POST /api/tools/call', { tool: 'everything__test_sampling', args: { prompt: 'Hello' } }],
+    ['POST /api/tools/call', { tool: 'everything__test_multiple_content_types' }],
+    ['POST /api/prompts/get', { prompt: 'everything__test_simple_prompt' }],
+    ['POST /api/resources/read', { uri: 'test://static-binary' }],
+  ] as const) {
+    const { operation } = await page.get(route, body)
+    expect(await page.ended(operation.id)).toMatchObject({ state: 'done' })
+    tests.push(await page.get('POST /api/timeline/test', { operation: operation.id }))
+  }
+  expect(tests[0]?.text).toContain('const samples: CreateMessageResult[] = ')
+  const program = "import { everythingServer } from 'portico/testing'\n\nexport const server = everythingServer()\n"
+  expect(await tried([...tests, { file: 'server.ts', text: program, secrets: [] }])).toBe('')
 })
 
 test('secrets of the server and of the arguments are named, and never in the test', { timeout: 120_000 }, async () => {

@@ -20,6 +20,8 @@ export interface TimelineRow {
   depth: 0 | 1
   /** The `seq` of the row that it belongs to. */
   parent?: number
+  /** The `seq` of the answer to its last round. */
+  lastAnswer?: number
   /** How often the call was sent: a server that asks gets it again with the answers. */
   rounds?: number
   outcome: 'open' | 'done' | 'failed' | 'none'
@@ -111,6 +113,7 @@ function beginRound(first: TimelineRow, round: TimelineRow): void {
 function addRound(first: TimelineRow, { outcome, failure }: TimelineRow, answer: MessageView): void {
   first.outcome = outcome
   first.durationMs = Math.max(0, answer.at - first.at)
+  first.lastAnswer = answer.seq
   if (failure !== undefined) first.failure = failure
 }
 

@@ -24,9 +24,10 @@ export function testText(call: RecordedCall, spec: ServerSpec, day: string): Tes
     ...(secrets.size === 0 ? [] : SECRET),
     ...answers.lines,
     `test(${quoted(title)}, async () => {`,
+    `  const server = ${target.text}`,
     '  const sent = new Map<unknown, string>()',
     '  const received: { message: unknown; method: string | undefined }[] = []',
-    `  const target = tapTarget(${target.text}, ({ from, message }) => {`,
+    `  const target = tapTarget(server, ({ from, message }) => {`,
     '    const { id, method } = message as { id?: unknown; method?: string }',
     "    if (from === 'server') received.push({ message, method: sent.get(id) })",
     '    else if (method !== undefined) sent.set(id, method)',
@@ -88,8 +89,8 @@ function targetText(spec: ServerSpec, secrets: Set<string>): TargetText {
     return {
       name: 'memoryTarget',
       from: 'portico/client',
-      text: 'memoryTarget(server)',
-      lines: ['// The server that your program gives to the host.', "import { server } from './server.ts'", ''],
+      text: 'memoryTarget(program)',
+      lines: ['// The server that your program gives to the host.', "import { server as program } from './server.js'", ''],
     }
   if (transport.type === 'http') {
     const headers = literal(transport.headers, 4, secretText(secrets, 'HEADER'))
@@ -102,13 +103,14 @@ function targetText(spec: ServerSpec, secrets: Set<string>): TargetText {
     }
   }
   const { command, args, env, cwd } = transport
-  const parts = [
-    `command: ${literal(command, 4, secretText(secrets, 'COMMAND'))}`,
-    `args: ${literal(args, 4, secretText(secrets, 'ARG'))}`,
-    ...(Object.keys(env).length === 0 ? [] : [`env: ${literal(env, 4, secretText(secrets, ''))}`]),
-    ...(cwd === undefined ? [] : [`cwd: ${literal(cwd, 4, secretText(secrets, 'FOLDER'))}`]),
-  ]
-  return { name: 'processTarget', from: 'portico/stdio', text: `processTarget({ ${parts.join(', ')} })`, lines: [] }
+  const options = {
+    command: literal(command, 4, secretText(secrets, 'COMMAND')),
+    args: literal(args, 4, secretText(secrets, 'ARG')),
+    ...(Object.keys(env).length > 0 && { env: literal(env, 4, secretText(secrets, '')) }),
+    ...(cwd !== undefined && { cwd: literal(cwd, 4, secretText(secrets, 'FOLDER')) }),
+  }
+  const lines = Object.entries(options).map(([name, text]) => `    ${name}: ${text},\n`)
+  return { name: 'processTarget', from: 'portico/stdio', text: `processTarget({\n${lines.join('')}  })`, lines: [] }
 }
 
 const KINDS = [

@@ -25,7 +25,7 @@ export function KnownSettings({ server }: { server: ServerDetails }): ReactNode 
           <Fact name="Title">{title === undefined ? 'none' : foreignName(title)}</Fact>
           <Fact name="Trust">{tier}</Fact>
           {command !== undefined && <Fact name="Command">{foreignName(command)}</Fact>}
-          {args.length > 0 && <Fact name="Arguments">{foreignText(args.join('\n'))}</Fact>}
+          {args.length > 0 && <Fact name="Arguments">{lines(args)}</Fact>}
           {cwd !== undefined && <Fact name="Folder">{foreignName(cwd)}</Fact>}
           {url !== undefined && <Fact name="Address">{foreignName(url)}</Fact>}
           {env && <Fact name="Variables">{pairs(env)}</Fact>}
@@ -42,10 +42,13 @@ export function KnownSettings({ server }: { server: ServerDetails }): ReactNode 
 
 function pairs(values: Readonly<Record<string, string>>): ReactNode {
   const entries = Object.entries(values)
-  if (entries.length === 0) return 'none'
-  return entries.map(([name, value]) => (
-    <div key={name}>
-      <code>{foreignName(`${name}=${value}`)}</code>
+  return entries.length === 0 ? 'none' : lines(entries.map(([name, value]) => `${name}=${value}`))
+}
+
+const lines = (texts: readonly string[]): ReactNode =>
+  texts.map((text, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: settings do not move
+    <div key={at}>
+      <code>{foreignName(text)}</code>
     </div>
   ))
-}

@@ -11,8 +11,8 @@ import { type SecretHandle, secretHandles } from '../../state/server-settings.ts
 import css from './page.module.css'
 
 export function SecretsOfServer({ settings }: { settings: ServerSettings }): ReactNode {
-  const stored = useRoute('GET /api/secrets').data?.secrets
   const handles = secretHandles(settings)
+  const stored = useRoute('GET /api/secrets', {}, { isEnabled: handles.length > 0 }).data?.secrets
   if (handles.length === 0) return null
   return (
     <Section title="Secrets">
