@@ -1,14 +1,15 @@
 /** The frame around every page: top bar, sidebar, page, waiting tray, and the bottom bar of a phone. */
 
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { classes } from '../components/classes.ts'
-import { Toasts } from '../components/toast.tsx'
+import { type ToastItem, Toasts } from '../components/toast.tsx'
 import { useConsole, useConsoleState } from '../hooks/use-console.tsx'
 import { useIsWide } from '../hooks/use-is-wide.ts'
 import { usePreferences } from '../hooks/use-preferences.ts'
 import { OwnQuestionDialog } from '../questions/own-question-dialog.tsx'
 import { Tray } from '../questions/tray.tsx'
+import type { Notice } from '../state/console-state.ts'
 import { withoutNotice } from '../state/reduce.ts'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -65,10 +66,24 @@ export function Frame(): ReactNode {
       <OwnQuestionDialog isTrayShown={hasTray || pathname === '/waiting' || (pathname === '/tour' && !isWide)} />
       <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
       <KeyList isOpen={isKeyListOpen} onClose={() => setKeyListOpen(false)} />
-      <Toasts items={notices} onDismiss={dismiss.current} />
+      <Toasts items={notices.map(toastOf)} onDismiss={dismiss.current} />
       <p className="sr-only" aria-live="polite">
         {waiting === 0 ? '' : `${waiting} waiting for you`}
       </p>
     </div>
   )
 }
+
+const toastOf = ({ id, tone, text, server, hasReview }: Notice): ToastItem => ({
+  id,
+  tone,
+  text,
+  ...(hasReview &&
+    server !== undefined && {
+      action: (
+        <Link to="/servers" search={{ server, tab: 'offering' }}>
+          Review
+        </Link>
+      ),
+    }),
+})

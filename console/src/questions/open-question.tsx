@@ -4,9 +4,21 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
-import { useConsole } from '../hooks/use-console.tsx'
+import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
-import { cardLines, isQuiet, mustOpen, noText, otherChoices, otherText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
+import {
+  CHOOSE_TEXT,
+  cardLines,
+  isQuiet,
+  isStart,
+  mustOpen,
+  noText,
+  otherChoices,
+  otherText,
+  QUIET_MS,
+  yesAnswer,
+  yesText,
+} from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
@@ -49,6 +61,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
     onDeny: () => answer({ kind: 'deny' }),
   })
   const others = otherChoices(asked)
+  const { isChoosing, choose } = useChoosing(asked.server.id, isReady, () => answer(yesAnswer(asked)))
   const allow = (given: GivenAnswer): void => {
     if (isFolded) open('details')
     else answer(given)
@@ -67,6 +80,11 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           >
             {isFolded ? 'Show everything' : yesText(asked.subject)}
           </Button>
+          {isStart(asked.subject) && (
+            <Button isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
+              {CHOOSE_TEXT}
+            </Button>
+          )}
           {others.length > 0 && (
             <Menu
               label={otherText(asked.subject)}
@@ -119,6 +137,17 @@ function useWholeQuestion({ question, folded }: QuestionView): () => void {
       () => {},
     )
   }
+}
+
+/** Says yes to the start. Then the server's first offering is asked about, so that the person can choose from it. */
+function useChoosing(server: string, isReady: () => boolean, onYes: () => void): { isChoosing: boolean; choose(): void } {
+  const { isRunning, start } = useOperation()
+  const choose = (): void => {
+    if (!isReady()) return
+    // First the wish, then the yes: the server asks only if it knows the wish when it starts.
+    void start('POST /api/servers/:id/enable', { params: { id: server }, body: { choose: true } }).then((started) => started && onYes())
+  }
+  return { isChoosing: isRunning, choose }
 }
 
 /** From the moment the card is on the page. */

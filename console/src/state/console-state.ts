@@ -26,6 +26,8 @@ export interface Notice {
   tone: 'plain' | 'fine' | 'waiting' | 'danger'
   text: string
   server?: string
+  /** Its offering has something to look at. */
+  hasReview?: boolean
 }
 
 export interface ConsoleState {

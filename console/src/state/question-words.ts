@@ -54,7 +54,10 @@ export const yesAnswer = ({ scopes, subject }: Question, edited?: unknown): Allo
 })
 
 /** Starting or reaching a server. */
-const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
+export const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
+
+/** The button that starts a server and asks about each part of its offering. */
+export const CHOOSE_TEXT = 'Start, let me choose'
 
 /** The button for other lengths of time. */
 export const otherText = (subject: Subject): string => (isStart(subject) ? 'Not always …' : 'Always allow …')

@@ -33,6 +33,7 @@ export function auditRoutes({ host, limits }: ConsoleServices): Route[] {
           'action?': { enum: ACTION_KINDS },
           'effect?': { enum: ['allow', 'ask', 'quarantine', 'deny'] },
           'kind?': { enum: RECORD_KINDS },
+          'run?': { type: 'string', maxLength: 200 },
           'q?': { type: 'string', maxLength: 200 },
         }),
       },

@@ -74,6 +74,7 @@ export async function openWindow(browser: Browser, link: string, options: Browse
     },
     still,
     close: async () => {
+      // With E2E_SHOT=file.png the last view is kept, to see why a test failed.
       if (process.env.E2E_SHOT) await page.screenshot({ path: process.env.E2E_SHOT }).catch(() => {})
       await context.close()
     },

@@ -80,6 +80,15 @@ test('the pieces of a chat become one text between its calls', () => {
   ])
 })
 
+test('a server that was enabled is announced in one sentence, with what needs a look', () => {
+  const enabled = { server: 'weather', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
+  const { notices } = after({ name: 'enabled', data: enabled }, { name: 'enabled', data: { ...enabled, tools: 0, resources: 0, held: 0 } })
+  expect(notices).toMatchObject([
+    { tone: 'waiting', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
+    { tone: 'fine', text: 'weather is ready: nothing enabled.' },
+  ])
+})
+
 test('events of other names change nothing', () => {
   expect(reduce(EMPTY_STATE, { name: 'later', data: {} } as unknown as ConsoleEvent, 1)).toBe(EMPTY_STATE)
 })

@@ -6,7 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries } from '../../state/chat.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries, withDecisions } from '../../state/chat.ts'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -22,6 +22,8 @@ export function ChatPage(): ReactNode {
   const [preferences, setPreferences] = usePreferences()
   const settings = useRoute('GET /api/settings')
   const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
+  const run = stored.data?.run
+  const log = useRoute('GET /api/audit', { query: { run: run ?? '-', action: 'tool.call', limit: 1000 } }, { isEnabled: run !== undefined })
   const turns = useRoute('GET /api/model-turns')
   const chat = useOperation()
   const cancel = useAction('DELETE /api/operations/:id')
@@ -42,6 +44,7 @@ export function ChatPage(): ReactNode {
       running !== undefined && said !== undefined && !endsWith(before, said) ? [{ kind: 'said', by: 'person', text: said }] : []
     return joinedEntries([...before, ...question], live)
   }, [stored.data, parts, running, said, isOfThis])
+  const shownEntries = useMemo(() => withDecisions(entries, log.data?.records ?? []), [entries, log.data])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
   useEffect(() => {
@@ -85,7 +88,7 @@ export function ChatPage(): ReactNode {
                 For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
               </EmptyState>
             )}
-            {entries.map((entry, index) => (
+            {shownEntries.map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
               <Entry key={index} entry={entry} />
             ))}
