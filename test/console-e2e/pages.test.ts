@@ -29,13 +29,16 @@ const SIZES = [
   { width: 360, height: 740 },
 ]
 
+/** Only what is wrong, and no second fetch of the style sheets. */
+const QUICK = { resultTypes: ['violations'], preload: false }
+
 /** Findings of axe as `rule: element`, at most 200 characters each. @param rules Default: all */
 async function findings({ page }: Window, rules?: readonly string[]): Promise<string[]> {
   // Not a script element: the policy of the page would refuse it.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   // A menu belongs to its button, and is not a part of a landmark.
   const hasMenu = (await page.getByRole('menu').count()) > 0
-  const options = JSON.stringify({ ...(rules && { runOnly: rules }), ...(hasMenu && { rules: { region: { enabled: false } } }) })
+  const options = JSON.stringify({ ...QUICK, ...(rules && { runOnly: rules }), ...(hasMenu && { rules: { region: { enabled: false } } }) })
   const violations = (await page.evaluate(`axe.run(document, ${options}).then(({ violations }) => violations)`)) as {
     id: string
     nodes: { html: string; failureSummary: string }[]
