@@ -1,12 +1,15 @@
 /** Recording, tests made of calls, messages of a server, starts and decisions, in a real Chromium over a real host. */
 
 import type { Page as BrowserPage } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import type { HostOptions } from '../../src/host/index.ts'
 import { consoles, type Opened, Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
+
+// Each test opens a browser window over a real host, which takes long on a busy computer.
+vi.setConfig({ testTimeout: 60_000 })
 
 const opened = consoles()
 const chromium = chromiumOfFile()
@@ -46,7 +49,7 @@ test('every page shows that messages are recorded, and can stop it', async () =>
   await open('/timeline')
   await page.getByRole('button', { name: '● Record' }).click()
   await open('/settings')
-  await page.getByRole('link', { name: 'Recording notes, deploy' }).waitFor()
+  await page.getByRole('link', { name: /^Recording (?:notes, deploy|deploy, notes)$/ }).waitFor()
   const other = await Page.open(console)
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toHaveLength(2)
   await page.getByRole('button', { name: 'Stop recording' }).click()
@@ -55,7 +58,7 @@ test('every page shows that messages are recorded, and can stop it', async () =>
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toEqual([])
   // Another window starts one: the sign appears here.
   await other.get('POST /api/recordings', { servers: ['notes'] })
-  await page.getByRole('link', { name: 'Recording notes' }).waitFor()
+  await page.getByRole('link', { name: 'Recording notes', exact: true }).waitFor()
   expect(problems).toEqual([])
 })
 
@@ -78,6 +81,7 @@ test('a result becomes a test, and so does a call in the messages of its server'
 test('a server is started with a choice from what it offers', async () => {
   const args = [`${root}/dist/cli/index.js`, 'serve', 'deploy']
   const { page, open, host, problems } = await shown({
+    policy: {},
     servers: { ship: { transport: { type: 'stdio', command: process.execPath, args, env: {} }, tier: 'trusted', provenance: [] } },
   })
   await open('/servers?server=ship')
@@ -101,6 +105,7 @@ test('a server is started with a choice from what it offers', async () => {
 test('a server that is enabled as a whole is announced in one sentence', async () => {
   const args = [`${root}/dist/cli/index.js`, 'serve', 'deploy']
   const { page, open, problems } = await shown({
+    policy: {},
     servers: { ship: { transport: { type: 'stdio', command: process.execPath, args, env: {} }, tier: 'trusted', provenance: [] } },
   })
   await open('/servers?server=ship')
@@ -118,7 +123,7 @@ test('a chat says who decided about each call', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('Search my notes for door')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Show the question' }).click()
-  expect(await page.getByText('Search my notes for door').count()).toBe(1)
+  expect(await page.getByRole('log', { name: 'Messages' }).getByText('Search my notes for door').count()).toBe(1)
   await page.getByRole('button', { name: 'Allow once' }).waitFor()
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Allow once' }).click()

@@ -84,7 +84,7 @@ export function ChatPage(): ReactNode {
           onSelect={(chosen) => void navigate({ search: chosen === undefined ? {} : { conversation: chosen } })}
         />
         <section className={css.chat} aria-label="Conversation">
-          <ContextChips labels={stored.data?.context ?? []} />
+          {stored.data && <ContextChips labels={stored.data.context} />}
           <div className={css.entries} role="log" aria-label="Messages" aria-live="polite">
             {id !== undefined && stored.isPending && <Skeleton lines={4} />}
             {stored.isError && (
