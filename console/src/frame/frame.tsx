@@ -18,6 +18,7 @@ import { KeyList } from './key-list.tsx'
 import { Palette } from './palette.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { TopBar } from './top-bar.tsx'
+import { usePageFocus, useTrayFocus } from './use-focus.ts'
 import { useKeys } from './use-keys.ts'
 
 export function Frame(): ReactNode {
@@ -32,7 +33,9 @@ export function Frame(): ReactNode {
   const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
   const dismiss = useRef((id: number) => store.update((state) => withoutNotice(state, id)))
   const toggleTray = (): void => (isWide ? change({ isTrayOpen: !isTrayOpen }) : void navigate({ to: '/waiting' }))
-  useKeys({ onPalette: () => setPaletteOpen(true), onKeyList: () => setKeyListOpen(true), onWaiting: toggleTray })
+  const tray = useTrayFocus(isTrayOpen && isWide, toggleTray)
+  useKeys({ onPalette: () => setPaletteOpen(true), onKeyList: () => setKeyListOpen(true), onWaiting: tray.toggle })
+  const main = usePageFocus(pathname)
   useEffect(() => {
     document.title = waiting === 0 ? 'Portico' : `(${waiting}) Portico`
   }, [waiting])
@@ -45,18 +48,18 @@ export function Frame(): ReactNode {
       <TopBar
         waiting={waiting}
         isTrayOpen={hasTray}
-        onWaiting={toggleTray}
+        onWaiting={tray.toggle}
         onSearch={() => setPaletteOpen(true)}
         onKeys={() => setKeyListOpen(true)}
       />
       <Sidebar />
-      <main id="page" className={css.page} tabIndex={-1}>
+      <main ref={main} id="page" className={css.page} tabIndex={-1}>
         <ConnectionBanner />
         <Outlet />
       </main>
       {hasTray && (
         <aside className={css.tray} aria-label="Waiting for you">
-          <Tray onClose={toggleTray} />
+          <Tray onClose={tray.toggle} takesFocus={tray.takesFocus} />
         </aside>
       )}
       <BottomBar waiting={waiting} />

@@ -42,7 +42,7 @@ function Search({ onClose }: { onClose(): void }): ReactNode {
     entry.open(navigate)
   }
   return (
-    <ComboboxProvider open value={text} setValue={setText}>
+    <ComboboxProvider open={shown.length > 0} value={text} setValue={setText}>
       <Combobox
         autoSelect="always"
         autoFocus
@@ -50,23 +50,28 @@ function Search({ onClose }: { onClose(): void }): ReactNode {
         placeholder="Search tools, resources, prompts, servers and pages"
         aria-label="Search"
       />
-      <ComboboxList alwaysVisible className={css.list} aria-label="Results">
-        {shown.map((entry) => (
-          <ComboboxItem
-            key={entry.id}
-            value={entry.id}
-            setValueOnClick={false}
-            hideOnClick={false}
-            className={css.item}
-            onClick={() => choose(entry)}
-          >
-            <span className={css.kind}>{entry.kind}</span>
-            <span className={css.label}>{entry.label}</span>
-            <span className={css.about}>{entry.about}</span>
-          </ComboboxItem>
-        ))}
-        {shown.length === 0 && <p className={css.none}>Nothing has this name.</p>}
-      </ComboboxList>
+      {shown.length === 0 ? (
+        <p className={css.none} role="status">
+          Nothing has this name.
+        </p>
+      ) : (
+        <ComboboxList alwaysVisible className={css.list} aria-label="Results">
+          {shown.map((entry) => (
+            <ComboboxItem
+              key={entry.id}
+              value={entry.id}
+              setValueOnClick={false}
+              hideOnClick={false}
+              className={css.item}
+              onClick={() => choose(entry)}
+            >
+              <span className={css.kind}>{entry.kind}</span>
+              <span className={css.label}>{entry.label}</span>
+              <span className={css.about}>{entry.about}</span>
+            </ComboboxItem>
+          ))}
+        </ComboboxList>
+      )}
     </ComboboxProvider>
   )
 }

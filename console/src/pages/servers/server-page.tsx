@@ -71,7 +71,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 </Button>
               )}
               {server.transport.type === 'http' && (
-                <Button isBusy={actions.isBusy} onClick={state?.word === 'needs login' ? actions.login : actions.logout}>
+                <Button
+                  kind={state?.word === 'needs login' ? 'main' : 'plain'}
+                  isBusy={actions.isBusy}
+                  onClick={state?.word === 'needs login' ? actions.login : actions.logout}
+                >
                   {state?.word === 'needs login' ? 'Log in' : 'Log out'}
                 </Button>
               )}
@@ -82,7 +86,8 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           )
         }
       />
-      {actions.error && <ErrorState title="That did not work" error={actions.error} />}
+      {/* The reason beside the state says the same. */}
+      {actions.error && actions.error.message !== state?.reason && <ErrorState title="That did not work" error={actions.error} />}
       {server?.review && (
         <p>
           {counted(server.review.items.length, 'item')} {server.review.items.length === 1 ? 'needs' : 'need'} a look:{' '}
