@@ -66,6 +66,15 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
     if (isFolded) open('details')
     else answer(given)
   }
+  const isStarting = isStart(asked.subject)
+  const lasting = others.length > 0 && (
+    <Menu
+      label={otherText(asked.subject)}
+      disabled={isBusy || isFolded}
+      {...(isStarting && { kind: 'quiet', isSmall: true })}
+      actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
+    />
+  )
   return (
     <div className={css.part}>
       <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
@@ -80,18 +89,12 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           >
             {isFolded ? 'Show everything' : yesText(asked.subject)}
           </Button>
-          {isStart(asked.subject) && (
+          {isStarting && (
             <Button isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
               {CHOOSE_TEXT}
             </Button>
           )}
-          {others.length > 0 && (
-            <Menu
-              label={otherText(asked.subject)}
-              disabled={isBusy || isFolded}
-              actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
-            />
-          )}
+          {!isStarting && lasting}
           <Button data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
             {noText(asked.subject)}
           </Button>
@@ -107,6 +110,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
         <Button kind="quiet" isSmall aria-expanded={part === 'details'} onClick={() => open('details')}>
           Details
         </Button>
+        {isStarting && lasting}
         {isEditable(asked.subject) && (
           <Button kind="quiet" isSmall aria-expanded={part === 'edit'} onClick={() => open('edit')}>
             Edit

@@ -41,6 +41,8 @@ export interface ConsoleState {
   /** Parts of chats that run, by operation. */
   chats: Readonly<Record<string, readonly ChatPartView[]>>
   notices: readonly Notice[]
+  /** Servers whose first offering is in use, except for what needs a look. That waits in the tray. */
+  announced: ReadonlySet<string>
 }
 
 export const EMPTY_STATE: ConsoleState = {
@@ -50,6 +52,7 @@ export const EMPTY_STATE: ConsoleState = {
   own: new Set(),
   chats: {},
   notices: [],
+  announced: new Set(),
 }
 
 /** How much a page keeps. */

@@ -28,7 +28,7 @@ export function reduce(state: ConsoleState, event: ConsoleEvent, now: number): C
     case 'chat':
       return withChatPart(state, event.data.operation, event.data.part)
     case 'enabled':
-      return withNotice(state, enabledNotice(event.data))
+      return { ...withNotice(state, enabledNotice(event.data)), announced: new Set([...state.announced, event.data.server]) }
     case 'warning': {
       const { text, server } = event.data
       return withNotice(state, { tone: 'waiting', text, ...(server !== undefined && { server }) })

@@ -104,6 +104,19 @@ test('only a question that a click in this window caused counts as its own', () 
   expect(ownQuestion(asked(ended, viewOf('q')))).toBeUndefined()
 })
 
+test('what needs a look after a server was enabled waits in the tray, until the person wants to review it', () => {
+  const approve = viewOf('q')
+  const asked = { ...approve, question: { ...approve.question, action: 'server.approve' as const } }
+  const enable = operation('e', { kind: 'enable', target: 'notes' })
+  const first = withQuestions(withOwnOperation(withOperation(EMPTY_STATE, enable), 'e'), [asked], 5)
+  expect(ownQuestion(first)?.id).toBe('q')
+  const enabled = { server: 'notes', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
+  const announced = reduce(first, { name: 'enabled', data: enabled }, 5)
+  expect(ownQuestion(announced)).toBeUndefined()
+  const reviewed = withOwnOperation(withOperation(announced, operation('r', { kind: 'approve', target: 'notes' })), 'r')
+  expect(ownQuestion(reviewed)?.id).toBe('q')
+})
+
 test('missed events make everything stale, and each event its lists', () => {
   expect(staleRoutes({ name: 'hello', data: { isComplete: false } })).toBe('all')
   expect(staleRoutes({ name: 'hello', data: { isComplete: true } })).toEqual([])

@@ -17,7 +17,8 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
   const { record, ended } = row
   const details = useRoute('GET /api/audit/:seq', { params: { seq: String(row.seq) } }).data
   const entry = record.kind === 'intent' || record.kind === 'refusal' ? record.entry : undefined
-  const why = details?.why ?? entry?.reasons ?? []
+  // The decision says the first reason already, if there is no answer of the person.
+  const why = (details?.why ?? entry?.reasons ?? []).filter((reason) => foreignName(reason) !== row.because)
   const { grant, now } = details ?? {}
   return (
     <section className={css.details} aria-label={`Record ${row.seq}`}>
@@ -31,14 +32,15 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
           <Fact name="Decision">
             <Badge tone={row.decision === 'denied' ? 'danger' : 'fine'}>{row.decision}</Badge> {row.because}
           </Fact>
-          <Fact name="Why">
-            <ul className={css.reasons}>
-              {why.length === 0 && <li>No rule was needed.</li>}
-              {why.map((reason) => (
-                <li key={reason}>{foreignText(reason)}</li>
-              ))}
-            </ul>
-          </Fact>
+          {why.length > 0 && (
+            <Fact name="Why">
+              <ul className={css.reasons}>
+                {why.map((reason) => (
+                  <li key={reason}>{foreignText(reason)}</li>
+                ))}
+              </ul>
+            </Fact>
+          )}
           {grant && (
             <Fact name="Grant">
               {foreignText(grant.text)} (
