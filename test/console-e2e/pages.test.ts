@@ -61,6 +61,7 @@ async function faultsOf(window: Window, name: string, isBrief = false): Promise<
   for (const size of SIZES) {
     await page.setViewportSize(size)
     if (await isTooWide(window)) faults.push(`${name}: wider than ${size.width}`)
+    if (await doesScroll(window)) faults.push(`${name}: the window scrolls at ${size.width}`)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}-${size.width}-${colorScheme}.png` })
@@ -77,6 +78,10 @@ async function faultsOf(window: Window, name: string, isBrief = false): Promise<
 
 /** Wider than the window: people would have to scroll to the side. */
 const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+
+/** The window itself never scrolls, only the page in it: the bars stay where they are. */
+const doesScroll = ({ page }: Window): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollTop > 0')
 
 /** The pages that the docs show. */
 const PICTURED: ReadonlySet<string> = new Set(
