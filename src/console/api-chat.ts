@@ -38,6 +38,8 @@ export interface ConversationDetails {
   conversation: ConversationView
   messages: readonly ModelRequest['messages'][number][]
   context: readonly ContextLabel[]
+  /** The `run` of its records in the audit log, as long as it is open. */
+  run: string
 }
 
 /** A request that waits for the person in place of a model. */

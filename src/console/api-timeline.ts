@@ -141,3 +141,12 @@ export interface RecordingComparison {
   /** The answer is the same, but took at least twice as long and 50 ms longer. */
   slower: readonly { method: string; name?: string; beforeMs: number; afterMs: number }[]
 }
+
+/** A call as a test for Vitest. */
+export interface TestView {
+  text: string
+  /** A name for the file. */
+  file: string
+  /** Environment variables to set: the values are secrets, and are not in the text. */
+  secrets: readonly string[]
+}

@@ -26,6 +26,7 @@ import type {
   RecordedMessage,
   RecordingComparison,
   RecordingView,
+  TestView,
   TimelinePage,
 } from './api-timeline.ts'
 import type {
@@ -167,7 +168,16 @@ interface ConsentRoutes {
   'GET /api/policy/hits': { result: { hits: Readonly<Record<string, number>> } }
 
   'GET /api/audit': {
-    query: { before?: number; limit?: number; server?: string; action?: string; effect?: Effect; kind?: AuditRecord['kind']; q?: string }
+    query: {
+      before?: number
+      limit?: number
+      server?: string
+      action?: string
+      effect?: Effect
+      kind?: AuditRecord['kind']
+      run?: string
+      q?: string
+    }
     result: AuditPage
   }
   'GET /api/audit/export': { query: { after?: number }; result: AuditExport }
@@ -208,9 +218,12 @@ interface TimelineRoutes {
   }
   'GET /api/timeline/:seq': { params: 'seq'; result: { message: MessageDetails } }
   'DELETE /api/timeline': { result: null }
+  /** `message`: the `seq` of the request. `operation`: the call that an operation made. One of them. */
+  'POST /api/timeline/test': { body: { message?: number; operation?: string }; result: TestView }
   'POST /api/timeline/transcript': { body: { server: string; from?: number; to?: number }; result: { text: string; messages: number } }
 
-  'GET /api/recordings': { result: { recordings: readonly RecordingView[] } }
+  /** `state`: only those that run now. */
+  'GET /api/recordings': { query: { state?: 'recording' }; result: { recordings: readonly RecordingView[] } }
   'POST /api/recordings': { body: { servers?: readonly string[]; title?: string }; result: { recordings: readonly RecordingView[] } }
   'POST /api/recordings/open': { body: { text: string; title?: string }; result: { recording: RecordingView } }
   'POST /api/recordings/compare': { body: { before: string; after: string }; result: RecordingComparison }

@@ -129,7 +129,7 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   expect(window.problems).toEqual([])
 }, 90_000)
 
-test('with the keyboard alone: open the tray, read the details, deny with a reason, allow', async () => {
+test('with the keyboard alone: details, deny with a reason, allow, a form, a page to visit, the model', async () => {
   const { window, api, echoed, ask } = await desk()
   const { page } = window
   await window.open('/')
@@ -153,7 +153,40 @@ test('with the keyboard alone: open the tray, read the details, deny with a reas
   await page.keyboard.press('Enter')
   await api.ended(second.operation.id)
   expect(echoed).toEqual(['two'])
-  expect(window.problems).toEqual([])
+  expect(await page.evaluate('document.activeElement !== document.body'), 'the focus stays in the tray').toBe(true)
+
+  // A form, a page to visit, and a request to the model, which is edited.
+  const call = async (tool: string): Promise<string> => (await api.get('POST /api/tools/call', { tool: `desk__${tool}` })).operation.id
+  const said = async (id: string): Promise<string> => JSON.stringify((await api.ended(id)).result)
+  const form = await call('form')
+  await card(window, /./)
+  await tabTo(page, /^City/)
+  await page.keyboard.type('Bern')
+  await tabTo(page, 'Send')
+  await page.keyboard.press('Enter')
+  expect(await said(form)).toContain('city: Bern')
+  const visit = await call('visit')
+  await card(window, /./)
+  await tabTo(page, 'Open the page')
+  const other = page.context().waitForEvent('page')
+  await page.keyboard.press('Enter')
+  await (await other).close()
+  expect(await said(visit)).toContain('visited')
+  const write = await call('write')
+  await card(window, /./)
+  await tabTo(page, 'Edit')
+  await page.keyboard.press('Enter')
+  await tabTo(page, 'JSON')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('{ "messages": [{ "role": "user", "content": { "type": "text", "text": "Changed" } }], "maxTokens": 5 }')
+  await tabTo(page, 'Allow once with this text')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Send the answer' }).waitFor()
+  await afterQuiet(page)
+  await tabTo(page, 'Send the answer')
+  await page.keyboard.press('Enter')
+  expect(await said(write)).toContain('the model said')
+  expect(window.problems.filter((problem) => !problem.startsWith('another window'))).toEqual([])
 }, 60_000)
 
 test('a form, a page to visit, a request to the model before and after, and folders', async () => {

@@ -1,12 +1,16 @@
 /** A server that puts markup and scripts into everything it controls: the page shows them as text, and nothing runs. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { createServer, ToolError } from '../../src/server/index.ts'
 import { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { PAYLOADS } from './support/payloads.ts'
-import { afterQuiet, openWindow } from './support/windows.ts'
+import { afterQuiet, openWindow, type Window } from './support/windows.ts'
 import { inMemory, worlds } from './support/worlds.ts'
 
 const newWorld = worlds()
@@ -68,6 +72,34 @@ function hostileServer() {
   return server
 }
 
+/** Elements and links that only a payload could have made. */
+const MADE = [
+  'script:not([src])',
+  'iframe:not([sandbox])',
+  'object',
+  'embed',
+  'base',
+  'meta[http-equiv]',
+  'form[action]',
+  'svg script',
+  'style',
+  'marquee',
+  'custom-element',
+  ...['onerror', 'onload', 'onclick', 'onfocus', 'ontoggle', 'onstart', 'formaction'].map((name) => `[${name}]`),
+  ...['javascript', 'data', 'vbscript', '//', 'http://evil'].map((start) => `a[href^="${start}" i]`),
+  ...['img', 'video', 'audio', 'source', 'image', 'use', 'link'].flatMap((tag) => [`${tag}[src*="evil"]`, `${tag}[href*="evil"]`]),
+]
+  .map((selector) => `body ${selector}`)
+  .join(', ')
+
+/** Nothing ran, the page is where it was, and no payload became an element or a live link. */
+async function isHarmless({ page, origin }: Window, where: string): Promise<void> {
+  expect(await page.evaluate('window.pwned'), where).toBeUndefined()
+  expect(page.url().startsWith(`${origin}/`), where).toBe(true)
+  const made = await page.evaluate(`[...document.querySelectorAll(${JSON.stringify(MADE)})].map((each) => each.outerHTML.slice(0, 200))`)
+  expect(made, where).toEqual([])
+}
+
 const linkOf = (payload: string): string => (/^[a-z]+:/i.test(payload) ? payload : `x:${encodeURIComponent(payload)}`)
 
 test('60 payloads in every field that a server controls run no script and reach nothing', async () => {
@@ -84,15 +116,7 @@ test('60 payloads in every field that a server controls run no script and reach 
   onTestFinished(() => window.close())
   const { page } = window
   const api = await Page.open(console)
-  const check = async (where: string): Promise<void> => {
-    expect(await page.evaluate('window.pwned'), where).toBeUndefined()
-    expect(page.url().startsWith(`${console.origin}/`), where).toBe(true)
-    // No payload became an element or a live link.
-    const made = await page.evaluate(
-      `[...document.querySelectorAll('main script, main iframe:not([sandbox]), main object, main embed, main base, main form[action], main [onerror], main [onload], main [onclick], main a[href^="javascript" i], main a[href^="data" i], main a[href^="vbscript" i], main svg script')].map((e) => e.outerHTML.slice(0, 200))`,
-    )
-    expect(made, where).toEqual([])
-  }
+  const check = (where: string): Promise<void> => isHarmless(window, where)
   await api.run('POST /api/tools/call', { tool: 'hostile__error' })
   const paths = [
     '/',
@@ -141,5 +165,125 @@ test('60 payloads in every field that a server controls run no script and reach 
   await window.still()
   await check('the palette')
   // The log of the browser names refused loads. There must be none, because nothing may even be tried.
+  expect(window.problems).toEqual([])
+}, 120_000)
+
+const newFolder = temporaryFolders()
+const PROCESS = fileURLToPath(new URL('./support/hostile-process.mjs', import.meta.url))
+
+/** Opens everything on the page that can be opened: folded parts, and trees of JSON. */
+const unfold = ({ page }: Window): Promise<unknown> =>
+  page.evaluate(`document.querySelectorAll('details').forEach((each) => { each.open = true })`)
+
+test('payloads in every message of a server: sampling, forms, pages to visit, logs, progress, icons', async () => {
+  const payloads = join(newFolder(), 'payloads.json')
+  writeFileSync(payloads, JSON.stringify(PAYLOADS))
+  const { console, host } = await newWorld({
+    host: {
+      servers: {
+        raw: {
+          transport: { type: 'stdio', command: process.execPath, args: [PROCESS, payloads], env: {} },
+          tier: 'trusted',
+          provenance: [],
+          labels: [],
+        },
+      },
+      policy: { session: [allow('all', { action: ['server.launch', 'server.approve'] })] },
+      // The answer of the model is a carrier, too.
+      model: {
+        id: 'hostile',
+        label: PAYLOADS[9] ?? '',
+        traits: { cost: 0, speed: 1, intelligence: 0 },
+        async *stream() {
+          yield { type: 'text', text: PAYLOADS.join('\n\n') }
+          yield { type: 'end', reason: 'endTurn', usage: { inputTokens: 1, outputTokens: 1 } }
+        },
+      },
+    },
+  })
+  await host.settled()
+  expect(host.health().raw?.state).toBe('ready')
+  const window = await openWindow(await chromium(), console.link())
+  onTestFinished(() => window.close())
+  const { page } = window
+  const api = await Page.open(console)
+  const check = async (where: string): Promise<void> => {
+    await isHarmless(window, where)
+    await unfold(window)
+    await isHarmless(window, `${where}, unfolded`)
+  }
+  await window.open('/tools?tool=raw__go')
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  // Each question in turn, in its dialog, with its details, its fields and its editor.
+  const yes = ['Allow once', 'Send the answer', 'Send']
+  for (const [step, name] of yes.entries()) {
+    const dialog = page.getByRole('dialog')
+    const button = dialog.getByRole('button', { name, exact: true })
+    await button
+      .or(dialog.getByRole('button', { name: 'Show everything' }))
+      .first()
+      .waitFor()
+    for (const part of ['Details', 'Edit']) {
+      const opener = dialog.getByRole('button', { name: part, exact: true })
+      if ((await opener.count()) === 0) continue
+      await opener.click()
+      await window.still()
+      await check(`question ${step}, ${part}`)
+    }
+    await dialog.getByRole('button', { name: 'Details', exact: true }).click()
+    await window.still()
+    await afterQuiet(page)
+    await button.click()
+    await button.waitFor({ state: 'hidden' })
+  }
+  // Pages to visit: the person opens none of them.
+  for (;;) {
+    const decline = page.getByRole('dialog').getByRole('button', { name: 'Not now' })
+    const ended = page.getByRole('region', { name: 'Result' }).getByRole('tab').first()
+    await decline.or(ended).first().waitFor()
+    if (!(await decline.isVisible())) break
+    await check('a page to visit')
+    const { questions } = await api.get('GET /api/questions')
+    await afterQuiet(page)
+    await decline.click()
+    await page.locator(`[data-question="${questions[0].question.id}"]`).getByRole('button').first().waitFor({ state: 'hidden' })
+  }
+  for (const tab of await page.getByRole('region', { name: 'Result' }).getByRole('tab').all()) {
+    await tab.click()
+    await check('a part of the result')
+  }
+  await window.open('/prompts?prompt=raw__say')
+  await page.getByRole('region', { name: 'Prompt' }).getByRole('combobox').first().pressSequentially('a')
+  await page.getByRole('option').first().waitFor()
+  await check('suggestions')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Show messages' }).click()
+  await window.still()
+  await check('the messages of a prompt')
+  const { resources } = await api.get('GET /api/resources')
+  expect(resources.length).toBeGreaterThan(0)
+  await window.open(`/resources?uri=${encodeURIComponent(resources[0].definition.uri)}`)
+  await page.getByRole('button', { name: 'Read' }).first().click()
+  await window.still()
+  await check('a resource')
+  const paths = [
+    '/',
+    '/servers',
+    ...['overview', 'offering', 'log', 'messages', 'settings', 'doctor'].map((tab) => `/servers?server=raw&tab=${tab}`),
+    '/tools',
+    '/tools?tool=raw__fields',
+    '/resources',
+    '/prompts',
+    '/timeline',
+    ...[3, 8, 40].map((message) => `/timeline?message=${message}`),
+    '/audit',
+    '/audit?record=6',
+    '/policy',
+    '/waiting',
+  ]
+  for (const path of paths) {
+    await window.open(path)
+    await check(path)
+  }
   expect(window.problems).toEqual([])
 }, 120_000)

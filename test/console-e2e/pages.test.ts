@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import type { Page as Tab } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SAY_ADD } from '../../console/src/state/tour.ts'
 import { openLink, startConsole } from '../cli/support/started.ts'
@@ -10,9 +11,11 @@ import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { savePicture } from './support/pictures.ts'
 import { openWindow, type Window } from './support/windows.ts'
+import { worlds } from './support/worlds.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
+const newWorld = worlds()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const IMAGES = `${ROOT}docs/images/`
@@ -26,11 +29,17 @@ const SIZES = [
   { width: 360, height: 740 },
 ]
 
-/** Findings of axe as `rule: element`, at most 200 characters each. */
-async function findings({ page }: Window): Promise<string[]> {
+/** Only what is wrong, and no second fetch of the style sheets. */
+const QUICK = { resultTypes: ['violations'], preload: false }
+
+/** Findings of axe as `rule: element`, at most 200 characters each. @param rules Default: all */
+async function findings({ page }: Window, rules?: readonly string[]): Promise<string[]> {
   // Not a script element: the policy of the page would refuse it.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  const violations = (await page.evaluate('axe.run(document).then(({ violations }) => violations)')) as {
+  // A menu belongs to its button, and is not a part of a landmark.
+  const hasMenu = (await page.getByRole('menu').count()) > 0
+  const options = JSON.stringify({ ...QUICK, ...(rules && { runOnly: rules }), ...(hasMenu && { rules: { region: { enabled: false } } }) })
+  const violations = (await page.evaluate(`axe.run(document, ${options}).then(({ violations }) => violations)`)) as {
     id: string
     nodes: { html: string; failureSummary: string }[]
   }[]
@@ -39,8 +48,40 @@ async function findings({ page }: Window): Promise<string[]> {
   )
 }
 
+/** The second theme has the same elements in the same places. Only its colours can be wrong. */
+const COLOURS = ['color-contrast', 'link-in-text-block']
+
+/** With E2E_SHOTS=folder every view is saved in all sizes and both themes, to be looked at. */
+const SHOTS = process.env.E2E_SHOTS
+
+/** Looks at what the window shows, wide and narrow, light and dark. @param isBrief light only if wide, dark only if narrow */
+async function faultsOf(window: Window, name: string, isBrief = false): Promise<string[]> {
+  const { page } = window
+  const faults: string[] = []
+  for (const size of SIZES) {
+    await page.setViewportSize(size)
+    if (await isTooWide(window)) faults.push(`${name}: wider than ${size.width}`)
+    if (await doesScroll(window)) faults.push(`${name}: the window scrolls at ${size.width}`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}-${size.width}-${colorScheme}.png` })
+      const isOther = (size.width === 1440) !== (colorScheme === 'light')
+      if (size.width === 900 || (isBrief && isOther)) continue
+      for (const finding of await findings(window, isOther ? COLOURS : undefined))
+        faults.push(`${name}, ${size.width}, ${colorScheme}: ${finding}`)
+    }
+  }
+  await page.setViewportSize(SIZES[0] as { width: number; height: number })
+  await page.emulateMedia({ colorScheme: 'light' })
+  return faults
+}
+
 /** Wider than the window: people would have to scroll to the side. */
 const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+
+/** The window itself never scrolls, only the page in it: the bars stay where they are. */
+const doesScroll = ({ page }: Window): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollTop > 0')
 
 /** The pages that the docs show. */
 const PICTURED: ReadonlySet<string> = new Set(
@@ -87,7 +128,6 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     prompts: '/prompts',
     chat: `/chat?conversation=${conversation}`,
     timeline: '/timeline',
-    message: '/timeline?message=3',
     recordings: '/timeline?tab=recordings',
     policy: '/policy',
     grants: '/policy?tab=grants',
@@ -101,20 +141,113 @@ test('first run on an empty home: every page opens in both themes and all sizes 
   }
   const faults: string[] = []
   for (const [name, path] of Object.entries(pages)) {
-    await window.page.setViewportSize(SIZES[0] as { width: number; height: number })
-    await window.page.emulateMedia({ colorScheme: 'light' })
     await window.open(path)
     await picture(window, name, home)
-    for (const finding of await findings(window)) faults.push(`${name}, light: ${finding}`)
-    for (const size of SIZES) {
-      await window.page.setViewportSize(size)
-      if (await isTooWide(window)) faults.push(`${name}: wider than ${size.width}`)
-    }
-    await window.page.emulateMedia({ colorScheme: 'dark' })
-    for (const finding of await findings(window)) faults.push(`${name}, dark and narrow: ${finding}`)
+    faults.push(...(await faultsOf(window, name)))
+  }
+  // What opens over a page or beside it. The tour has opened the tray.
+  const { page } = window
+  await page.keyboard.press('w')
+  for (const [name, { path, open }] of Object.entries(OPENED)) {
+    await window.open(path)
+    await open(page)
+    faults.push(...(await faultsOf(window, name)))
+    await page.keyboard.press('Escape')
   }
   expect([...faults, ...window.problems]).toEqual([])
   expect(started.stderr()).not.toContain('console:')
-}, 150_000)
+}, 240_000)
+
+/** Dialogs, menus and the tray: where they are, and how a person opens them. */
+const OPENED: Record<string, { path: string; open(page: Tab): Promise<void> }> = {
+  keys: { path: '/', open: (page) => page.keyboard.press('?').then(() => page.getByRole('dialog').waitFor()) },
+  palette: {
+    path: '/',
+    open: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('note')
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  'palette-empty': {
+    path: '/',
+    open: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('nothing has this name')
+      await page.getByText('Nothing has this name.').waitFor()
+    },
+  },
+  import: { path: '/servers?add=import', open: (page) => page.getByRole('dialog').waitFor() },
+  remove: {
+    path: '/servers?server=deploy',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  explain: {
+    path: '/tools?tool=notes__remove',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Would it be asked?' }).click()
+      await page.getByRole('dialog').getByText(/./).first().waitFor()
+    },
+  },
+  result: {
+    path: '/tools?tool=notes__list',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('region', { name: 'Result' }).getByRole('tab').first().waitFor()
+    },
+  },
+  message: {
+    path: '/timeline',
+    open: async (page) => {
+      await page.getByRole('listbox').focus()
+      await page.keyboard.press('End')
+      await page.waitForURL(/message=/)
+    },
+  },
+  'own-question': {
+    path: '/tools?tool=deploy__deploy&args=%7B%22service%22%3A%22api%22%2C%22version%22%3A%221.4.0%22%2C%22environment%22%3A%22staging%22%7D',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Details' }).click()
+    },
+  },
+  more: {
+    path: '/waiting',
+    open: async (page) => {
+      await page
+        .getByRole('button', { name: /^Always allow/ })
+        .first()
+        .click()
+      await page.getByRole('menu').waitFor()
+    },
+  },
+  // The tray stays open from here on.
+  tray: {
+    path: '/policy?tab=grants',
+    open: async (page) => {
+      await page.keyboard.press('w')
+      const card = page.getByRole('article').first()
+      await card.getByRole('button', { name: 'Details' }).click()
+      await card.getByRole('button', { name: 'Edit' }).click()
+    },
+  },
+}
+
+test('with nothing to show: every page says what to do, and axe finds nothing', async () => {
+  const { console } = await newWorld({ host: { servers: {} } })
+  const window = await openWindow(await chromium(), console.link())
+  const faults: string[] = []
+  const paths = ['', 'servers', 'tools', 'resources', 'prompts', 'chat', 'timeline', 'policy', 'policy?tab=grants', 'audit', 'waiting']
+  for (const path of [...paths, 'timeline?tab=recordings', 'settings?tab=secrets', 'tools?tool=gone', 'servers?server=gone', 'nowhere']) {
+    await window.open(`/${path}`)
+    faults.push(...(await faultsOf(window, `empty-${path.replace(/[?=]/g, '-')}`, true)))
+  }
+  await window.close()
+  // What is not there is asked for by its address.
+  expect([...faults, ...window.problems.filter((problem) => !/gone|404/.test(problem))]).toEqual([])
+}, 90_000)
 
 const linkOf = (origin: string, { code }: { code: string }): string => `${origin}/#code=${code}`

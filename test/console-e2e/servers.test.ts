@@ -8,6 +8,7 @@ import { openLink, startConsole } from '../cli/support/started.ts'
 import type { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { keyboardOf } from './support/keyboard.ts'
 import { afterQuiet, openWindow, tabTo, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
@@ -91,24 +92,25 @@ test('a published server: added, started after a yes to its exact command, used,
   expect(window.problems).toEqual([])
 }, 120_000)
 
-test('a server that turns hostile: its changed offering is shown as a difference, and stays out of use', async () => {
+test('by keyboard: a server that turns hostile is shown as a difference, kept out, then approved in part', async () => {
   const { window, api } = await started()
   const { page } = window
+  const keys = keyboardOf(window)
   await api.get('POST /api/tour/rogue', {})
   await window.open('/servers')
-  await page.getByRole('button', { name: 'Enable rogue' }).click()
+  await page.getByRole('button', { name: 'Enable rogue' }).waitFor()
+  await keys.enter('Enable rogue')
   const question = await dialog(window)
   await question
     .getByText(/http:\/\/127\.0\.0\.1/)
     .first()
     .waitFor()
-  await question.getByRole('button', { name: 'Connect and enable', exact: true }).click()
+  await keys.answer('Connect and enable')
   const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
   const isReady = expect.poll(() => stateOf(api, 'rogue'), { timeout: 20_000 }).toBe('ready')
   await Promise.race([isReady, enable.waitFor({ timeout: 20_000 }).catch(() => isReady)])
   if (await enable.isVisible()) {
-    await afterQuiet(page)
-    await enable.click()
+    await keys.answer('Enable')
   }
   await isReady
   await api.get('POST /api/tour/rogue/turn')
@@ -116,7 +118,7 @@ test('a server that turns hostile: its changed offering is shown as a difference
     .getByText(/wait for your approval|waits for your approval/)
     .first()
     .waitFor()
-  await page.getByRole('button', { name: 'Review changes' }).click()
+  await keys.enter('Review changes')
   // The host has asked already: the question is in the tray.
   const change = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Details' }) })
   await change.waitFor()
@@ -126,7 +128,24 @@ test('a server that turns hostile: its changed offering is shown as a difference
     .first()
     .waitFor()
   expect(await change.getByText(/^(?:added|removed): $/i).count(), 'parts that were added or removed').toBeGreaterThan(0)
-  await change.getByRole('button', { name: 'Not now' }).click()
-  await expect.poll(async () => JSON.stringify((await api.get('GET /api/tools?server=rogue')).tools)).not.toContain('search all notes')
+  await keys.answer('Not now')
+  const tools = async (): Promise<string> => JSON.stringify((await api.get('GET /api/tools?server=rogue')).tools)
+  await expect.poll(tools).not.toContain('search all notes')
+
+  // Only one of the changes is approved.
+  await keys.enter('Review changes')
+  const review = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Details' }) })
+  await review.waitFor()
+  const { questions } = await api.get('GET /api/questions')
+  const names: string[] = questions[0].question.subject.items.map(({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`)
+  expect(names.length).toBeGreaterThan(1)
+  await keys.enter(/^Choose among/)
+  for (const [index, name] of names.entries()) {
+    await keys.to(name)
+    const isOn = await page.evaluate('document.activeElement.checked')
+    if (isOn !== (index === 0)) await keys.press('Space')
+  }
+  await keys.answer('Approve 1 item')
+  await expect.poll(async () => (await api.get('GET /api/servers/rogue')).server.waiting).toBe(names.length - 1)
   expect(window.problems).toEqual([])
 }, 90_000)

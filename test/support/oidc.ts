@@ -14,6 +14,7 @@
  * and DPoP. Access tokens are JWTs (at+jwt, ES256) or opaque, as the resource asks.
  *
  * The user logs in and agrees without being asked. Who it is: `login_hint` of the request, else `as.user`.
+ * With `as.showsPage` there is a page with the buttons "Log in" and "Cancel", for tests with a real browser.
  * `as.open` can be given to a client as the browser. What tests turn is in `AuthorizationServer` below.
  * Redirects of registered clients: `application_type: "native"` may use http on loopback, with any port.
  */
@@ -21,6 +22,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { type Context, errors, Provider } from 'oidc-provider'
@@ -67,6 +69,8 @@ export class AuthorizationServer {
   user = 'alice'
   /** The user says no. */
   refuses = false
+  /** Shows a page, and waits for a button of it. */
+  showsPage = false
   /** Seconds that an access token lives. */
   accessTokenSeconds = 3600
   /** Milliseconds by which a route answers later, such as `{ token: 200 }`. */
@@ -189,8 +193,11 @@ export class AuthorizationServer {
 
   async #interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await provider.interactionDetails(request, response)
+    if (this.showsPage && request.method === 'GET')
+      return void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(LOGIN_PAGE)
+    const isRefused = this.showsPage ? (await readText(request)).includes('no') : this.refuses
     const login = { login: { accountId: String(params.login_hint ?? this.user) }, consent: {} }
-    await provider.interactionFinished(request, response, this.refuses ? { error: 'access_denied' } : login)
+    await provider.interactionFinished(request, response, isRefused ? { error: 'access_denied' } : login)
   }
 
   #provider(): Provider {
@@ -290,6 +297,9 @@ export class AuthorizationServer {
     return found ? Response.json(found) : new Response('', { status: 404 })
   }
 }
+
+const LOGIN_PAGE = `<!doctype html><title>Example login</title><h1>Example login</h1><form method="post">
+<button name="answer" value="yes">Log in</button> <button name="answer" value="no">Cancel</button></form>`
 
 /** The names that oidc-provider gives its routes, by the end of their path, for those that can be delayed. */
 const ROUTES: Record<string, string> = {

@@ -1,12 +1,7 @@
-/** Moves the person to what needs them: the first fault of a form, or the result. */
+/** Moves the person to the result. */
 
 import { type RefObject, useEffect, useRef } from 'react'
 import type { RunningOperation } from '../hooks/use-console.tsx'
-
-/** Focuses the first field with a fault, once it is drawn. */
-export function focusFault(): void {
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus())
-}
 
 /** Scrolls to the result when the operation has ended while the panel is shown. */
 export function useResultInView<Box extends HTMLElement>({ operation }: RunningOperation): RefObject<Box | null> {

@@ -8,7 +8,7 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   /** `main`: the one thing to do here. `danger`: removes or refuses. `quiet`: without a border. Default: `plain`. */
   kind?: 'main' | 'plain' | 'danger' | 'quiet'
   isSmall?: boolean
-  /** It works on something: it cannot be clicked, and says so. */
+  /** It works on something: clicks do nothing, and it says so. It keeps the focus, which a disabled button would lose. */
   isBusy?: boolean
   icon?: ReactNode
   /** Marks the control that the tour asks for. */
@@ -24,7 +24,7 @@ export function Button({
   icon,
   className,
   children,
-  disabled,
+  onClick,
   ...rest
 }: ButtonProps): ReactNode {
   return (
@@ -32,7 +32,8 @@ export function Button({
       type="button"
       {...rest}
       className={buttonClass({ kind, isSmall, className })}
-      disabled={disabled || isBusy}
+      onClick={isBusy ? (event) => event.preventDefault() : onClick}
+      aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
     >
       {isBusy ? <span className={css.spinner} aria-hidden="true" /> : icon}

@@ -10,7 +10,14 @@ export interface Column<Row> {
   cell(row: Row): ReactNode
   /** Numbers are aligned at the right. */
   isNumber?: boolean
+  /** Buttons stand at the right, in as much room as they need. */
+  isAction?: boolean
+  /** Left out where the page is narrow. */
+  isExtra?: boolean
 }
+
+const classOf = ({ isNumber, isAction, isExtra }: Pick<Column<unknown>, 'isNumber' | 'isAction' | 'isExtra'>): string =>
+  classes(isNumber && css.number, isAction && css.action, isExtra && css.extra)
 
 export function Table<Row>({
   label,
@@ -31,9 +38,9 @@ export function Table<Row>({
       <table className={css.table}>
         <thead>
           <tr>
-            {columns.map(({ id, head, isNumber }) => (
-              <th key={id} scope="col" className={isNumber ? css.number : undefined}>
-                {head}
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={classOf(column)}>
+                {column.head}
               </th>
             ))}
           </tr>
@@ -41,9 +48,9 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className={classes(onSelect && css.clickable)} onClick={onSelect && (() => onSelect(row))}>
-              {columns.map(({ id, cell, isNumber }) => (
-                <td key={id} className={isNumber ? css.number : undefined}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={column.id} className={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>

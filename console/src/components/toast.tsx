@@ -9,6 +9,8 @@ export interface ToastItem {
   id: number
   tone: Tone
   text: string
+  /** A link to what it is about. */
+  action?: ReactNode
 }
 
 const WORDS: Readonly<Record<Tone, string>> = { plain: 'Note', accent: 'Note', fine: 'Done', waiting: 'Warning', danger: 'Failed' }
@@ -23,7 +25,7 @@ export function Toasts({ items, onDismiss }: { items: readonly ToastItem[]; onDi
   )
 }
 
-function Toast({ item: { id, tone, text }, onDismiss }: { item: ToastItem; onDismiss(id: number): void }): ReactNode {
+function Toast({ item: { id, tone, text, action }, onDismiss }: { item: ToastItem; onDismiss(id: number): void }): ReactNode {
   useEffect(() => {
     if (tone === 'danger') return
     const timer = setTimeout(() => onDismiss(id), 8_000)
@@ -32,7 +34,9 @@ function Toast({ item: { id, tone, text }, onDismiss }: { item: ToastItem; onDis
   return (
     <div className={css.toast}>
       <Badge tone={tone}>{WORDS[tone]}</Badge>
-      <span className={css.text}>{text}</span>
+      <span className={css.text}>
+        {text} {action}
+      </span>
       <IconButton label="Dismiss" isSmall onClick={() => onDismiss(id)}>
         ✕
       </IconButton>

@@ -1,14 +1,15 @@
 /** The frame around every page: top bar, sidebar, page, waiting tray, and the bottom bar of a phone. */
 
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { classes } from '../components/classes.ts'
-import { Toasts } from '../components/toast.tsx'
+import { type ToastItem, Toasts } from '../components/toast.tsx'
 import { useConsole, useConsoleState } from '../hooks/use-console.tsx'
 import { useIsWide } from '../hooks/use-is-wide.ts'
 import { usePreferences } from '../hooks/use-preferences.ts'
 import { OwnQuestionDialog } from '../questions/own-question-dialog.tsx'
 import { Tray } from '../questions/tray.tsx'
+import type { Notice } from '../state/console-state.ts'
 import { withoutNotice } from '../state/reduce.ts'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -17,6 +18,7 @@ import { KeyList } from './key-list.tsx'
 import { Palette } from './palette.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { TopBar } from './top-bar.tsx'
+import { usePageFocus, useTrayFocus } from './use-focus.ts'
 import { useKeys } from './use-keys.ts'
 
 export function Frame(): ReactNode {
@@ -31,7 +33,9 @@ export function Frame(): ReactNode {
   const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
   const dismiss = useRef((id: number) => store.update((state) => withoutNotice(state, id)))
   const toggleTray = (): void => (isWide ? change({ isTrayOpen: !isTrayOpen }) : void navigate({ to: '/waiting' }))
-  useKeys({ onPalette: () => setPaletteOpen(true), onKeyList: () => setKeyListOpen(true), onWaiting: toggleTray })
+  const tray = useTrayFocus(isTrayOpen && isWide, toggleTray)
+  useKeys({ onPalette: () => setPaletteOpen(true), onKeyList: () => setKeyListOpen(true), onWaiting: tray.toggle })
+  const main = usePageFocus(pathname)
   useEffect(() => {
     document.title = waiting === 0 ? 'Portico' : `(${waiting}) Portico`
   }, [waiting])
@@ -44,28 +48,42 @@ export function Frame(): ReactNode {
       <TopBar
         waiting={waiting}
         isTrayOpen={hasTray}
-        onWaiting={toggleTray}
+        onWaiting={tray.toggle}
         onSearch={() => setPaletteOpen(true)}
         onKeys={() => setKeyListOpen(true)}
       />
       <Sidebar />
-      <main id="page" className={css.page} tabIndex={-1}>
+      <main ref={main} id="page" className={css.page} tabIndex={-1}>
         <ConnectionBanner />
         <Outlet />
       </main>
       {hasTray && (
         <aside className={css.tray} aria-label="Waiting for you">
-          <Tray onClose={toggleTray} />
+          <Tray onClose={tray.toggle} takesFocus={tray.takesFocus} />
         </aside>
       )}
       <BottomBar waiting={waiting} />
       <OwnQuestionDialog isTrayShown={hasTray || pathname === '/waiting' || (pathname === '/tour' && !isWide)} />
       <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
       <KeyList isOpen={isKeyListOpen} onClose={() => setKeyListOpen(false)} />
-      <Toasts items={notices} onDismiss={dismiss.current} />
+      <Toasts items={notices.map(toastOf)} onDismiss={dismiss.current} />
       <p className="sr-only" aria-live="polite">
         {waiting === 0 ? '' : `${waiting} waiting for you`}
       </p>
     </div>
   )
 }
+
+const toastOf = ({ id, tone, text, server, hasReview }: Notice): ToastItem => ({
+  id,
+  tone,
+  text,
+  ...(hasReview &&
+    server !== undefined && {
+      action: (
+        <Link to="/servers" search={{ server, tab: 'offering' }}>
+          Review
+        </Link>
+      ),
+    }),
+})

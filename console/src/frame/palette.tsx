@@ -3,8 +3,11 @@
 import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider, Dialog } from '@ariakit/react'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
-import { useConsoleState, useRoute } from '../hooks/use-console.tsx'
+import type { RecentCall } from '../../../src/console/api.ts'
+import { useRoute } from '../hooks/use-console.tsx'
+import { argumentsLine } from '../state/arguments.ts'
 import { foreignName } from '../state/foreign-text.ts'
+import { agoText } from '../state/format.ts'
 import { matching, type PaletteEntry } from '../state/palette.ts'
 import css from './palette.module.css'
 import { PLACES } from './places.ts'
@@ -39,7 +42,7 @@ function Search({ onClose }: { onClose(): void }): ReactNode {
     entry.open(navigate)
   }
   return (
-    <ComboboxProvider open value={text} setValue={setText}>
+    <ComboboxProvider open={shown.length > 0} value={text} setValue={setText}>
       <Combobox
         autoSelect="always"
         autoFocus
@@ -47,25 +50,41 @@ function Search({ onClose }: { onClose(): void }): ReactNode {
         placeholder="Search tools, resources, prompts, servers and pages"
         aria-label="Search"
       />
-      <ComboboxList alwaysVisible className={css.list} aria-label="Results">
-        {shown.map((entry) => (
-          <ComboboxItem
-            key={entry.id}
-            value={entry.id}
-            setValueOnClick={false}
-            hideOnClick={false}
-            className={css.item}
-            onClick={() => choose(entry)}
-          >
-            <span className={css.kind}>{entry.kind}</span>
-            <span className={css.label}>{entry.label}</span>
-            <span className={css.about}>{entry.about}</span>
-          </ComboboxItem>
-        ))}
-        {shown.length === 0 && <p className={css.none}>Nothing has this name.</p>}
-      </ComboboxList>
+      {shown.length === 0 ? (
+        <p className={css.none} role="status">
+          Nothing has this name.
+        </p>
+      ) : (
+        <ComboboxList alwaysVisible className={css.list} aria-label="Results">
+          {shown.map((entry) => (
+            <ComboboxItem
+              key={entry.id}
+              value={entry.id}
+              setValueOnClick={false}
+              hideOnClick={false}
+              className={css.item}
+              onClick={() => choose(entry)}
+            >
+              <span className={css.kind}>{entry.kind}</span>
+              <span className={css.label}>{entry.label}</span>
+              <span className={css.about}>{entry.about}</span>
+            </ComboboxItem>
+          ))}
+        </ComboboxList>
+      )}
     </ComboboxProvider>
   )
+}
+
+/** Opens the page with the same arguments. Nothing runs before the person has seen them. */
+function openCall(
+  go: ReturnType<typeof useNavigate>,
+  { kind, server, name, args }: Omit<RecentCall, 'seq' | 'at' | 'by' | 'outcome'>,
+): void {
+  const given = args && { args: JSON.stringify(args) }
+  if (kind === 'resource') void go({ to: '/resources', search: { uri: name } })
+  else if (kind === 'prompt') void go({ to: '/prompts', search: { prompt: `${server}/${name}`, ...given } })
+  else void go({ to: '/tools', search: { tool: `${server}/${name}`, ...given } })
 }
 
 function useEntries(): readonly Entry[] {
@@ -73,22 +92,19 @@ function useEntries(): readonly Entry[] {
   const tools = useRoute('GET /api/tools').data?.tools
   const resources = useRoute('GET /api/resources').data?.resources
   const prompts = useRoute('GET /api/prompts').data?.prompts
-  const operations = useConsoleState((state) => state.operations)
+  const recent = useRoute('GET /api/calls/recent', { query: { limit: 20 } }).data?.calls
   return useMemo(
     () => [
       ...PLACES.map(({ to, label }): Entry => ({ id: `page ${to}`, kind: 'page', label, about: '', open: (go) => void go({ to }) })),
-      ...operations
-        .filter(({ kind, target }) => kind === 'call' && typeof target === 'string')
-        .slice(0, 10)
-        .map(
-          ({ id, target, state }): Entry => ({
-            id: `call ${id}`,
-            kind: 'call',
-            label: foreignName(String(target)),
-            about: state,
-            open: (go) => void go({ to: '/tools', search: { tool: String(target) } }),
-          }),
-        ),
+      ...(recent ?? []).map(
+        ({ seq, server, name, kind, args, outcome, at }): Entry => ({
+          id: `call ${seq}`,
+          kind: 'call',
+          label: foreignName(`${server}/${name}`),
+          about: foreignName([argumentsLine(args), outcome, agoText(at, Date.now())].join(' · ')),
+          open: (go) => openCall(go, { kind, server, name, args }),
+        }),
+      ),
       ...(servers ?? []).map(
         ({ id, title }): Entry => ({
           id: `server ${id}`,
@@ -126,6 +142,6 @@ function useEntries(): readonly Entry[] {
         }),
       ),
     ],
-    [servers, tools, resources, prompts, operations],
+    [servers, tools, resources, prompts, recent],
   )
 }

@@ -1,4 +1,4 @@
-/** The bar at the top: name, search, what waits, connection. */
+/** The bar at the top: name, search, what waits, whether messages are recorded. */
 
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -6,6 +6,7 @@ import { Count } from '../components/badge.tsx'
 import { Button, IconButton } from '../components/button.tsx'
 import { KeyHint } from '../components/key-hint.tsx'
 import { Icon } from './icons.tsx'
+import { RecordingSign } from './recording-sign.tsx'
 import css from './top-bar.module.css'
 
 export interface TopBarProps {
@@ -28,6 +29,7 @@ export function TopBar({ waiting, isTrayOpen, onWaiting, onSearch, onKeys }: Top
         <KeyHint keys="Ctrl K" />
       </button>
       <div className={css.right}>
+        <RecordingSign />
         <Button kind="quiet" onClick={onWaiting} aria-expanded={isTrayOpen} className={css.waiting} icon={<Icon name="waiting" />}>
           Waiting <Count value={waiting} tone="waiting" />
         </Button>

@@ -4,11 +4,12 @@ import { choiceParam, jsonParam, numberParam, present, type RawSearch, textParam
 
 const SERVER_TABS = ['overview', 'offering', 'log', 'messages', 'settings', 'doctor'] as const
 
-/** `add`: the dialog that adds servers. */
+/** `add`: the dialog that adds servers. `message`: the selected one among its messages. */
 export const serversSearch = (search: RawSearch) =>
   present({
     server: textParam(search, 'server'),
     tab: choiceParam(search, 'tab', SERVER_TABS),
+    message: textParam(search, 'message'),
     add: choiceParam(search, 'add', ['new', 'import']),
   })
 

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import type { QuestionView } from '../../../src/console/api.ts'
 import { Button } from '../components/button.tsx'
 import { Field, TextArea } from '../components/field.tsx'
+import { focusFault } from '../forms/focus-fault.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
 import { useSchemaForm } from '../forms/use-schema-form.ts'
 import css from './question-card.module.css'
@@ -33,6 +34,7 @@ function EditArguments({ subject, isBusy, onSend }: EditProps & { subject: Extra
       onSubmit={(event) => {
         event.preventDefault()
         if (form.check()) onSend(form.value ?? {})
+        else focusFault(event.currentTarget)
       }}
     >
       <SchemaForm form={form} />

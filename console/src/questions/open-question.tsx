@@ -4,9 +4,21 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
-import { useConsole } from '../hooks/use-console.tsx'
+import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
-import { cardLines, isQuiet, mustOpen, noText, otherChoices, otherText, QUIET_MS, yesAnswer, yesText } from '../state/question-words.ts'
+import {
+  CHOOSE_TEXT,
+  cardLines,
+  isQuiet,
+  isStart,
+  mustOpen,
+  noText,
+  otherChoices,
+  otherText,
+  QUIET_MS,
+  yesAnswer,
+  yesText,
+} from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
@@ -49,10 +61,20 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
     onDeny: () => answer({ kind: 'deny' }),
   })
   const others = otherChoices(asked)
+  const { isChoosing, choose } = useChoosing(asked.server.id, isReady, () => answer(yesAnswer(asked)))
   const allow = (given: GivenAnswer): void => {
     if (isFolded) open('details')
     else answer(given)
   }
+  const isStarting = isStart(asked.subject)
+  const lasting = others.length > 0 && (
+    <Menu
+      label={otherText(asked.subject)}
+      disabled={isBusy || isFolded}
+      {...(isStarting && { kind: 'quiet', isSmall: true })}
+      actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
+    />
+  )
   return (
     <div className={css.part}>
       <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
@@ -67,13 +89,12 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           >
             {isFolded ? 'Show everything' : yesText(asked.subject)}
           </Button>
-          {others.length > 0 && (
-            <Menu
-              label={otherText(asked.subject)}
-              disabled={isBusy || isFolded}
-              actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
-            />
+          {isStarting && (
+            <Button isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
+              {CHOOSE_TEXT}
+            </Button>
           )}
+          {!isStarting && lasting}
           <Button data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
             {noText(asked.subject)}
           </Button>
@@ -89,6 +110,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
         <Button kind="quiet" isSmall aria-expanded={part === 'details'} onClick={() => open('details')}>
           Details
         </Button>
+        {isStarting && lasting}
         {isEditable(asked.subject) && (
           <Button kind="quiet" isSmall aria-expanded={part === 'edit'} onClick={() => open('edit')}>
             Edit
@@ -119,6 +141,17 @@ function useWholeQuestion({ question, folded }: QuestionView): () => void {
       () => {},
     )
   }
+}
+
+/** Says yes to the start. Then the server's first offering is asked about, so that the person can choose from it. */
+function useChoosing(server: string, isReady: () => boolean, onYes: () => void): { isChoosing: boolean; choose(): void } {
+  const { isRunning, start } = useOperation()
+  const choose = (): void => {
+    if (!isReady()) return
+    // First the wish, then the yes: the server asks only if it knows the wish when it starts.
+    void start('POST /api/servers/:id/enable', { params: { id: server }, body: { choose: true } }).then((started) => started && onYes())
+  }
+  return { isChoosing: isRunning, choose }
 }
 
 /** From the moment the card is on the page. */

@@ -1,22 +1,28 @@
 /** What waits for the person: one card for each question, oldest first. It stands beside the page and never covers it. */
 
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { IconButton } from '../components/button.tsx'
 import { classes } from '../components/classes.ts'
 import { EmptyState } from '../components/states.tsx'
 import { useConsoleState } from '../hooks/use-console.tsx'
+import { useKeptFocus } from '../hooks/use-kept-focus.ts'
 import { startGroup } from '../state/start-group.ts'
 import { QuestionCard } from './question-card.tsx'
 import { StartTogether } from './start-together.tsx'
 import css from './tray.module.css'
 
-export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
+/** @param takesFocus the person has just opened it: the next Tab goes to the first question */
+export function Tray({ onClose, takesFocus = false }: { onClose?: () => void; takesFocus?: boolean }): ReactNode {
+  const box = useKeptFocus<HTMLDivElement>()
+  useEffect(() => {
+    if (takesFocus) box.current?.focus()
+  }, [takesFocus, box])
   const questions = useConsoleState((state) => state.questions)
   const [isOneByOne, setOneByOne] = useState(false)
   const together = isOneByOne ? [] : startGroup(questions)
   const others = questions.filter((question) => !together.some(({ id }) => id === question.id))
   return (
-    <div className={classes(css.tray, onClose && css.beside)}>
+    <div ref={box} tabIndex={-1} className={classes(css.tray, onClose && css.beside)}>
       {onClose ? (
         <div className={css.top}>
           <h2>Waiting for you</h2>

@@ -48,7 +48,7 @@ export function CallResult({ result, outputSchema, name, actions }: CallResultPr
             label: 'Result',
             content: (
               <div className={css.stack}>
-                {isData ? <ValueView value={structuredContent} label="Result" /> : <ContentView content={content} name={name} />}
+                {isData ? <ValueView value={structuredContent} label="Result as a tree" /> : <ContentView content={content} name={name} />}
                 {hasStructured && <SchemaCheck schema={outputSchema} value={structuredContent} />}
               </div>
             ),

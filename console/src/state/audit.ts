@@ -99,14 +99,17 @@ function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'serv
   return `${foreignName(server)}: ${verb}${primitive === undefined ? '' : ` ${foreignName(primitive)}`}`
 }
 
-function becauseWords({ answer, grant, reasons }: Entry, isRefused: boolean): string {
-  if (answer?.kind === 'allow')
-    return `${answer.by === 'the person' ? 'you' : foreignName(answer.by)} allowed it ${SCOPES[answer.scope ?? ''] ?? ''}`.trim()
+function becauseWords({ answer, grant, reasons, principal }: Entry, isRefused: boolean): string {
+  if (answer?.kind === 'allow') return `${whoAnswered(answer.by, principal)} allowed it ${SCOPES[answer.scope ?? ''] ?? ''}`.trim()
   if (answer?.kind === 'deny') return 'you denied it'
   if (answer?.kind === 'cancel') return 'the question was closed without an answer'
   if (grant !== undefined) return 'you allowed it earlier'
   return foreignName(reasons[0] ?? (isRefused ? 'no rule allows it' : 'a rule allows it'))
 }
+
+/** The person answers here, or in the terminal under their own name. Other answers come from elsewhere, such as an inbox. */
+const whoAnswered = (by: string, principal: string): string =>
+  by === 'console' || by === 'the person' || by === principal ? 'you' : foreignName(by)
 
 function outcomeWords(ended: Outcome | undefined): string {
   if (!ended) return 'no outcome yet'

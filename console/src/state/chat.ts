@@ -1,7 +1,9 @@
 /** A conversation as a list of entries: messages, and calls with their results. */
 
+import { isObject } from '../../../src/base/json.ts'
 import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
-import type { ModelRequest } from '../../../src/host/index.ts'
+import type { AuditRecord, ModelRequest } from '../../../src/host/index.ts'
+import { type AuditRow, auditRows } from './audit.ts'
 
 export type ChatEntry =
   | { kind: 'said'; by: 'person' | 'model'; text: string }
@@ -23,6 +25,8 @@ export interface ChatCall {
   structured?: unknown
   /** Why it was refused, and what the person said to the model. */
   reason?: string
+  /** Who or what decided about it, and how it ended, from the audit log. */
+  decided?: Pick<AuditRow, 'seq' | 'decision' | 'because' | 'outcome'>
 }
 
 /** The entries of stored messages. @param isRunning the last turn has not ended: its calls may still wait for an answer */
@@ -72,6 +76,31 @@ export function joinedEntries(stored: readonly ChatEntry[], live: readonly ChatE
 }
 
 const keyOf = (entry: ChatEntry): string => (entry.kind === 'call' ? entry.id : JSON.stringify(entry))
+
+/** Adds the decisions of the audit log to the calls. @param records of this conversation, newest first */
+export function withDecisions(entries: readonly ChatEntry[], records: readonly AuditRecord[]): readonly ChatEntry[] {
+  const rows = auditRows(records).reverse()
+  if (rows.length === 0) return entries
+  return entries.map((entry) => {
+    if (entry.kind !== 'call') return entry
+    // The same call can happen twice: each record counts once, in the order of the calls.
+    const at = rows.findIndex(({ record }) => isAbout(record, entry))
+    const [decided] = at < 0 ? [] : rows.splice(at, 1)
+    return decided ? { ...entry, decided } : entry
+  })
+}
+
+function isAbout(record: AuditRecord, { name, args }: ChatCall): boolean {
+  if (record.kind !== 'intent' && record.kind !== 'refusal') return false
+  const { server, primitive, args: kept } = record.entry
+  if (name !== `${server}__${primitive}` && name !== primitive) return false
+  // The log hides secrets and cuts long arguments, so only their names are compared.
+  return (
+    !kept?.isWhole ||
+    !isObject(kept.preview) ||
+    String(Object.keys(kept.preview).sort()) === String(Object.keys(isObject(args) ? args : {}).sort())
+  )
+}
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: 'You stopped it.',

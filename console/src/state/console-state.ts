@@ -26,6 +26,8 @@ export interface Notice {
   tone: 'plain' | 'fine' | 'waiting' | 'danger'
   text: string
   server?: string
+  /** Its offering has something to look at. */
+  hasReview?: boolean
 }
 
 export interface ConsoleState {
@@ -39,6 +41,8 @@ export interface ConsoleState {
   /** Parts of chats that run, by operation. */
   chats: Readonly<Record<string, readonly ChatPartView[]>>
   notices: readonly Notice[]
+  /** Servers whose first offering is in use, except for what needs a look. That waits in the tray. */
+  announced: ReadonlySet<string>
 }
 
 export const EMPTY_STATE: ConsoleState = {
@@ -48,6 +52,7 @@ export const EMPTY_STATE: ConsoleState = {
   own: new Set(),
   chats: {},
   notices: [],
+  announced: new Set(),
 }
 
 /** How much a page keeps. */

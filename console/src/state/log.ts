@@ -26,6 +26,13 @@ export function logLines(entries: readonly LogEntry[], level?: string): LogLine[
   return entries.map(lineOf).filter((line) => isShown(line, level))
 }
 
+/** Fetched entries and those of events, each once. A server that was added again counts from 1. */
+export function joinedLog(fetched: readonly LogEntry[], added: readonly LogEntry[]): readonly LogEntry[] {
+  if (added.length === 0) return fetched
+  const last = fetched.at(-1)
+  return [...fetched, ...added.filter(({ seq, at }) => last === undefined || seq > last.seq || at > last.at)]
+}
+
 function lineOf({ seq, at, log }: LogEntry): LogLine {
   if (log.kind === 'stderr') return { seq, at, level: 'printed', text: foreignName(log.line), isProblem: false }
   const { level, logger, data } = log.message

@@ -45,14 +45,19 @@ export const noText = ({ kind }: Subject): string => (PLAIN_NO.has(kind) ? 'Not 
 const PLAIN_NO: ReadonlySet<Subject['kind']> = new Set(['launch', 'connect', 'approve', 'import', 'form', 'compose', 'url'])
 
 /** The answer of the first button: the scope that the host proposes. A start holds until the command or the address changes. */
-export const yesAnswer = ({ scopes }: Question, edited?: unknown): Allow => ({
+export const yesAnswer = ({ scopes, subject }: Question, edited?: unknown): Allow => ({
   kind: 'allow',
   scope: scopes[0] ?? 'once',
+  // The person opens it in this browser. The host would open it a second time.
+  ...(subject.kind === 'url' && { isOpened: true }),
   ...(edited !== undefined && { edited }),
 })
 
 /** Starting or reaching a server. */
-const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
+export const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
+
+/** The button that starts a server and asks about each part of its offering. */
+export const CHOOSE_TEXT = 'Start, let me choose'
 
 /** The button for other lengths of time. */
 export const otherText = (subject: Subject): string => (isStart(subject) ? 'Not always …' : 'Always allow …')

@@ -1,6 +1,6 @@
 /** How events change the state of the page. */
 
-import type { ChatPartView, OperationView, QuestionEnd, QuestionView } from '../../../src/console/api.ts'
+import type { ChatPartView, ConsoleEvents, OperationView, QuestionEnd, QuestionView } from '../../../src/console/api.ts'
 import {
   type ConsoleState,
   MAX_CHAT_PARTS,
@@ -11,6 +11,8 @@ import {
   type WaitingQuestion,
 } from './console-state.ts'
 import type { ConsoleEvent } from './event.ts'
+import { foreignName } from './foreign-text.ts'
+import { counted } from './format.ts'
 
 /** @param now milliseconds since 1970 */
 export function reduce(state: ConsoleState, event: ConsoleEvent, now: number): ConsoleState {
@@ -25,6 +27,8 @@ export function reduce(state: ConsoleState, event: ConsoleEvent, now: number): C
       return withOperation(state, event.data)
     case 'chat':
       return withChatPart(state, event.data.operation, event.data.part)
+    case 'enabled':
+      return { ...withNotice(state, enabledNotice(event.data)), announced: new Set([...state.announced, event.data.server]) }
     case 'warning': {
       const { text, server } = event.data
       return withNotice(state, { tone: 'waiting', text, ...(server !== undefined && { server }) })
@@ -32,6 +36,19 @@ export function reduce(state: ConsoleState, event: ConsoleEvent, now: number): C
     default:
       return state
   }
+}
+
+/** `weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.` */
+function enabledNotice({ server, tools, prompts, resources, held }: ConsoleEvents['enabled']): Omit<Notice, 'id'> {
+  const parts: readonly [number, string][] = [
+    [tools, 'tool'],
+    [resources, 'resource'],
+    [prompts, 'prompt'],
+  ]
+  const enabled = parts.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)]))
+  const look = held === 0 ? '' : ` ${counted(held, 'item')} ${held === 1 ? 'needs' : 'need'} a look.`
+  const text = `${foreignName(server)} is ready: ${enabled.length === 0 ? 'nothing' : enabled.join(', ')} enabled.${look}`
+  return { tone: held === 0 ? 'fine' : 'waiting', text, server, ...(held > 0 && { hasReview: true }) }
 }
 
 function withQuestion(state: ConsoleState, question: WaitingQuestion): ConsoleState {

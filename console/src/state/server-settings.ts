@@ -16,10 +16,12 @@ export interface SettingsDraft {
   /** Undefined: the server is a command. */
   url?: string
   headers: string
+  /** Folders, one in a line. */
+  roots: string
 }
 
 export function draftOf(settings: ServerSettings): SettingsDraft {
-  const { title = '', tier, labels, timeoutMs, command, args = [], cwd = '', env = {}, url, headers = {} } = settings
+  const { title = '', tier, labels, timeoutMs, command, args = [], cwd = '', env = {}, url, headers = {}, roots } = settings
   return {
     title,
     tier,
@@ -31,6 +33,7 @@ export function draftOf(settings: ServerSettings): SettingsDraft {
     env: pairsText(env, '='),
     ...(url !== undefined && { url }),
     headers: pairsText(headers, ': '),
+    roots: roots.join('\n'),
   }
 }
 
@@ -55,6 +58,11 @@ export function changedSettings(
       .filter(Boolean)
   if (draft.command !== undefined && draft.command !== before.command) changes.command = draft.command.trim()
   if (draft.args !== before.args) changes.args = draft.args.split('\n').filter((line) => line !== '')
+  if (draft.roots !== before.roots)
+    changes.roots = draft.roots
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
   if (draft.cwd !== before.cwd) changes.cwd = draft.cwd.trim() === '' ? null : draft.cwd.trim()
   if (draft.url !== undefined && draft.url !== before.url) changes.url = draft.url.trim()
   if (draft.env !== before.env) {
@@ -97,4 +105,25 @@ function pairsOf(text: string, sign: string): Map<string, string> | string {
     pairs.set(line.slice(0, at).trim(), line.slice(at + sign.length).trim())
   }
   return pairs
+}
+
+/** A secret that a setting names in place of its value. */
+export interface SecretHandle {
+  name: string
+  /** Where it is used: `API_KEY`, `argument 2`. */
+  places: readonly string[]
+}
+
+const HANDLE = /\$\{secret:([^}]+)\}/g
+
+export function secretHandles({ args = [], env = {}, headers = {}, url = '' }: ServerSettings): SecretHandle[] {
+  const texts: readonly (readonly [string, string])[] = [
+    ...args.map((text, at) => [`argument ${at + 1}`, text] as const),
+    ...Object.entries(env),
+    ...Object.entries(headers),
+    ['address', url],
+  ]
+  const found = new Map<string, string[]>()
+  for (const [place, text] of texts) for (const [, name = ''] of text.matchAll(HANDLE)) found.set(name, [...(found.get(name) ?? []), place])
+  return [...found].map(([name, places]) => ({ name, places }))
 }

@@ -26,8 +26,13 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
       return ['GET /api/grants', 'GET /api/policy']
     case 'question-end':
       return event.data.answer === 'allow' ? ['GET /api/grants', 'GET /api/audit'] : ['GET /api/audit']
+    case 'chat':
+      // A call has ended: its decision is in the log.
+      return event.data.part.type === 'tool-result' || event.data.part.type === 'refused' ? ['GET /api/audit'] : []
     case 'operation':
-      return event.data.state === 'running' ? [] : (AFTER[event.data.kind] ?? CALLS)
+      // A new conversation is listed as soon as it is answered.
+      if (event.data.state === 'running') return event.data.kind === 'chat' ? ['GET /api/conversations'] : []
+      return AFTER[event.data.kind] ?? CALLS
     default:
       return []
   }

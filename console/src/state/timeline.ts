@@ -1,4 +1,4 @@
-/** Messages as rows of the timeline: a request and its answer are one row, and messages during a call stand under it. */
+/** Messages as rows of the timeline: a request and its answer are one row. Questions, notices and further rounds of a call stand under it. */
 
 import type { MessageView } from '../../../src/console/api.ts'
 import { foreignName } from './foreign-text.ts'
@@ -16,8 +16,14 @@ export interface TimelineRow {
   title: string
   method: string
   kind: MessageView['kind']
-  /** 1: it belongs to the row above. */
+  /** 1: it belongs to a row above. */
   depth: 0 | 1
+  /** The `seq` of the row that it belongs to. */
+  parent?: number
+  /** The `seq` of the answer to its last round. */
+  lastAnswer?: number
+  /** How often the call was sent: a server that asks gets it again with the answers. */
+  rounds?: number
   outcome: 'open' | 'done' | 'failed' | 'none'
   /** The `seq` of the answer. */
   answer?: number
@@ -65,22 +71,50 @@ export function timelineRows(messages: readonly MessageView[]): TimelineRow[] {
     const request = message.request === undefined ? undefined : rows.get(message.request)
     if (request) {
       addAnswer(request, message)
+      const first = request.parent === undefined ? undefined : rows.get(request.parent)
+      if (first && isRound(request, first)) addRound(first, request, message)
       continue
     }
     const row = rowOf(message)
     if (message.kind === 'request') rows.set(message.seq, row)
-    const parent = message.during === undefined ? undefined : rows.get(message.during)
-    if (!parent || parent.depth === 1) {
+    const parent = topmost(rows, message.during)
+    if (!parent) {
       top.push(row)
       continue
     }
     row.depth = 1
+    row.parent = parent.seq
+    if (isRound(row, parent)) beginRound(parent, row)
     const siblings = under.get(parent.seq)
     if (siblings) siblings.push(row)
     else under.set(parent.seq, [row])
   }
   if (under.size === 0) return top
   return top.flatMap((row) => [row, ...(under.get(row.seq) ?? [])])
+}
+
+/** A question can itself be asked during a question. All of them stand under the call. */
+function topmost(rows: ReadonlyMap<number, TimelineRow>, during: number | undefined): TimelineRow | undefined {
+  const row = during === undefined ? undefined : rows.get(during)
+  return row?.parent === undefined ? row : rows.get(row.parent)
+}
+
+const isRound = (row: TimelineRow, first: TimelineRow): boolean =>
+  row.kind === 'request' && row.from === first.from && row.method === first.method
+
+/** The call is open again until its last round is answered. */
+function beginRound(first: TimelineRow, round: TimelineRow): void {
+  first.rounds = (first.rounds ?? 1) + 1
+  first.outcome = 'open'
+  round.title = `round ${first.rounds}`
+}
+
+/** A call ends as its last round does. It took from the first request to the last answer. */
+function addRound(first: TimelineRow, { outcome, failure }: TimelineRow, answer: MessageView): void {
+  first.outcome = outcome
+  first.durationMs = Math.max(0, answer.at - first.at)
+  first.lastAnswer = answer.seq
+  if (failure !== undefined) first.failure = failure
 }
 
 function addAnswer(row: TimelineRow, answer: MessageView): void {
@@ -113,11 +147,13 @@ function rowOf({ seq, at, server, from, method, name, kind, bytes, violations = 
   }
 }
 
-/** Rows that match all filters. A row under a call stays with its call. */
+/** Rows that match all filters. The call of a matching row stays, so that it can be seen where the row belongs. */
 export function filteredRows(rows: readonly TimelineRow[], { server, text = '', only }: TimelineFilters): readonly TimelineRow[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (server === undefined && words.length === 0 && only === undefined) return rows
-  return rows.filter((row) => (server === undefined || row.server === server) && hasWords(row, words) && fits(row, only))
+  const matching = rows.filter((row) => (server === undefined || row.server === server) && hasWords(row, words) && fits(row, only))
+  const shown = new Set(matching.flatMap(({ seq, parent }) => (parent === undefined ? [seq] : [seq, parent])))
+  return rows.filter(({ seq }) => shown.has(seq))
 }
 
 function hasWords({ title, server, failure = '' }: TimelineRow, words: readonly string[]): boolean {
@@ -146,3 +182,9 @@ export function latencyBar(ms: number | undefined): number {
   if (ms === undefined) return 0
   return Math.min(1, Math.max(0.05, Math.log10(Math.max(1, ms)) / 4))
 }
+
+const TESTABLE: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+/** Whether a test can be made of it: an answered call, and not one of its further rounds. */
+export const isTestable = ({ from, method, answer, outcome, depth }: TimelineRow): boolean =>
+  from === 'host' && depth === 0 && answer !== undefined && outcome !== 'open' && TESTABLE.has(method)

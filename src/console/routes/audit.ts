@@ -33,6 +33,7 @@ export function auditRoutes({ host, limits }: ConsoleServices): Route[] {
           'action?': { enum: ACTION_KINDS },
           'effect?': { enum: ['allow', 'ask', 'quarantine', 'deny'] },
           'kind?': { enum: RECORD_KINDS },
+          'run?': { type: 'string', maxLength: 200 },
           'q?': { type: 'string', maxLength: 200 },
         }),
       },
@@ -104,10 +105,12 @@ const ANSWERS = { allow: 'allowed it', deny: 'denied it', cancel: 'closed the qu
 
 /** The answer of the person decides, if they were asked. */
 function whyTexts({ entry }: Decided): string[] {
-  const { answer, reasons, grant } = entry
+  const { answer, reasons, grant, principal } = entry
   const scope = answer?.scope === undefined || answer.scope === 'once' ? '' : ` (${answer.scope})`
   return [
-    ...(answer ? [`You were asked, and ${answer.by} ${ANSWERS[answer.kind]}${scope}`] : []),
+    ...(answer
+      ? [`You were asked, and ${answer.by === 'console' || answer.by === principal ? 'you' : answer.by} ${ANSWERS[answer.kind]}${scope}`]
+      : []),
     ...(grant === undefined ? [] : ['You allowed it before, and the grant still applied']),
     ...reasons,
   ]

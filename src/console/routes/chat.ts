@@ -58,11 +58,11 @@ export function chatRoutes({ host, operations, conversations, models, modelTurns
       }
     }),
     route('GET /api/conversations', {}, async () => ({ conversations: await conversations.list() })),
-    route('GET /api/conversations/:id', {}, async ({ params: { id } }) => ({
-      conversation: await conversations.view(id),
-      messages: (await conversations.get(id)).messages,
-      context: await conversations.context(id),
-    })),
+    route('GET /api/conversations/:id', {}, async ({ params: { id } }) => {
+      const conversation = await conversations.view(id)
+      const { messages, id: run } = await conversations.get(id)
+      return { conversation, messages, context: await conversations.context(id), run }
+    }),
     route('DELETE /api/conversations/:id', {}, async ({ params: { id } }) => {
       await conversations.remove(id)
       return null

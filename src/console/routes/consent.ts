@@ -24,6 +24,7 @@ const ANSWER = input({
   'width?': { enum: ['exact', 'pattern', 'any'] },
   'pattern?': { type: 'object' },
   'edited?': {},
+  'isOpened?': { type: 'boolean' },
   'feedback?': { type: 'string', maxLength: 10_000 },
 })
 
@@ -87,7 +88,7 @@ function readAnswer(given: GivenAnswer): Answer {
     if (given.scope === undefined) throw invalid('scope: expected one of those that the question offers')
     return { ...given, by }
   }
-  for (const name of ['scope', 'width', 'pattern', 'edited', ...(given.kind === 'cancel' ? ['feedback'] : [])])
+  for (const name of ['scope', 'width', 'pattern', 'edited', 'isOpened', ...(given.kind === 'cancel' ? ['feedback'] : [])])
     if (name in given) throw invalid(`${name}: expected only with another kind of answer, got it with ${JSON.stringify(given.kind)}`)
   return { ...given, by }
 }

@@ -139,7 +139,12 @@ function startingRoutes({ host, operations, events, clock }: ConsoleServices, ch
       start('approve', id, (signal) => host.approve(id, { signal }).then(() => null)),
     ),
     route('POST /api/servers/:id/login', { status }, ({ params: { id } }) =>
-      start('login', id, (signal) => host.login(id, { signal }).then(() => null)),
+      start('login', id, async (signal) => {
+        await host.login(id, { signal })
+        // It was refused before for want of a login. Without a further try it would stay so.
+        if (host.health()[id]?.state !== 'ready') await orAborted(host.enable(id, { signal }), signal)
+        return null
+      }),
     ),
     route('POST /api/servers/:id/logout', { status }, ({ params: { id } }) =>
       start('logout', id, (signal) => host.logout(id, { signal }).then(() => null)),

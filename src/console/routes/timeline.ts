@@ -11,8 +11,12 @@ import {
 } from '../../testing/index.ts'
 import type { RecordedRequest, RecordingComparison, RecordingReplay, ReplayedRequest } from '../api.ts'
 import { invalid, notFound } from '../errors.ts'
+import type { Operations } from '../operations.ts'
 import type { ConsoleServices } from '../services.ts'
+import { callBetween, recordedCall } from '../tests/recorded-call.ts'
+import { testText } from '../tests/test-text.ts'
 import { type ReplayFacts, replayThroughHost } from '../timeline/replay.ts'
+import type { Timeline } from '../timeline/timeline.ts'
 import { specOf } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { OPERATION_ID } from './use.ts'
@@ -31,7 +35,7 @@ const TIMELINE = input({
   'q?': { type: 'string', maxLength: 200 },
 })
 
-export const timelineRoutes = ({ feed, recordings, host }: ConsoleServices): Route[] => [
+export const timelineRoutes = ({ feed, recordings, host, operations }: ConsoleServices): Route[] => [
   route('GET /api/timeline', { query: TIMELINE }, ({ query }) => feed.timeline.page(query)),
   route('GET /api/timeline/:seq', {}, ({ params: { seq } }) => {
     const message = /^\d{1,15}$/.test(seq) ? feed.timeline.details(Number(seq)) : undefined
@@ -53,7 +57,16 @@ export const timelineRoutes = ({ feed, recordings, host }: ConsoleServices): Rou
     return { text: [headingLine(server, new Date(first.at)), ...lines].join(''), messages: messages.length }
   }),
 
-  route('GET /api/recordings', {}, async () => ({ recordings: await recordings.list() })),
+  route('POST /api/timeline/test', { body: input({ 'message?': NUMBER, 'operation?': TEXT }) }, ({ body }) => {
+    const seq = body.message ?? callOf(feed.timeline, operations, body.operation)
+    const call = recordedCall(feed.timeline, seq)
+    if (typeof call === 'string') throw notFound(call)
+    return testText(call, specOf(host, call.server), new Date().toISOString().slice(0, 10))
+  }),
+
+  route('GET /api/recordings', { query: input({ 'state?': { enum: ['recording'] } }) }, async ({ query: { state } }) => ({
+    recordings: state === 'recording' ? recordings.running() : await recordings.list(),
+  })),
   route(
     'POST /api/recordings',
     { body: input({ 'servers?': { type: 'array', items: TEXT, minItems: 1 }, 'title?': { type: 'string', maxLength: 200 } }), status: 201 },
@@ -63,6 +76,16 @@ export const timelineRoutes = ({ feed, recordings, host }: ConsoleServices): Rou
     },
   ),
 ]
+
+/** The request that an operation sent. @throws ApiError 400 or 404 */
+function callOf(timeline: Timeline, operations: Operations, id: string | undefined): number {
+  if (id === undefined) throw invalid('Expected message (the seq of a request) or operation (an id), got neither')
+  const { target, startedAt, endedAt = Number.POSITIVE_INFINITY } = operations.get(id)
+  const name = typeof target === 'string' ? target : `${target.server}__${target.name}`
+  const found = callBetween(timeline, name, startedAt, endedAt)
+  if (found === undefined) throw notFound('The messages of this call are no longer in the timeline: run it again')
+  return found
+}
 
 export const recordingRoutes = ({ host, byHand, recordings, operations }: ConsoleServices): Route[] => [
   route(

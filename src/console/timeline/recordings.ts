@@ -46,8 +46,12 @@ export class Recordings {
   /** The newest first. */
   async list(): Promise<RecordingView[]> {
     const stored = await Promise.all((await this.#ids()).filter((id) => !this.#running.has(id)).map((id) => this.#storedView(id)))
-    const running = [...this.#running.values()].map(({ view }) => ({ ...view }))
-    return [...running, ...stored].sort((one, other) => other.startedAt - one.startedAt)
+    return [...this.running(), ...stored].sort((one, other) => other.startedAt - one.startedAt)
+  }
+
+  /** Those that run. Reads no file. */
+  running(): RecordingView[] {
+    return [...this.#running.values()].map(({ view }) => ({ ...view }))
   }
 
   /** @throws ApiError 409 if a server is recorded already, 429 if there are too many recordings */

@@ -148,6 +148,21 @@ export class Timeline {
     })
   }
 
+  /** The rows that belong to a request: questions, notices and further rounds, oldest first. */
+  related(seq: number): MessageView[] {
+    const server = this.#kept.get(seq)?.view.server
+    const own = server === undefined ? [] : [...(this.#byServer.get(server) ?? [])]
+    return own.flatMap((each) => {
+      const view = each > seq ? this.#kept.get(each)?.view : undefined
+      return view?.during === seq ? [view] : []
+    })
+  }
+
+  /** The `seq` of the newest row that is wanted. */
+  find(isWanted: (view: MessageView) => boolean): number | undefined {
+    return [...this.#kept.values()].findLast(({ view }) => isWanted(view))?.view.seq
+  }
+
   clear(): void {
     this.#kept.clear()
     this.#byServer.clear()

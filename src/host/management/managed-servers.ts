@@ -225,11 +225,13 @@ export class ManagedServers {
   }
 
   /**
-   * Revokes and deletes the tokens of a server.
+   * Revokes and deletes the tokens of a server, and ends its connection.
    * @example
    * await host.logout('calendar')
    */
   async logout(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#services.logins.logout(this.#services.fleet.get(server).spec, options.signal)
+    const hosted = this.#services.fleet.get(server)
+    await this.#services.logins.logout(hosted.spec, options.signal)
+    hosted.endLoggedOut()
   }
 }

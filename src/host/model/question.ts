@@ -161,6 +161,8 @@ export type Answer =
       pattern?: ArgumentRules
       /** Arguments, form, sampling parameters or message after the person's edits. Default: unchanged. */
       edited?: unknown
+      /** The asker, or the person, opens the page of the question: the host does not open it. Default: false. */
+      isOpened?: boolean
       /** Who answered. Default: the principal. */
       by?: string
     }

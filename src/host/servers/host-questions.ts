@@ -63,5 +63,13 @@ export async function agreeToLogin(
     { url: url.host, message },
     { subject: () => ({ kind: 'url', message, url }), initiator: 'user' },
   )
-  await services.gate.run(action, async () => openUrl(url.href, 'login'))
+  try {
+    await services.gate.run(action, async ({ answer }) => {
+      if (answer?.isOpened !== true) await openUrl(url.href, 'login')
+    })
+  } catch (error) {
+    if (!(error instanceof McpError) || error.code !== 'ERR_DENIED') throw error
+    // The server itself was not denied: it still needs a login.
+    throw new McpError('ERR_AUTH', `You are not logged in to ${server.id}: its login page at ${url.host} was not opened`, { cause: error })
+  }
 }

@@ -1,6 +1,7 @@
 /** One server of a host: its identity, the approval state of its offering, and its supervised connection. */
 
 import type { Client } from '../../client/client.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { keyOf } from '../approval/comparison.ts'
@@ -265,6 +266,11 @@ export class HostedServer implements ReviewedServer {
   async restart(): Promise<Health> {
     await this.#supervised.restart()
     return this.health
+  }
+
+  /** Ends the connection after a logout: a request without tokens would ask the person to log in again. */
+  endLoggedOut(): void {
+    this.#supervised.refuse(new McpError('ERR_AUTH', `You logged out of ${this.id}`))
   }
 
   settled(): Promise<void> {

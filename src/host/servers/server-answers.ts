@@ -59,8 +59,8 @@ async function askToOpen(
   const args = { url: url.href, message }
   const action = serverRequest(services, server(), 'elicit.url', args, { subject: () => ({ kind: 'url', message, url }), signal })
   return elicitResult(() =>
-    services.gate.run(action, async () => {
-      await openUrl(url.href, 'page')
+    services.gate.run(action, async ({ answer }) => {
+      if (answer?.isOpened !== true) await openUrl(url.href, 'page')
       return { action: 'accept' }
     }),
   )

@@ -119,6 +119,13 @@ export class SupervisedServer {
     return this.retry()
   }
 
+  /** Ends the connection, and connects again only when a person asks for it. @param error why */
+  refuse(error: McpError): void {
+    if (!this.#connection) return
+    this.#drop()
+    this.#set({ state: 'refused', error })
+  }
+
   /** Resolves when the server is connected and listed, or has failed. */
   async settled(): Promise<void> {
     while (isUnderway(this.#health)) await this.#waiters.wait()

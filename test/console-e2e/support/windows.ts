@@ -73,7 +73,11 @@ export async function openWindow(browser: Browser, link: string, options: Browse
       await still()
     },
     still,
-    close: () => context.close(),
+    close: async () => {
+      // With E2E_SHOT=file.png the last view is kept, to see why a test failed.
+      if (process.env.E2E_SHOT) await page.screenshot({ path: process.env.E2E_SHOT }).catch(() => {})
+      await context.close()
+    },
   }
 }
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { auditRows, matchingRows } from '../../../console/src/state/audit.ts'
-import { entriesOf, entriesOfParts, labelWords, lastText } from '../../../console/src/state/chat.ts'
-import { logLines } from '../../../console/src/state/log.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, labelWords, lastText, withDecisions } from '../../../console/src/state/chat.ts'
+import { joinedLog, logLines } from '../../../console/src/state/log.ts'
 import { replayRows, replaySummary } from '../../../console/src/state/policy.ts'
 import type { ModelTurnView, ReplayView } from '../../../src/console/api.ts'
 import type { AuditRecord } from '../../../src/host/index.ts'
@@ -97,7 +97,29 @@ test('a log has levels, and printed lines have none', () => {
   expect(logLines(entries, 'printed').map(({ seq }) => seq)).toEqual([1])
 })
 
+test('a log goes on with the entries of events, each once', () => {
+  const line = (seq: number) => ({ seq, at: seq, log: { kind: 'stderr' as const, line: String(seq) } })
+  expect(joinedLog([line(1), line(2)], [line(2), line(3)]).map(({ seq }) => seq)).toEqual([1, 2, 3])
+  expect(joinedLog([], [line(1)])).toHaveLength(1)
+})
+
 describe('a chat', () => {
+  test('says who decided about each call, and counts each decision once', () => {
+    const call = (id: string, args: object): ChatEntry => ({ kind: 'call', id, name: 'notes__add', args, state: 'done' })
+    const kept = (preview: object) => ({ digest: 'd', bytes: 1, preview, isWhole: true })
+    const records = [
+      record(3, { kind: 'refusal', entry: { ...entry, args: kept({ text: 'b' }), answer: { kind: 'deny', by: 'the person' } } }),
+      record(2, { kind: 'outcome', intent: 1, outcome: { kind: 'done', durationMs: 12 } }),
+      record(1, { kind: 'intent', entry: { ...entry, args: kept({ text: 'a' }) } }),
+    ]
+    expect(withDecisions([call('x', { other: 1 }), call('y', { text: 'a' }), call('z', { text: 'b' })], records)).toMatchObject([
+      { id: 'x' },
+      { id: 'y', decided: { seq: 1, because: 'A rule allows it', outcome: 'done in 12 ms' } },
+      { id: 'z', decided: { seq: 3, because: 'you denied it' } },
+    ])
+    expect(withDecisions([call('x', { other: 1 })], records)[0]).not.toHaveProperty('decided')
+  })
+
   test('shows stored calls with their results, and calls without one as not run', () => {
     const entries = entriesOf([
       { role: 'user', content: { type: 'text', text: 'list' } },

@@ -80,6 +80,15 @@ test('the pieces of a chat become one text between its calls', () => {
   ])
 })
 
+test('a server that was enabled is announced in one sentence, with what needs a look', () => {
+  const enabled = { server: 'weather', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
+  const { notices } = after({ name: 'enabled', data: enabled }, { name: 'enabled', data: { ...enabled, tools: 0, resources: 0, held: 0 } })
+  expect(notices).toMatchObject([
+    { tone: 'waiting', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
+    { tone: 'fine', text: 'weather is ready: nothing enabled.' },
+  ])
+})
+
 test('events of other names change nothing', () => {
   expect(reduce(EMPTY_STATE, { name: 'later', data: {} } as unknown as ConsoleEvent, 1)).toBe(EMPTY_STATE)
 })
@@ -93,6 +102,19 @@ test('only a question that a click in this window caused counts as its own', () 
   expect(ownQuestion(asked(withOperation(EMPTY_STATE, operation('o')), viewOf('q')))).toBeUndefined()
   const ended = withOperation(clicked, operation('o', { state: 'done' }))
   expect(ownQuestion(asked(ended, viewOf('q')))).toBeUndefined()
+})
+
+test('what needs a look after a server was enabled waits in the tray, until the person wants to review it', () => {
+  const approve = viewOf('q')
+  const asked = { ...approve, question: { ...approve.question, action: 'server.approve' as const } }
+  const enable = operation('e', { kind: 'enable', target: 'notes' })
+  const first = withQuestions(withOwnOperation(withOperation(EMPTY_STATE, enable), 'e'), [asked], 5)
+  expect(ownQuestion(first)?.id).toBe('q')
+  const enabled = { server: 'notes', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
+  const announced = reduce(first, { name: 'enabled', data: enabled }, 5)
+  expect(ownQuestion(announced)).toBeUndefined()
+  const reviewed = withOwnOperation(withOperation(announced, operation('r', { kind: 'approve', target: 'notes' })), 'r')
+  expect(ownQuestion(reviewed)?.id).toBe('q')
 })
 
 test('missed events make everything stale, and each event its lists', () => {

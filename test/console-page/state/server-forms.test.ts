@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { commandOf, suggestedId } from '../../../console/src/state/new-server.ts'
-import { changedSettings, draftOf } from '../../../console/src/state/server-settings.ts'
+import { changedSettings, draftOf, secretHandles } from '../../../console/src/state/server-settings.ts'
 import { countsText, originText, transportText } from '../../../console/src/state/servers.ts'
 
 describe('a typed server', () => {
@@ -63,6 +63,22 @@ describe('settings', () => {
       labels: ['a', 'b'],
       cwd: '/tmp',
     })
+  })
+
+  test('folders are one in a line, and secrets are found by the names that stand for them', () => {
+    expect(changedSettings(before, { ...before, roots: '/a \n\n/b' }).changes).toEqual({ roots: ['/a', '/b'] })
+    const handle = (name: string): string => ['$', `{secret:${name}}`].join('')
+    const settings = {
+      tier: 'trusted' as const,
+      labels: [],
+      roots: [],
+      args: ['x', handle('k')],
+      env: { A: handle('k'), B: `b ${handle('l')}` },
+    }
+    expect(secretHandles(settings)).toEqual([
+      { name: 'k', places: ['argument 2', 'A'] },
+      { name: 'l', places: ['B'] },
+    ])
   })
 
   test('a line that is no pair and a time that is no number are faults', () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { asCurl } from '../../../console/src/state/message-copies.ts'
-import { addMessages, filteredRows, latencyBar, MAX_MESSAGES, timelineRows } from '../../../console/src/state/timeline.ts'
+import { addMessages, filteredRows, isTestable, latencyBar, MAX_MESSAGES, timelineRows } from '../../../console/src/state/timeline.ts'
 import type { MessageView } from '../../../src/console/api.ts'
 
 const message = (seq: number, more: Partial<MessageView> = {}): MessageView => ({
@@ -39,6 +39,39 @@ describe('rows', () => {
       [2, 1],
       [3, 0],
     ])
+  })
+
+  test('the rounds of a call count as one call, which ends as its last round does', () => {
+    const first = message(2, { kind: 'result', from: 'server', request: 1, durationMs: 1 })
+    const again = message(10, { method: 'tools/call', name: 'add', during: 1 })
+    expect(timelineRows([call, first, again])).toMatchObject([
+      { seq: 1, rounds: 2, outcome: 'open', depth: 0 },
+      { seq: 10, title: 'round 2', depth: 1, parent: 1 },
+    ])
+    const last = message(31, { kind: 'error', from: 'server', request: 10, failure: 'no', durationMs: 21 })
+    expect(timelineRows([call, first, again, last])[0]).toMatchObject({ outcome: 'failed', failure: 'no', durationMs: 30 })
+  })
+
+  test('a question that is asked during a question stands under the call', () => {
+    const nested = message(3, { method: 'roots/list', from: 'server', during: 2 })
+    expect(timelineRows([call, question, nested]).map(({ seq, parent }) => [seq, parent])).toEqual([
+      [1, undefined],
+      [2, 1],
+      [3, 1],
+    ])
+  })
+
+  test('a filter keeps the call of a row that matches', () => {
+    const failed = message(5, { kind: 'error', from: 'host', request: 2, failure: 'closed' })
+    const rows = timelineRows([call, question, other, answer, failed])
+    expect(filteredRows(rows, { only: 'failed' }).map(({ seq }) => seq)).toEqual([1, 2])
+    expect(filteredRows(rows, { text: 'elicitation' }).map(({ seq }) => seq)).toEqual([1, 2])
+    expect(filteredRows(rows, { server: 'deploy' }).map(({ seq }) => seq)).toEqual([3])
+  })
+
+  test('a test can be made of an answered call, and of nothing else', () => {
+    expect(timelineRows([call, question, answer]).map(isTestable)).toEqual([true, false])
+    expect(timelineRows([call, other]).map(isTestable)).toEqual([false, false])
   })
 
   test('an error and a failed result count as failed, a request without an answer is open', () => {

@@ -165,6 +165,8 @@ test('the proposed lasting answer comes first, and each choice once', () => {
   expect(otherChoices(start).map(({ label }) => label)).toEqual(['Only this time', 'For this conversation'])
   expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
   expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
+  // The link of the page opens it. The host would open it again.
+  expect(yesAnswer({ ...question, subject: { kind: 'url' } } as Question)).toEqual({ kind: 'allow', scope: 'once', isOpened: true })
 })
 
 test('two or more starts are asked together, and nothing that is folded', () => {

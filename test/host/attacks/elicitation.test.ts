@@ -152,6 +152,12 @@ describe.each(withPages)('a page (%s)', (revision) => {
     expect(heard).toEqual([name])
   })
 
+  test('a page that the asker has opened itself is not opened a second time', async () => {
+    const { opened, heard } = await setUp(PATH, { kind: 'allow', scope: 'once', isOpened: true })
+    expect(opened).toEqual([])
+    expect(heard).toEqual(['accept {}'])
+  })
+
   test('a page whose host has look-alike letters is shown as it is, with a warning', async () => {
     const opened: string[] = []
     const { server } = asker(revision, (context) => context.elicitUrl('page', 'Log in to apple', 'https://\u0430pple.com/login'))

@@ -5,18 +5,18 @@ import { type ReactNode, useMemo, useState } from 'react'
 import type { Effect } from '../../../../src/host/policy-tools/index.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Field, Select, TextInput } from '../../components/field.tsx'
+import { FilterChoice, Filters, FilterText } from '../../components/filters.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
-import { saveText } from '../../hooks/save-text.ts'
-import { useAction, useRoute } from '../../hooks/use-console.tsx'
+import { useAction } from '../../hooks/use-console.tsx'
+import { useServerChoices, withAllServers } from '../../hooks/use-server-choices.ts'
 import { ACTION_CHOICES, type AuditRow, auditRows, matchingRows } from '../../state/audit.ts'
-import { foreignName } from '../../state/foreign-text.ts'
 import { clockText } from '../../state/format.ts'
 import css from './page.module.css'
 import { RecordDetails } from './record-details.tsx'
 import { type AuditFilters, useAudit } from './use-audit.ts'
+import { useExport } from './use-export.ts'
 import { Verdict } from './verdict.tsx'
 
 const DECISIONS = [
@@ -26,6 +26,8 @@ const DECISIONS = [
   { value: 'quarantine', label: 'Held back' },
   { value: 'ask', label: 'Asked, not answered' },
 ]
+
+const ACTIONS = [{ value: '', label: 'All actions' }, ...ACTION_CHOICES]
 
 export function AuditPage(): ReactNode {
   const { record, server } = useSearch({ from: '/audit' })
@@ -38,7 +40,8 @@ export function AuditPage(): ReactNode {
     [server, action, effect],
   )
   const log = useAudit(filters)
-  const servers = useRoute('GET /api/servers')
+  const servers = useServerChoices()
+  const { isExporting, exportAll } = useExport()
   const verify = useAction('POST /api/audit/verify')
   const rows = useMemo(() => matchingRows(auditRows(log.records ?? []), search), [log.records, search])
   const selected = rows.find(({ seq }) => String(seq) === record)
@@ -55,7 +58,7 @@ export function AuditPage(): ReactNode {
             <Button isBusy={verify.isPending} onClick={() => verify.mutate({})}>
               Verify
             </Button>
-            <Button disabled={rows.length === 0} onClick={() => download(rows)}>
+            <Button isBusy={isExporting} disabled={log.records?.length === 0} onClick={() => void exportAll()}>
               Export
             </Button>
           </>
@@ -63,34 +66,17 @@ export function AuditPage(): ReactNode {
       />
       {verify.isError && <ErrorState title="The log could not be verified" error={verify.error} />}
       {verify.data && <Verdict verdict={verify.data} onShow={show} />}
-      <div className={css.filters}>
-        <Field label="Search in the list" isLabelHidden>
-          {(control) => (
-            <TextInput {...control} type="search" placeholder="Search" value={search} onChange={(event) => setSearch(event.target.value)} />
-          )}
-        </Field>
-        <Field label="Server" isLabelHidden>
-          {(control) => (
-            <Select
-              {...control}
-              value={server ?? ''}
-              choices={[
-                { value: '', label: 'All servers' },
-                ...(servers.data?.servers ?? []).map(({ id, title }) => ({ value: id, label: foreignName(title ?? id) })),
-              ]}
-              onValue={(value) => void navigate({ search: ({ server: _, ...rest }) => (value === '' ? rest : { ...rest, server: value }) })}
-            />
-          )}
-        </Field>
-        <Field label="Action" isLabelHidden>
-          {(control) => (
-            <Select {...control} value={action} choices={[{ value: '', label: 'All actions' }, ...ACTION_CHOICES]} onValue={setAction} />
-          )}
-        </Field>
-        <Field label="Decision" isLabelHidden>
-          {(control) => <Select {...control} value={effect} choices={DECISIONS} onValue={setEffect} />}
-        </Field>
-      </div>
+      <Filters>
+        <FilterText label="Search in the list" placeholder="Search" value={search} onValue={setSearch} />
+        <FilterChoice
+          label="Server"
+          value={server}
+          choices={withAllServers(servers)}
+          onValue={(value) => void navigate({ search: ({ server: _, ...rest }) => (value === '' ? rest : { ...rest, server: value }) })}
+        />
+        <FilterChoice label="Action" value={action} choices={ACTIONS} onValue={setAction} />
+        <FilterChoice label="Decision" value={effect} choices={DECISIONS} onValue={setEffect} />
+      </Filters>
       {log.error && <ErrorState title="The log could not be fetched" error={log.error} onRetry={log.refetch} />}
       {!log.records && !log.error && <Skeleton lines={8} />}
       {log.records && rows.length === 0 && (
@@ -137,10 +123,4 @@ function RecordRow({ row }: { row: AuditRow }): ReactNode {
       )}
     </div>
   )
-}
-
-/** Saves the shown records, one JSON value in a line. */
-function download(rows: readonly AuditRow[]): void {
-  const text = rows.map(({ record, ended }) => JSON.stringify(ended ? { ...record, outcome: ended } : record)).join('\n')
-  saveText('audit.jsonl', `${text}\n`)
 }

@@ -1,10 +1,13 @@
 /** One record: the decision in words, its arguments, and its place in the chain. */
 
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
+import { useRoute } from '../../hooks/use-console.tsx'
 import type { AuditRow } from '../../state/audit.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { bytesText, dateText } from '../../state/format.ts'
@@ -12,7 +15,11 @@ import css from './page.module.css'
 
 export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
   const { record, ended } = row
+  const details = useRoute('GET /api/audit/:seq', { params: { seq: String(row.seq) } }).data
   const entry = record.kind === 'intent' || record.kind === 'refusal' ? record.entry : undefined
+  // The decision says the first reason already, if there is no answer of the person.
+  const why = (details?.why ?? entry?.reasons ?? []).filter((reason) => foreignName(reason) !== row.because)
+  const { grant, now } = details ?? {}
   return (
     <section className={css.details} aria-label={`Record ${row.seq}`}>
       <h2 className={css.detailsTitle}>{row.what}</h2>
@@ -20,52 +27,63 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
         Record {row.seq}, {dateText(row.at)}
       </p>
       {entry && (
-        <dl className={css.facts}>
-          <dt>Wanted by</dt>
-          <dd>{row.who}</dd>
-          <dt>Decision</dt>
-          <dd>
+        <Facts>
+          <Fact name="Wanted by">{row.who}</Fact>
+          <Fact name="Decision">
             <Badge tone={row.decision === 'denied' ? 'danger' : 'fine'}>{row.decision}</Badge> {row.because}
-          </dd>
-          <dt>Why</dt>
-          <dd>
-            <ul className={css.reasons}>
-              {entry.reasons.length === 0 && <li>No rule was needed.</li>}
-              {entry.reasons.map((reason) => (
-                <li key={reason}>{foreignText(reason)}</li>
-              ))}
-            </ul>
-          </dd>
+          </Fact>
+          {why.length > 0 && (
+            <Fact name="Why">
+              <ul className={css.reasons}>
+                {why.map((reason) => (
+                  <li key={reason}>{foreignText(reason)}</li>
+                ))}
+              </ul>
+            </Fact>
+          )}
+          {grant && (
+            <Fact name="Grant">
+              {foreignText(grant.text)} (
+              <Link to="/policy" search={{ tab: 'grants' }}>
+                revoke
+              </Link>
+              )
+            </Fact>
+          )}
+          {now !== undefined && <Fact name="Today">{NOW[now] ?? now}</Fact>}
           {ended && (
-            <>
-              <dt>Outcome</dt>
-              <dd>
-                {row.outcome}
-                {ended.resultBytes !== undefined && `, ${bytesText(ended.resultBytes)}`}
-                {ended.error !== undefined && <p className={css.fault}>{foreignText(ended.error)}</p>}
-              </dd>
-            </>
+            <Fact name="Outcome">
+              {row.outcome}
+              {ended.resultBytes !== undefined && `, ${bytesText(ended.resultBytes)}`}
+              {ended.error !== undefined && <p className={css.fault}>{foreignText(ended.error)}</p>}
+            </Fact>
           )}
           {entry.args && (
-            <>
-              <dt>Arguments</dt>
-              <dd>
-                {!entry.args.isWhole && <p className={css.muted}>The log has only the beginning ({bytesText(entry.args.bytes)} in all).</p>}
-                {typeof entry.args.preview === 'string' ? (
-                  <pre className={css.preview}>{foreignText(entry.args.preview)}</pre>
-                ) : (
-                  <JsonTree value={entry.args.preview} label="Arguments" />
-                )}
-              </dd>
-            </>
+            <Fact name="Arguments">
+              {!entry.args.isWhole && <p className={css.muted}>The log has only the beginning ({bytesText(entry.args.bytes)} in all).</p>}
+              {typeof entry.args.preview === 'string' ? (
+                <pre className={css.preview}>{foreignText(entry.args.preview)}</pre>
+              ) : (
+                <JsonTree value={entry.args.preview} label="Arguments" />
+              )}
+            </Fact>
           )}
-        </dl>
+        </Facts>
       )}
       <Fold label="The record as it is stored">
         <JsonTree value={record} label="Record" openLevels={1} />
         <CopyButton text={() => JSON.stringify(record, null, 2)} label="Copy JSON" />
         <p className={css.hash}>hash {foreignName(record.hash)}</p>
+        {row.seq > 1 && <p className={css.muted}>The hash covers this record and the hash of record {row.seq - 1}.</p>}
       </Fold>
     </section>
   )
+}
+
+/** What the policy in use would decide now. */
+const NOW: Readonly<Record<string, string>> = {
+  allow: 'Your policy would allow it.',
+  ask: 'Your policy would ask you.',
+  deny: 'Your policy would deny it.',
+  quarantine: 'Your policy would hold it back.',
 }

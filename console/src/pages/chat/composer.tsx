@@ -80,4 +80,7 @@ export function Composer({
   )
 }
 
-const KINDS: Readonly<Partial<Record<ModelView['kind'], string>>> = { scripted: 'Scripted (no language model)', person: 'You answer' }
+const KINDS: Readonly<Partial<Record<ModelView['kind'], string>>> = {
+  scripted: 'Scripted (no language model)',
+  person: 'I answer (you are the model)',
+}

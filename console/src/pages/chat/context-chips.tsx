@@ -9,7 +9,7 @@ import css from './page.module.css'
 
 export function ContextChips({ labels }: { labels: readonly ContextLabel[] }): ReactNode {
   const [opened, setOpened] = useState<string>()
-  if (labels.length === 0) return null
+  if (labels.length === 0) return <p className={css.muted}>In this conversation: only your words and text that you trust.</p>
   const open = labels.find(({ label }) => label === opened)
   return (
     <div className={css.chips}>

@@ -1,5 +1,6 @@
 /** One entry of a conversation. */
 
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Fold } from '../../components/fold.tsx'
@@ -51,11 +52,20 @@ function Call({ call }: { call: ChatCall }): ReactNode {
             <code>{foreignName(call.name)}</code>
             <span className={css.callArgs}>{shortened(foreignName(JSON.stringify(call.args ?? {})), 90)}</span>
             <Badge tone={tone}>{word}</Badge>
+            {call.decided && <span className={css.muted}>{[call.decided.because, call.decided.outcome].filter(Boolean).join(' · ')}</span>}
           </span>
         }
       >
         <JsonTree value={call.args ?? {}} label="Arguments" />
         {call.reason !== undefined && <p>{foreignText(call.reason)}</p>}
+        {call.decided && (
+          <p className={css.muted}>
+            {call.decided.decision}: {call.decided.because}.{' '}
+            <Link to="/audit" search={{ record: String(call.decided.seq) }}>
+              Why?
+            </Link>
+          </p>
+        )}
         {call.structured !== undefined ? (
           <JsonTree value={call.structured} label="Result" />
         ) : (

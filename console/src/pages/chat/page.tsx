@@ -2,11 +2,15 @@
 
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries } from '../../state/chat.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries, withDecisions } from '../../state/chat.ts'
+import { isOfModel } from '../../state/own-questions.ts'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -22,10 +26,14 @@ export function ChatPage(): ReactNode {
   const [preferences, setPreferences] = usePreferences()
   const settings = useRoute('GET /api/settings')
   const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
+  const run = stored.data?.run
+  const log = useRoute('GET /api/audit', { query: { run: run ?? '-', action: 'tool.call', limit: 1000 } }, { isEnabled: run !== undefined })
   const turns = useRoute('GET /api/model-turns')
   const chat = useOperation()
+  const showWaiting = useShowWaiting()
+  const isAsked = useConsoleState(({ questions }) => questions.some(({ view, end }) => end === undefined && isOfModel(view)))
   const cancel = useAction('DELETE /api/operations/:id')
-  const [said, setSaid] = useState<string>()
+  const [said, setSaid] = useState<{ text: string; after: number }>()
   const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
   const shown = running ?? chat.operation?.id
   const parts = useConsoleState((state) => (shown === undefined ? NO_PARTS : (state.chats[shown] ?? NO_PARTS)))
@@ -39,9 +47,12 @@ export function ChatPage(): ReactNode {
     const live =
       running === undefined ? entriesOfParts(parts).filter(({ kind }) => kind === 'failed' || kind === 'ended') : entriesOfParts(parts)
     const question: ChatEntry[] =
-      running !== undefined && said !== undefined && !endsWith(before, said) ? [{ kind: 'said', by: 'person', text: said }] : []
+      running !== undefined && said !== undefined && saidCount(before) <= said.after
+        ? [{ kind: 'said', by: 'person', text: said.text }]
+        : []
     return joinedEntries([...before, ...question], live)
   }, [stored.data, parts, running, said, isOfThis])
+  const shownEntries = useMemo(() => withDecisions(entries, log.data?.records ?? []), [entries, log.data])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
   useEffect(() => {
@@ -50,7 +61,7 @@ export function ChatPage(): ReactNode {
   }, [entries])
 
   const send = async (message: string): Promise<void> => {
-    setSaid(message)
+    setSaid({ text: message, after: saidCount(entriesOf(stored.data?.messages ?? [])) })
     const operation = await chat.start('POST /api/chat', {
       body: { message, ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
     })
@@ -73,7 +84,7 @@ export function ChatPage(): ReactNode {
           onSelect={(chosen) => void navigate({ search: chosen === undefined ? {} : { conversation: chosen } })}
         />
         <section className={css.chat} aria-label="Conversation">
-          <ContextChips labels={stored.data?.context ?? []} />
+          {stored.data && <ContextChips labels={stored.data.context} />}
           <div className={css.entries} role="log" aria-label="Messages" aria-live="polite">
             {id !== undefined && stored.isPending && <Skeleton lines={4} />}
             {stored.isError && (
@@ -85,11 +96,24 @@ export function ChatPage(): ReactNode {
                 For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
               </EmptyState>
             )}
-            {entries.map((entry, index) => (
+            {shownEntries.map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
               <Entry key={index} entry={entry} />
             ))}
-            {running !== undefined && <p className={css.thinking}>Working …</p>}
+            {running !== undefined && (
+              <div className={css.thinking} role="status">
+                {isAsked ? (
+                  <>
+                    <Badge tone="waiting">waits for your answer</Badge>{' '}
+                    <Button isSmall onClick={showWaiting}>
+                      Show the question
+                    </Button>
+                  </>
+                ) : (
+                  'Working …'
+                )}
+              </div>
+            )}
             <div ref={end} />
           </div>
           {waitingTurns.map((turn) => (
@@ -112,7 +136,6 @@ export function ChatPage(): ReactNode {
   )
 }
 
-const endsWith = (entries: readonly ChatEntry[], text: string): boolean => {
-  const last = entries.at(-1)
-  return last?.kind === 'said' && last.by === 'person' && last.text === text
-}
+/** How often the person has said something. */
+const saidCount = (entries: readonly ChatEntry[]): number =>
+  entries.filter((entry) => entry.kind === 'said' && entry.by === 'person').length

@@ -15,6 +15,7 @@ import css from './home.module.css'
 export function RecentCalls(): ReactNode {
   const recent = useRoute('GET /api/calls/recent', { query: { limit: 8 } })
   const calls = recent.data?.calls ?? []
+  const hasNotes = useRoute('GET /api/servers').data?.servers.some(({ id }) => id === 'notes') ?? false
   return (
     <Section title="Recent calls">
       {recent.isPending && <Skeleton lines={2} />}
@@ -23,10 +24,15 @@ export function RecentCalls(): ReactNode {
       )}
       {recent.data && calls.length === 0 && (
         <p className={css.muted}>
-          None yet. Pick one of the <Link to="/tools">tools</Link>, or{' '}
-          <Link to="/tools" search={{ tool: 'notes/add' }}>
-            add a note
-          </Link>
+          None yet. Pick one of the <Link to="/tools">tools</Link>
+          {hasNotes && (
+            <>
+              , or{' '}
+              <Link to="/tools" search={{ tool: 'notes/add' }}>
+                add a note
+              </Link>
+            </>
+          )}
           .
         </p>
       )}

@@ -44,6 +44,7 @@ export function Grants(): ReactNode {
             {
               id: 'revoke',
               head: <span className="sr-only">Revoke</span>,
+              isAction: true,
               cell: (grant) => (
                 <Button
                   isSmall

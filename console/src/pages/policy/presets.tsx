@@ -24,7 +24,7 @@ export function Presets({ policy }: { policy: PolicyView }): ReactNode {
     )
   return (
     <Section title="Preset">
-      <fieldset className={css.presets} disabled={use.isPending}>
+      <fieldset className={css.presets} aria-busy={use.isPending}>
         <legend className="sr-only">Preset</legend>
         {policy.presets.map(({ id, text }) => (
           <label key={id} className={css.preset} data-selected={id === policy.preset}>

@@ -52,7 +52,7 @@ export function Rules({ policy }: { policy: PolicyView }): ReactNode {
                 </>
               ),
             },
-            { id: 'layer', head: 'From', cell: ({ layer }) => LAYER_WORDS[layer] ?? layer },
+            { id: 'layer', head: 'From', isExtra: true, cell: ({ layer }) => LAYER_WORDS[layer] ?? layer },
             {
               id: 'hits',
               head: 'Matched',

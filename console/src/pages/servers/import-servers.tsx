@@ -54,27 +54,33 @@ export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose():
           </>
         ) : (
           <>
-            <Button onClick={close}>Cancel</Button>
-            <Button
-              kind="main"
-              isBusy={take.isPending}
-              disabled={chosen.length === 0}
-              onClick={() =>
-                take.mutate({ body: { ids: chosen } }, { onSuccess: ({ added: fresh, updated }) => setAdded([...fresh, ...updated]) })
-              }
-            >
-              Import {counted(chosen.length, 'server')}
-            </Button>
+            <Button onClick={close}>{servers.length === 0 ? 'Close' : 'Cancel'}</Button>
+            {servers.length > 0 && (
+              <Button
+                kind="main"
+                isBusy={take.isPending}
+                disabled={chosen.length === 0}
+                onClick={() =>
+                  take.mutate({ body: { ids: chosen } }, { onSuccess: ({ added: fresh, updated }) => setAdded([...fresh, ...updated]) })
+                }
+              >
+                Import {counted(chosen.length, 'server')}
+              </Button>
+            )}
           </>
         )
       }
     >
       {!added && (
         <>
-          <p>Found in the files of other programs. The files stay as they are, and nothing starts now.</p>
+          {servers.length > 0 && <p>Found in the files of other programs. The files stay as they are, and nothing starts now.</p>}
           {found.isPending && <Skeleton lines={4} />}
           {found.isError && <ErrorState title="The files could not be read" error={found.error} onRetry={() => void found.refetch()} />}
-          {found.data && servers.length === 0 && <EmptyState title="No other program has servers" />}
+          {found.data && servers.length === 0 && (
+            <EmptyState title="No other program has servers">
+              The files of other programs on this computer name none that is new.
+            </EmptyState>
+          )}
           {servers.map((server) => (
             <Importable key={server.id} server={server} isChosen={!left.has(server.id)} onToggle={() => toggle(server.id)} />
           ))}

@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react'
 import type { ServerDetails } from '../../../../src/console/api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { Section } from '../../components/page-header.tsx'
@@ -18,7 +19,7 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
     <>
       <Section title={transport.type === 'http' ? 'Address' : 'Command'}>
         <CodeBlock text={foreignName(transportText(transport))} label={transport.type === 'http' ? 'It connects to' : 'It runs'} />
-        <dl className={css.facts}>
+        <Facts>
           <Fact name="Origin">{originText(server.from)}</Fact>
           {namedFiles(server.from).map((file) => (
             <Fact key={file} name="File">
@@ -41,7 +42,7 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
           <Fact name="Model budget">
             {counted(budget.tokensLeft, 'token')} and {counted(budget.requestsLeft, 'request')} left
           </Fact>
-        </dl>
+        </Facts>
       </Section>
       {facts?.instructions !== undefined && (
         <Section title="Its instructions for models">
@@ -58,10 +59,3 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
     </>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }): ReactNode => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)

@@ -1,21 +1,29 @@
 /** The log of a server: what it printed and the messages that it sent. */
 
 import { type ReactNode, useMemo, useState } from 'react'
+import type { LogEntry } from '../../../../src/console/api.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
-import { useRoute } from '../../hooks/use-console.tsx'
+import { useEvents, useRoute } from '../../hooks/use-console.tsx'
 import { clockText } from '../../state/format.ts'
-import { LOG_LEVELS, type LogLine, logLines } from '../../state/log.ts'
+import { joinedLog, LOG_LEVELS, type LogLine, logLines } from '../../state/log.ts'
 import css from './page.module.css'
+
+/** New entries that the page keeps. */
+const MAX_ADDED = 5_000
 
 export function ServerLogTab({ id }: { id: string }): ReactNode {
   const log = useRoute('GET /api/servers/:id/log', { params: { id }, query: { limit: 1000 } })
   const [level, setLevel] = useState('')
   const [isFollowing, setFollowing] = useState(true)
-  const lines = useMemo(() => logLines(log.data?.entries ?? [], level || undefined), [log.data, level])
+  const [added, setAdded] = useState<readonly LogEntry[]>([])
+  useEvents((event) => {
+    if (event.name === 'log' && event.data.server === id) setAdded((known) => [...known, event.data.entry].slice(-MAX_ADDED))
+  })
+  const lines = useMemo(() => logLines(joinedLog(log.data?.entries ?? [], added), level || undefined), [log.data, added, level])
   if (log.isPending) return <Skeleton lines={6} />
   if (log.isError) return <ErrorState title="The log could not be fetched" error={log.error} onRetry={() => void log.refetch()} />
   return (

@@ -3,14 +3,16 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { Badge } from '../../components/badge.tsx'
-import { Button, buttonClass } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { counted, shortened } from '../../state/format.ts'
 import { serverState } from '../../state/servers.ts'
+import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
 import { OfferingTab } from './offering-tab.tsx'
 import { Overview } from './overview.tsx'
@@ -19,7 +21,7 @@ import { SettingsTab } from './settings-tab.tsx'
 import { useServerActions } from './use-server-actions.ts'
 
 export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): ReactNode {
-  const { tab = 'overview' } = useSearch({ from: '/servers' })
+  const { tab = 'overview', message } = useSearch({ from: '/servers' })
   const navigate = useNavigate({ from: '/servers' })
   const found = useRoute('GET /api/servers/:id', { params: { id } })
   const actions = useServerActions(id)
@@ -69,7 +71,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 </Button>
               )}
               {server.transport.type === 'http' && (
-                <Button isBusy={actions.isBusy} onClick={state?.word === 'needs login' ? actions.login : actions.logout}>
+                <Button
+                  kind={state?.word === 'needs login' ? 'main' : 'plain'}
+                  isBusy={actions.isBusy}
+                  onClick={state?.word === 'needs login' ? actions.login : actions.logout}
+                >
                   {state?.word === 'needs login' ? 'Log in' : 'Log out'}
                 </Button>
               )}
@@ -80,7 +86,14 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           )
         }
       />
-      {actions.error && <ErrorState title="That did not work" error={actions.error} />}
+      {/* The reason beside the state says the same. */}
+      {actions.error && actions.error.message !== state?.reason && <ErrorState title="That did not work" error={actions.error} />}
+      {server?.review && (
+        <p>
+          {counted(server.review.items.length, 'item')} {server.review.items.length === 1 ? 'needs' : 'need'} a look:{' '}
+          {foreignName(shortened(server.review.items.map(({ kind, name: item }) => `${kind} ${item}`).join(', '), 300))}
+        </p>
+      )}
       {found.isPending && <Skeleton lines={6} />}
       {found.isError && <ErrorState title={`${name} could not be fetched`} error={found.error} onRetry={() => void found.refetch()} />}
       {server && (
@@ -96,11 +109,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
               id: 'messages',
               label: 'Messages',
               content: (
-                <p>
-                  <Link to="/timeline" search={{ server: id }} className={buttonClass({ kind: 'main' })}>
-                    Open the timeline of {name}
-                  </Link>
-                </p>
+                <MessageList
+                  server={id}
+                  selected={message}
+                  onSelect={(seq) => void navigate({ search: { server: id, tab: 'messages', ...(seq !== undefined && { message: seq }) } })}
+                />
               ),
             },
             { id: 'settings', label: 'Settings', content: <SettingsTab server={server} key={JSON.stringify(server.settings)} /> },

@@ -2,7 +2,7 @@
 
 import type { ApiError } from '../../api/error.ts'
 import { useAction, useConsoleState, useOperation } from '../../hooks/use-console.tsx'
-import { changePreferences } from '../../hooks/use-preferences.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 
 export interface ServerActions {
   enable(): void
@@ -22,6 +22,7 @@ export function useServerActions(id: string): ServerActions {
   const operation = useOperation()
   const disable = useAction('POST /api/servers/:id/disable')
   const remove = useAction('DELETE /api/servers/:id')
+  const showWaiting = useShowWaiting()
   const request = { params: { id } }
   const isAsked = useConsoleState(({ questions }) =>
     questions.some(({ server, action, end }) => server === id && action === 'server.approve' && end === undefined),
@@ -33,13 +34,14 @@ export function useServerActions(id: string): ServerActions {
     restart: () => void operation.start('POST /api/servers/:id/restart', request),
     // The host asks about changes itself. Then the question waits in the tray already.
     approve: () => {
-      if (isAsked) changePreferences({ isTrayOpen: true })
+      if (isAsked) showWaiting()
       else void operation.start('POST /api/servers/:id/approve', request)
     },
     login: () => void operation.start('POST /api/servers/:id/login', request),
     logout: () => void operation.start('POST /api/servers/:id/logout', request),
     remove: () => remove.mutate(request),
-    isBusy: operation.isRunning || disable.isPending || remove.isPending,
+    // While the person is asked about its offering, the server itself is ready.
+    isBusy: (operation.isRunning && !isAsked) || disable.isPending || remove.isPending,
     error: operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined,
   }
 }

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { SettingsView } from '../../../../src/console/api.ts'
 import { Button } from '../../components/button.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
 import { Field, Select, Switch } from '../../components/field.tsx'
 import { PageHeader, Section } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
@@ -102,18 +103,14 @@ function General({ settings }: { settings: SettingsView }): ReactNode {
         )}
       </Section>
       <Section title="This host">
-        <dl className={css.facts}>
-          <dt>Version</dt>
-          <dd>{settings.version}</dd>
-          <dt>Stored in</dt>
-          <dd>{foreignName(settings.folder)}</dd>
-          <dt>Project</dt>
-          <dd>{foreignName(settings.project)}</dd>
-          <dt>Preset</dt>
-          <dd>
+        <Facts>
+          <Fact name="Version">{settings.version}</Fact>
+          <Fact name="Stored in">{foreignName(settings.folder)}</Fact>
+          <Fact name="Project">{foreignName(settings.project)}</Fact>
+          <Fact name="Preset">
             {settings.preset} (<Link to="/policy">change</Link>)
-          </dd>
-        </dl>
+          </Fact>
+        </Facts>
       </Section>
     </>
   )

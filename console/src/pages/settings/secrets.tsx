@@ -54,6 +54,7 @@ export function Secrets(): ReactNode {
               {
                 id: 'remove',
                 head: <span className="sr-only">Remove</span>,
+                isAction: true,
                 cell: ({ name: each }) => (
                   <Button
                     isSmall

@@ -8,17 +8,19 @@ import { Section } from '../../components/page-header.tsx'
 import { ErrorState } from '../../components/states.tsx'
 import { useAction } from '../../hooks/use-console.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
-import { counted, dateText, durationText } from '../../state/format.ts'
+import { clockText, counted, durationText } from '../../state/format.ts'
+import { comparedFirst } from '../../state/recordings.ts'
 import { Differences } from './differences.tsx'
 import css from './page.module.css'
 
 export function Compare({ recordings }: { recordings: readonly RecordingView[] }): ReactNode {
-  const choices = recordings.map(({ id, title, target, startedAt }) => ({
+  const choices = recordings.map(({ id, title, target, startedAt, messages }) => ({
     value: id,
-    label: `${foreignName(title)}, ${foreignName(target)} (${dateText(startedAt)})`,
+    label: `${foreignName(title)} (${foreignName(target)}, ${clockText(startedAt).slice(0, 8)}, ${counted(messages, 'message')})`,
   }))
-  const [before, setBefore] = useState(choices[0]?.value ?? '')
-  const [after, setAfter] = useState(choices[1]?.value ?? '')
+  const [former, latter] = comparedFirst(recordings)
+  const [before, setBefore] = useState(former)
+  const [after, setAfter] = useState(latter)
   const compare = useAction('POST /api/recordings/compare')
   const { data } = compare
   return (

@@ -19,7 +19,7 @@ export function TimelinePage(): ReactNode {
       <PageHeader
         title="Timeline"
         about="Every message between this computer and your servers, as it happens."
-        actions={<RecordButton recordings={recordings.data?.recordings ?? []} />}
+        actions={<RecordButton />}
       />
       <Tabs
         label="Timeline"

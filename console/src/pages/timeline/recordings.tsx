@@ -85,7 +85,7 @@ export function Recordings(): ReactNode {
                 ),
               },
               { id: 'server', head: 'Server', cell: ({ target }) => foreignName(target) },
-              { id: 'at', head: 'Started', cell: ({ startedAt }) => dateText(startedAt) },
+              { id: 'at', head: 'Started', isExtra: true, cell: ({ startedAt }) => dateText(startedAt) },
               {
                 id: 'size',
                 head: 'Messages',
@@ -95,6 +95,7 @@ export function Recordings(): ReactNode {
               {
                 id: 'actions',
                 head: <span className="sr-only">Actions</span>,
+                isAction: true,
                 cell: (recording) =>
                   recording.state !== 'recording' && (
                     <Menu

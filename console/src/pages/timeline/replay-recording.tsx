@@ -6,15 +6,15 @@ import { Button } from '../../components/button.tsx'
 import { Checkbox, Field, Select } from '../../components/field.tsx'
 import { Section } from '../../components/page-header.tsx'
 import { ErrorState } from '../../components/states.tsx'
-import { useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { useOperation } from '../../hooks/use-console.tsx'
+import { useServerChoices } from '../../hooks/use-server-choices.ts'
 import { foreignName } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import { Differences } from './differences.tsx'
 import css from './page.module.css'
 
 export function ReplayRecording({ recording, onClose }: { recording: RecordingView; onClose(): void }): ReactNode {
-  const servers = useRoute('GET /api/servers')
-  const choices = (servers.data?.servers ?? []).map(({ id, title }) => ({ value: id, label: foreignName(title ?? id) }))
+  const choices = useServerChoices()
   const [chosen, setChosen] = useState<string>()
   const [hasCalls, setCalls] = useState(false)
   const replay = useOperation()

@@ -58,7 +58,7 @@ export function ToolsPage(): ReactNode {
         tool ? (
           <ToolPanel key={`${tool.exposed} ${argsText ?? ''}`} tool={tool} args={given.args} argsFault={given.fault} />
         ) : wanted !== undefined && tools ? (
-          <EmptyState title={`There is no tool ${foreignName(wanted)}`}>
+          <EmptyState title={`There is no tool “${foreignName(wanted)}”`}>
             Its server may be off, or may wait for your approval. Pick another one from the list.
           </EmptyState>
         ) : undefined

@@ -9,10 +9,11 @@ import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
-import { focusFault, useResultInView } from '../../catalog/use-panel.ts'
+import { useResultInView } from '../../catalog/use-panel.ts'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
+import { focusFault } from '../../forms/focus-fault.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useSchemaForm } from '../../forms/use-schema-form.ts'
 import { useOperation } from '../../hooks/use-console.tsx'
@@ -20,6 +21,7 @@ import { CallResult } from '../../results/call-result.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import type { Arguments } from '../../state/arguments.ts'
 import { toolBadges } from '../../state/catalog.ts'
+import { TestDialog } from '../../traffic/test-dialog.tsx'
 import { ExplainDialog } from './explain-dialog.tsx'
 
 export interface ToolPanelProps {
@@ -35,6 +37,7 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
   const form = useSchemaForm(definition.inputSchema, args ?? draft.value)
   const run = useOperation(draft.operation)
   const [isExplaining, setExplaining] = useState(false)
+  const [isTesting, setTesting] = useState(false)
   const resultBox = useResultInView<HTMLElement>(run)
   const value = (form.value ?? {}) as Arguments
   useEffect(() => keepDraft(`tool ${exposed}`, { value: form.value }), [exposed, form.value])
@@ -77,6 +80,9 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
                     <Button isSmall onClick={() => setExplaining(true)}>
                       Allow this from now on
                     </Button>
+                    <Button isSmall onClick={() => setTesting(true)}>
+                      Make a test of this
+                    </Button>
                     <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
                       Messages
                     </Link>
@@ -90,6 +96,7 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
       <Fold label="Definition: schemas and hints, as the server wrote them">
         <JsonTree value={definition} label="Definition" openLevels={1} />
       </Fold>
+      {isTesting && run.operation && <TestDialog of={{ operation: run.operation.id }} onClose={() => setTesting(false)} />}
       {isExplaining && <ExplainDialog tool={exposed} args={value} onClose={() => setExplaining(false)} />}
     </section>
   )

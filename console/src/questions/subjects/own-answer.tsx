@@ -6,6 +6,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Field, TextArea } from '../../components/field.tsx'
 import { UrlView } from '../../components/safe-link.tsx'
+import { focusFault } from '../../forms/focus-fault.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useSchemaForm } from '../../forms/use-schema-form.ts'
 import { foreignText } from '../../state/foreign-text.ts'
@@ -38,6 +39,7 @@ function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>)
       onSubmit={(event) => {
         event.preventDefault()
         if (form.check()) onSend(form.value ?? {})
+        else focusFault(event.currentTarget)
       }}
     >
       <p className={subject.ours ? undefined : css.arguments}>{foreignText(subject.message)}</p>

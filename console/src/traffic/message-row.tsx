@@ -1,10 +1,10 @@
 /** One row: time, server, direction, method, latency bar, outcome. */
 
 import { memo, type ReactNode } from 'react'
-import { foreignName } from '../../state/foreign-text.ts'
-import { clockText, durationText } from '../../state/format.ts'
-import { latencyBar, type TimelineRow } from '../../state/timeline.ts'
-import css from './page.module.css'
+import { foreignName } from '../state/foreign-text.ts'
+import { clockText, durationText } from '../state/format.ts'
+import { latencyBar, type TimelineRow } from '../state/timeline.ts'
+import css from './traffic.module.css'
 
 const OUTCOMES: Readonly<Record<TimelineRow['outcome'], { sign: string; word: string }>> = {
   open: { sign: '◐', word: 'no answer yet' },
@@ -27,7 +27,10 @@ export const MessageRow = memo(function MessageRow({ row }: { row: TimelineRow }
         <span aria-hidden="true">{row.from === 'host' ? '→' : '←'}</span>
         <span className="sr-only">{row.from === 'host' ? 'to the server' : 'from the server'}</span>
       </span>
-      <span className={css.title}>{row.title}</span>
+      <span className={css.title}>
+        {row.title}
+        {row.rounds !== undefined && <span className={css.rounds}> {row.rounds} rounds</span>}
+      </span>
       {row.violations > 0 && (
         <span className={css.violations} title={`Breaks ${row.violations} rules of revision ${row.revision ?? 'unknown'}`}>
           ▲ protocol

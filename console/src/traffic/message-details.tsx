@@ -1,28 +1,37 @@
 /** One exchange: the request, the answer, headers, rules of the protocol that it breaks, and ways to copy it. */
 
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
-import type { MessageDetails } from '../../../../src/console/api.ts'
-import { Badge } from '../../components/badge.tsx'
-import { Button, buttonClass, IconButton } from '../../components/button.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { JsonTree } from '../../components/json-tree.tsx'
-import { ErrorState, Skeleton } from '../../components/states.tsx'
-import { useConsole, useNotify, useRoute } from '../../hooks/use-console.tsx'
-import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { bytesText, dateText, durationText } from '../../state/format.ts'
-import { asCurl } from '../../state/message-copies.ts'
-import type { TimelineRow } from '../../state/timeline.ts'
-import css from './page.module.css'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { MessageDetails } from '../../../src/console/api.ts'
+import { Badge } from '../components/badge.tsx'
+import { Button, buttonClass, IconButton } from '../components/button.tsx'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Fold } from '../components/fold.tsx'
+import { JsonTree } from '../components/json-tree.tsx'
+import { ErrorState, Skeleton } from '../components/states.tsx'
+import { useConsole, useNotify, useRoute } from '../hooks/use-console.tsx'
+import { useIsWide } from '../hooks/use-is-wide.ts'
+import { foreignName, foreignText } from '../state/foreign-text.ts'
+import { bytesText, dateText, durationText } from '../state/format.ts'
+import { asCurl } from '../state/message-copies.ts'
+import { isTestable, type TimelineRow } from '../state/timeline.ts'
+import { TestDialog } from './test-dialog.tsx'
+import css from './traffic.module.css'
 
 export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose(): void }): ReactNode {
   const first = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.seq) } })
   const answer = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.answer ?? 0) } }, { isEnabled: row.answer !== undefined })
+  const [isTesting, setTesting] = useState(false)
+  const pane = useRef<HTMLElement>(null)
+  const isWide = useIsWide()
+  useEffect(() => {
+    // On a phone it stands under the list, out of sight.
+    if (!isWide) pane.current?.scrollIntoView({ block: 'start' })
+  }, [isWide])
   const request = first.data?.message
   const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined
   return (
-    <section className={css.details} aria-label={`Message ${row.seq}`}>
+    <section ref={pane} className={css.details} aria-label={`Message ${row.seq}`}>
       <header className={css.detailsTop}>
         <h2>{row.title}</h2>
         <IconButton label="Close the details" isSmall onClick={onClose}>
@@ -49,9 +58,15 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
             Edit and run again
           </Link>
         )}
+        {isTestable(row) && (
+          <Button isSmall onClick={() => setTesting(true)}>
+            Make a test
+          </Button>
+        )}
         <TranscriptButton row={row} />
         {request?.http && <CopyButton label="Copy as curl" text={() => asCurl(request)} />}
       </div>
+      {isTesting && <TestDialog of={{ message: row.seq }} onClose={() => setTesting(false)} />}
       {first.isPending && <Skeleton lines={5} />}
       {first.isError && <ErrorState title="The message is no longer here" error={first.error} advice="It was removed to save memory." />}
       {request && <Contents title={row.kind === 'request' ? 'Request' : 'Message'} details={request} isOpen />}
@@ -108,7 +123,7 @@ function TranscriptButton({ row }: { row: TimelineRow }): ReactNode {
     setBusy(true)
     try {
       const { text } = await api.call('POST /api/timeline/transcript', {
-        body: { server: row.server, from: row.seq, to: row.answer ?? row.seq },
+        body: { server: row.server, from: row.seq, to: row.lastAnswer ?? row.answer ?? row.seq },
       })
       await navigator.clipboard.writeText(text)
       notify({ tone: 'fine', text: 'Copied as a transcript.' })

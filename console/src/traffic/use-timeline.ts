@@ -1,10 +1,10 @@
 /** The messages that the page knows: fetched once, then kept up to date by events. */
 
 import { useCallback, useEffect, useState } from 'react'
-import type { MessageView } from '../../../../src/console/api.ts'
-import type { ApiError } from '../../api/error.ts'
-import { useConsole, useEvents } from '../../hooks/use-console.tsx'
-import { addMessages, MAX_MESSAGES } from '../../state/timeline.ts'
+import type { MessageView } from '../../../src/console/api.ts'
+import type { ApiError } from '../api/error.ts'
+import { useConsole, useEvents } from '../hooks/use-console.tsx'
+import { addMessages, MAX_MESSAGES } from '../state/timeline.ts'
 
 /** Messages of one request. */
 const PAGE = 1_000
@@ -19,7 +19,8 @@ export interface Timeline {
   clear(): Promise<void>
 }
 
-export function useTimeline(): Timeline {
+/** @param server undefined for all servers */
+export function useTimeline(server?: string): Timeline {
   const { api } = useConsole()
   const [messages, setMessages] = useState<readonly MessageView[]>([])
   const [isLoading, setLoading] = useState(true)
@@ -36,7 +37,10 @@ export function useTimeline(): Timeline {
       let before: number | undefined
       let count = 0
       do {
-        const page = await api.call('GET /api/timeline', { query: { limit: PAGE, ...(before !== undefined && { before }) }, signal })
+        const page = await api.call('GET /api/timeline', {
+          query: { limit: PAGE, ...(before !== undefined && { before }), ...(server !== undefined && { server }) },
+          signal,
+        })
         setMessages((known) => addMessages(known, page.messages))
         setForgotten(page.forgotten)
         setLoading(false)
@@ -51,13 +55,13 @@ export function useTimeline(): Timeline {
       setLoading(false)
     })
     return () => ended.abort()
-  }, [api, attempt])
+  }, [api, attempt, server])
 
   useEvents((event) => {
     if (event.name === 'hello' && !event.data.isComplete) reload()
     if (event.name !== 'messages') return
     const { messages: added, forgotten: missed = 0 } = event.data
-    setMessages((known) => addMessages(known, added))
+    setMessages((known) => addMessages(known, server === undefined ? added : added.filter((each) => each.server === server)))
     if (missed > 0) reload()
   })
 

@@ -1,0 +1,109 @@
+/** Messages with their filters, and the details of the selected one: all of them, or those of one server. */
+
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { Button } from '../components/button.tsx'
+import { FilterChoice, Filters, FilterText } from '../components/filters.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../components/states.tsx'
+import { VirtualList } from '../components/virtual-list.tsx'
+import { useServerChoices, withAllServers } from '../hooks/use-server-choices.ts'
+import { counted } from '../state/format.ts'
+import { filteredRows, SLOW_MS, type TimelineFilters, timelineRows } from '../state/timeline.ts'
+import { MessageDetailsPane } from './message-details.tsx'
+import { MessageRow } from './message-row.tsx'
+import css from './traffic.module.css'
+import { useTimeline } from './use-timeline.ts'
+
+const KINDS = [
+  { value: '', label: 'All messages' },
+  { value: 'requests', label: 'Requests' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'slow', label: `Slow (${SLOW_MS} ms and more)` },
+  { value: 'violations', label: 'Break the protocol' },
+]
+
+export interface MessageListProps {
+  /** Undefined: all servers. */
+  server: string | undefined
+  /** Undefined: the server cannot be changed here. */
+  onServer?: (server: string | undefined) => void
+  /** The `seq` of the message whose details are open. */
+  selected: string | undefined
+  onSelect(seq: string | undefined): void
+}
+
+export function MessageList({ server, onServer, selected, onSelect }: MessageListProps): ReactNode {
+  const isOfOne = onServer === undefined
+  const servers = useServerChoices()
+  const timeline = useTimeline(isOfOne ? server : undefined)
+  const [text, setText] = useState('')
+  const [only, setOnly] = useState('')
+  const [isFollowing, setFollowing] = useState(true)
+  const all = useMemo(() => timelineRows(timeline.messages), [timeline.messages])
+  const search = useDeferredValue(text)
+  const rows = useMemo(
+    () => filteredRows(all, { server, text: search, only: (only || undefined) as TimelineFilters['only'] }),
+    [all, server, search, only],
+  )
+  const open = selected === undefined ? undefined : rows.find(({ seq }) => String(seq) === selected)
+  return (
+    <div className={css.messages} data-one-server={isOfOne}>
+      <Filters
+        actions={
+          <>
+            <Button isSmall aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+              {isFollowing ? 'Following' : 'Follow'}
+            </Button>
+            {!isOfOne && (
+              <Button isSmall kind="quiet" disabled={all.length === 0} onClick={() => void timeline.clear()}>
+                Clear
+              </Button>
+            )}
+          </>
+        }
+      >
+        <FilterText label="Search in messages" placeholder="Method, tool or error" value={text} onValue={setText} />
+        {onServer && (
+          <FilterChoice
+            label="Server"
+            value={server}
+            choices={withAllServers(servers)}
+            onValue={(value) => onServer(value === '' ? undefined : value)}
+          />
+        )}
+        <FilterChoice label="Kind" value={only} choices={KINDS} onValue={setOnly} />
+      </Filters>
+      {timeline.error && <ErrorState title="The messages could not be fetched" error={timeline.error} onRetry={timeline.reload} />}
+      {timeline.isLoading && <Skeleton lines={8} />}
+      {!timeline.isLoading && all.length === 0 && (
+        <EmptyState title="No message yet">
+          {isOfOne
+            ? 'Enable the server or call one of its tools: its messages appear here.'
+            : 'Enable a server or call a tool: its messages appear here.'}
+        </EmptyState>
+      )}
+      {all.length > 0 && rows.length === 0 && <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>}
+      {rows.length > 0 && (
+        <div className={css.columns} data-has-details={open !== undefined}>
+          <div className={css.list}>
+            <VirtualList
+              label="Messages"
+              rows={rows}
+              keyOf={({ seq }) => String(seq)}
+              rowHeight={32}
+              selected={selected}
+              onSelect={({ seq }) => onSelect(String(seq))}
+              isFollowing={isFollowing && open === undefined}
+            >
+              {(row) => <MessageRow row={row} />}
+            </VirtualList>
+            <p className={css.muted} role="status">
+              {counted(rows.length, 'row')}
+              {timeline.forgotten > 0 && `. ${counted(timeline.forgotten, 'older message')} removed to save memory.`}
+            </p>
+          </div>
+          {open && <MessageDetailsPane row={open} key={open.seq} onClose={() => onSelect(undefined)} />}
+        </div>
+      )}
+    </div>
+  )
+}

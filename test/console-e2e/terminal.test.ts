@@ -1,0 +1,53 @@
+/** One question, asked at a terminal and in a real Chromium at the same time: the first answer counts, and closes it in the other place. */
+
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { CLI } from '../cli/support/cli.ts'
+import { LINK } from '../cli/support/started.ts'
+import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalProcess } from '../cli/support/terminal.ts'
+import { chromiumOfFile } from '../support/chromium.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { afterQuiet, openWindow } from './support/windows.ts'
+
+const chromium = chromiumOfFile()
+const newFolder = temporaryFolders()
+
+const isAtPrompt = (terminal: TerminalProcess): boolean => /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
+
+async function type(terminal: TerminalProcess, line: string): Promise<void> {
+  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+  terminal.type(`${line}${KEY.enter}`)
+}
+
+test('the answer at the terminal closes the card of the page, and the answer in the page closes the question there', async () => {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  const terminal = startTerminal([CLI], { cwd: home, columns: 120, rows: 40, env })
+  await terminal.until(LINK)
+  const window = await openWindow(await chromium(), LINK.exec(terminal.text())?.[0] ?? '')
+  onTestFinished(() => window.close())
+  const { page } = window
+  await window.open('/waiting')
+  const card = page.getByRole('article', { name: /notes\/add/ })
+  const allow = card.getByRole('button', { name: 'Allow once' })
+
+  await type(terminal, 'add a note with title="Bread" text="Rye"')
+  await allow.waitFor({ timeout: 20_000 })
+  await answerQuestion(terminal, /call notes\/add/i, 'y')
+  await card.getByText('The question was answered elsewhere').waitFor()
+  expect(await allow.count(), 'it cannot be answered here any more').toBe(0)
+  await page.getByText('Nothing waits for you').waitFor()
+  await terminal.until(/^ +title +Bread$/m)
+
+  await type(terminal, 'add a note with title="Milk" text="Oat"')
+  await allow.waitFor({ timeout: 20_000 })
+  await expect.poll(() => openQuestion(terminal), { timeout: 20_000 }).toMatch(/call notes\/add/i)
+  await afterQuiet(page)
+  await allow.click()
+  await terminal.until('The question was answered elsewhere.')
+  await terminal.until(/^ +title +Milk$/m)
+  // Typing goes on.
+  await type(terminal, 'call notes__list')
+  await terminal.until(/^total +2$/m)
+  expect(window.problems).toEqual([])
+}, 60_000)
