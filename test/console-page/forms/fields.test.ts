@@ -83,7 +83,7 @@ test('the first value has defaults, constants and required groups', () => {
     },
     required: ['b', 'g'],
   }
-  expect(initialValue(schema)).toEqual({ a: 3, b: { c: 'x' }, g: [null, null] })
+  expect(initialValue(schema)).toEqual({ a: 3, b: { c: 'x' }, g: ['', ''] })
 })
 
 test('a constant tells variants apart', () => {
