@@ -2,6 +2,7 @@
 
 import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
 import type { ModelRequest } from '../../../src/host/index.ts'
+import type { WaitingQuestion } from './console-state.ts'
 
 export type ChatEntry =
   | { kind: 'said'; by: 'person' | 'model'; text: string }
@@ -72,6 +73,14 @@ export function joinedEntries(stored: readonly ChatEntry[], live: readonly ChatE
 }
 
 const keyOf = (entry: ChatEntry): string => (entry.kind === 'call' ? entry.id : JSON.stringify(entry))
+
+/** The number of messages that the person wrote. */
+export const messagesIn = (entries: readonly ChatEntry[]): number =>
+  entries.filter((entry) => entry.kind === 'said' && entry.by === 'person').length
+
+/** How many questions wait that a model caused. */
+export const waitsFor = (questions: readonly WaitingQuestion[]): number =>
+  questions.filter(({ end, view }) => end === undefined && view?.question.chain.some((each) => /^model\b/.test(each))).length
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: 'You stopped it.',

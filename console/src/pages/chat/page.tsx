@@ -2,11 +2,15 @@
 
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { LinkNotice } from '../../catalog/link-notice.tsx'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
+import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries } from '../../state/chat.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries, messagesIn, waitsFor } from '../../state/chat.ts'
+import { Activity } from './activity.tsx'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -14,18 +18,21 @@ import { Entry } from './entry.tsx'
 import { ModelTurn } from './model-turn.tsx'
 import css from './page.module.css'
 
+/** Entries that are drawn at first, the newest, and with each request for more. */
+const STEP = 100
 const NO_PARTS: readonly never[] = []
 
 export function ChatPage(): ReactNode {
   const { conversation: id, say } = useSearch({ from: '/chat' })
   const navigate = useNavigate({ from: '/chat' })
+  const onUseLink = useLinkOffer()
   const [preferences, setPreferences] = usePreferences()
   const settings = useRoute('GET /api/settings')
   const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
   const turns = useRoute('GET /api/model-turns')
   const chat = useOperation()
   const cancel = useAction('DELETE /api/operations/:id')
-  const [said, setSaid] = useState<string>()
+  const [said, setSaid] = useState<{ text: string; after: number }>()
   const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
   const shown = running ?? chat.operation?.id
   const parts = useConsoleState((state) => (shown === undefined ? NO_PARTS : (state.chats[shown] ?? NO_PARTS)))
@@ -39,7 +46,9 @@ export function ChatPage(): ReactNode {
     const live =
       running === undefined ? entriesOfParts(parts).filter(({ kind }) => kind === 'failed' || kind === 'ended') : entriesOfParts(parts)
     const question: ChatEntry[] =
-      running !== undefined && said !== undefined && !endsWith(before, said) ? [{ kind: 'said', by: 'person', text: said }] : []
+      running !== undefined && said !== undefined && messagesIn(before) <= said.after
+        ? [{ kind: 'said', by: 'person', text: said.text }]
+        : []
     return joinedEntries([...before, ...question], live)
   }, [stored.data, parts, running, said, isOfThis])
   const end = useRef<HTMLDivElement>(null)
@@ -50,7 +59,7 @@ export function ChatPage(): ReactNode {
   }, [entries])
 
   const send = async (message: string): Promise<void> => {
-    setSaid(message)
+    setSaid({ text: message, after: messagesIn(entriesOf(stored.data?.messages ?? [])) })
     const operation = await chat.start('POST /api/chat', {
       body: { message, ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
     })
@@ -62,6 +71,10 @@ export function ChatPage(): ReactNode {
   const stop = (): void => {
     if (running !== undefined) cancel.mutate({ params: { id: running } })
   }
+  const questions = useConsoleState((state) => state.questions)
+  const waiting = running === undefined ? 0 : waitsFor(questions)
+  const [shownEntries, setShown] = useState(STEP)
+  const hidden = Math.max(0, entries.length - shownEntries)
   const waitingTurns = (turns.data?.turns ?? []).filter(({ conversation }) => conversation === undefined || conversation === id)
 
   return (
@@ -85,20 +98,28 @@ export function ChatPage(): ReactNode {
                 For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
               </EmptyState>
             )}
-            {entries.map((entry, index) => (
+            {hidden > 0 && (
+              <div>
+                <Button isSmall onClick={() => setShown(shownEntries + STEP)}>
+                  Show earlier messages, {hidden.toLocaleString('en')} left
+                </Button>
+              </div>
+            )}
+            {entries.slice(hidden).map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
-              <Entry key={index} entry={entry} />
+              <Entry key={hidden + index} entry={entry} isWaiting={waiting > 0} />
             ))}
-            {running !== undefined && <p className={css.thinking}>Working …</p>}
+            {running !== undefined && <Activity waiting={waiting} isYourTurn={waitingTurns.length > 0} />}
             <div ref={end} />
           </div>
           {waitingTurns.map((turn) => (
             <ModelTurn key={turn.id} turn={turn} />
           ))}
           {chat.startError && <ErrorState title="The message was not sent" error={chat.startError} />}
+          {say !== undefined && onUseLink && <LinkNotice what="a message" text={say} use="Use it" onUse={onUseLink} />}
           <Composer
-            key={say}
-            initial={say ?? ''}
+            key={onUseLink ? undefined : say}
+            initial={onUseLink ? '' : (say ?? '')}
             models={models}
             model={model}
             onModel={(chosen) => setPreferences({ model: chosen })}
@@ -110,9 +131,4 @@ export function ChatPage(): ReactNode {
       </div>
     </div>
   )
-}
-
-const endsWith = (entries: readonly ChatEntry[], text: string): boolean => {
-  const last = entries.at(-1)
-  return last?.kind === 'said' && last.by === 'person' && last.text === text
 }
