@@ -28,7 +28,12 @@ export function RunBar({
   const byKey = (): void => {
     if (!disabled && isReady && !run.isRunning) onRun()
   }
-  useRunKey(byKey, () => (isOwn ? byKey() : bar.current?.querySelector('button')?.focus()))
+  const onFirstKey = (): boolean => {
+    if (isOwn) byKey()
+    else bar.current?.querySelector('button')?.focus()
+    return isReady
+  }
+  useRunKey(byKey, onFirstKey)
   return (
     <div ref={bar} className={classes(css.bar, css.run)}>
       <Button kind="main" isBusy={run.isRunning} disabled={disabled || !isReady} onClick={onRun} title="Ctrl Enter">

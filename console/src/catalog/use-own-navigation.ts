@@ -1,6 +1,6 @@
 /** Whether the person came here by a link of the console's own pages, and the quiet time for those who did not. */
 
-import { useLocation } from '@tanstack/react-router'
+import { useLocation, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
 /**
@@ -8,6 +8,13 @@ import { useEffect, useState } from 'react'
  * The router counts the addresses of a window. The count survives a reload, and another site cannot set it.
  */
 export const useIsOwnNavigation = (): boolean => useLocation({ select: ({ state }) => state.__TSR_index > 0 })
+
+/** Opens the same address again, by the person: what the link fills in is used then, also after a reload. Undefined: it is used already. */
+export function useLinkOffer(): (() => void) | undefined {
+  const isOwn = useIsOwnNavigation()
+  const { history } = useRouter()
+  return isOwn ? undefined : () => history.push(history.location.href)
+}
 
 /** Longer than a double click: a window that another site opens under the pointer must not get the second click. */
 const QUIET_MS = 600

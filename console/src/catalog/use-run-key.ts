@@ -17,8 +17,8 @@ if (typeof window !== 'undefined') {
 const isRunKey = ({ key, ctrlKey, metaKey }: KeyboardEvent): boolean =>
   ['Control', 'Meta'].includes(key) || (key === 'Enter' && (ctrlKey || metaKey))
 
-/** @param onFirst in place of `onRun`, if the person has done nothing in this window yet: shows what would run */
-export function useRunKey(onRun: () => void, onFirst: () => void): void {
+/** @param onFirst in place of `onRun`, if the person has done nothing in this window yet: shows what would run. False: it is too early */
+export function useRunKey(onRun: () => void, onFirst: () => boolean): void {
   const latest = useRef({ onRun, onFirst })
   useEffect(() => {
     latest.current = { onRun, onFirst }
@@ -31,7 +31,7 @@ export function useRunKey(onRun: () => void, onFirst: () => void): void {
       // A key that is held down is one press.
       if (event.repeat) return
       if (hasActed) return latest.current.onRun()
-      latest.current.onFirst()
+      if (!latest.current.onFirst()) return
       setTimeout(() => {
         hasActed = true
       }, QUIET_MS)

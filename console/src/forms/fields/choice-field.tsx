@@ -1,7 +1,7 @@
 /** One of several values: a list to choose from, or a field with suggestions if they are many. */
 
 import { Combobox, ComboboxItem, ComboboxPopover, ComboboxProvider } from '@ariakit/react'
-import { type ReactNode, useDeferredValue, useMemo } from 'react'
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { type ControlProps, Field, Select, TextInput } from '../../components/field.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { labelOf, type Option, sentText } from '../model/field.ts'
@@ -62,12 +62,15 @@ function ManyOptions({
   onChange(value: unknown): void
 }): ReactNode {
   const text = value === undefined ? '' : index === -1 ? sentText(value) : (options[index]?.label ?? '')
-  const wanted = useDeferredValue(index === -1 ? text.toLowerCase() : '')
+  // A value that was chosen before does not narrow the list.
+  const [typed, setTyped] = useState('')
+  const wanted = useDeferredValue(typed.toLowerCase())
   const found = useMemo(
     () => options.filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, MAX_SUGGESTED),
     [options, wanted],
   )
   const set = (next: string): void => {
+    setTyped(next)
     const option = options.find(({ label }) => label === next)
     onChange(next === '' ? undefined : option ? option.value : next)
   }

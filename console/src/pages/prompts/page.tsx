@@ -3,7 +3,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo } from 'react'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
-import { useIsOwnNavigation } from '../../catalog/use-own-navigation.ts'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
 import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { argumentsIn } from '../../state/arguments.ts'
@@ -17,7 +17,7 @@ export function PromptsPage(): ReactNode {
   const list = useRoute('GET /api/prompts')
   const prompts = list.data?.prompts
   const items = useMemo(() => prompts?.map(promptItem), [prompts])
-  const isOwn = useIsOwnNavigation()
+  const onUseLink = useLinkOffer()
   const prompt = findEntry(prompts ?? [], wanted)
   const given = useMemo(() => argumentsIn(argsText), [argsText])
   const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
@@ -37,11 +37,11 @@ export function PromptsPage(): ReactNode {
       detail={
         prompt ? (
           <PromptPanel
-            key={`${prompt.exposed} ${isOwn} ${argsText ?? ''}`}
+            key={`${prompt.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
             prompt={prompt}
             args={given.args}
             argsFault={given.fault}
-            onUseLink={isOwn ? undefined : () => void navigate({ search: (now) => now })}
+            onUseLink={onUseLink}
           />
         ) : wanted !== undefined && prompts ? (
           <EmptyState title={`There is no prompt ${foreignName(wanted)}`}>

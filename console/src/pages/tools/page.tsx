@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import css from '../../catalog/catalog.module.css'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
-import { useIsOwnNavigation } from '../../catalog/use-own-navigation.ts'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
 import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { argumentsIn } from '../../state/arguments.ts'
@@ -28,7 +28,7 @@ export function ToolsPage(): ReactNode {
         .map(toolItem),
     [tools, filters],
   )
-  const isOwn = useIsOwnNavigation()
+  const onUseLink = useLinkOffer()
   const tool = findEntry(tools ?? [], wanted)
   const given = useMemo(() => argumentsIn(argsText), [argsText])
   const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
@@ -59,12 +59,11 @@ export function ToolsPage(): ReactNode {
       detail={
         tool ? (
           <ToolPanel
-            key={`${tool.exposed} ${isOwn} ${argsText ?? ''}`}
+            key={`${tool.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
             tool={tool}
             args={given.args}
             argsFault={given.fault}
-            // The same address, opened by the person: it is used then, also after a reload.
-            onUseLink={isOwn ? undefined : () => void navigate({ search: (now) => now })}
+            onUseLink={onUseLink}
           />
         ) : wanted !== undefined && tools ? (
           <EmptyState title={`There is no tool ${foreignName(wanted)}`}>

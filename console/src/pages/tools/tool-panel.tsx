@@ -81,6 +81,11 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
                     <Button isSmall onClick={() => setExplaining(true)}>
                       Allow this from now on
                     </Button>
+                    {(result as CallToolResult).isError && (
+                      <Link to="/servers" search={{ server, tab: 'log' }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
+                        Log of the server
+                      </Link>
+                    )}
                     <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
                       Messages
                     </Link>
