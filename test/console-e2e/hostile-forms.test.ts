@@ -18,11 +18,12 @@ type Server = ReturnType<typeof createServer>
 /** A window over one server, and the arguments that its tools receive. */
 async function shown(
   build: (server: Server, got: unknown[]) => void,
+  policy = allow('all', {}),
 ): Promise<Window & { got: unknown[]; host: Awaited<ReturnType<typeof newWorld>>['host'] }> {
   const got: unknown[] = []
   const server = createServer({ name: 'sh', version: '1.0.0' })
   build(server, got)
-  const { console, host } = await newWorld({ host: { servers: { sh: inMemory(server) }, policy: { session: [allow('all', {})] } } })
+  const { console, host } = await newWorld({ host: { servers: { sh: inMemory(server) }, policy: { session: [policy] } } })
   await host.settled()
   const window = await openWindow(await chromium(), console.link())
   onTestFinished(() => window.close())
@@ -139,7 +140,6 @@ test('a link from another site fills in nothing before a click, and its window r
   await tool.getByRole('button', { name: 'Use them' }).waitFor()
   await tool.bringToFront()
   expect(await tool.getByLabel('name').inputValue()).toBe('')
-  await tool.keyboard.press('Control+Enter')
   await afterQuiet(tool)
   await tool.keyboard.press('Control+Enter')
   await afterQuiet(tool)
@@ -233,4 +233,23 @@ test('a new row has the focus and an empty value of its type', async () => {
   await page.getByRole('button', { name: 'Add a row' }).click()
   await run(page).click()
   await expect.poll(() => got).toEqual([{ tags: ['home', ''] }])
+}, 60_000)
+
+test('a chat shows a message once, and says that it waits for the person', async () => {
+  const { page, open } = await shown(
+    (server) => {
+      server.tool('open', { description: 'x' }, () => 'opened')
+    },
+    allow('approve', { action: 'server.approve' }),
+  )
+  await open('/chat')
+  await page.getByLabel('Message', { exact: true }).fill('Call sh__open')
+  await page.keyboard.press('Enter')
+  await page.getByText('waits for you').waitFor()
+  expect(await page.getByRole('log').getByText('Call sh__open', { exact: true }).count()).toBe(1)
+  await page.getByRole('button', { name: 'Show the question' }).click()
+  await afterQuiet(page)
+  await page.getByRole('button', { name: 'Allow once' }).click()
+  await page.getByRole('log').getByText('done').waitFor()
+  await page.getByText('Waiting for you', { exact: true }).and(page.getByRole('log').locator('*')).waitFor({ state: 'hidden' })
 }, 60_000)

@@ -78,9 +78,19 @@ const keyOf = (entry: ChatEntry): string => (entry.kind === 'call' ? entry.id : 
 export const messagesIn = (entries: readonly ChatEntry[]): number =>
   entries.filter((entry) => entry.kind === 'said' && entry.by === 'person').length
 
-/** How many questions wait that a model caused. */
-export const waitsFor = (questions: readonly WaitingQuestion[]): number =>
-  questions.filter(({ end, view }) => end === undefined && view?.question.chain.some((each) => /^model\b/.test(each))).length
+/** The open questions that a call of this conversation most probably waits for: of a model, and about the server of a running call. */
+export function waitsFor(questions: readonly WaitingQuestion[], entries: readonly ChatEntry[]): readonly WaitingQuestion[] {
+  const ofModels = questions.filter(
+    ({ end, view }) => end === undefined && view?.question.chain.some((each) => /^model\b/.test(each)) === true,
+  )
+  const meant = ofModels.filter(({ server }) => entries.some((entry) => isRunningAt(entry, server)))
+  // A name can be too long for its prefix. Then all of them may be meant.
+  return meant.length > 0 ? meant : ofModels
+}
+
+/** Whether an entry is a call at a server that has not ended. */
+export const isRunningAt = (entry: ChatEntry, server: string): boolean =>
+  entry.kind === 'call' && entry.state === 'running' && entry.name.startsWith(`${server}__`)
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: 'You stopped it.',

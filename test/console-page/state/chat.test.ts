@@ -25,14 +25,21 @@ test('the messages of the person are counted, also while a call after them waits
   expect(messagesIn([])).toBe(0)
 })
 
-test('only questions that a model caused and that are open make a conversation wait', () => {
-  const question = (chain: string[], isEnded = false) => ({ view: { question: { chain } }, ...(isEnded && { end: {} }) })
-  const questions = [
-    question(['you', 'model scripted', 'server notes']),
-    question(['you', 'model', 'server notes']),
-    question(['you', 'model scripted', 'server notes'], true),
-    question(['you', 'server notes']),
-    {},
+test('a conversation waits for open questions of a model, about the servers of its running calls', () => {
+  const question = (server: string, chain: string[], isEnded = false) => ({
+    server,
+    view: { question: { chain } },
+    ...(isEnded && { end: {} }),
+  })
+  const ofModel = ['you', 'model scripted', 'server notes']
+  const all = [
+    question('notes', ofModel),
+    question('deploy', ['you', 'model', 'server deploy']),
+    question('notes', ofModel, true),
+    question('notes', ['you', 'server notes']),
+    { server: 'notes' },
   ] as unknown as Parameters<typeof waitsFor>[0]
-  expect(waitsFor(questions)).toBe(2)
+  expect(waitsFor(all, entriesOf(MESSAGES, true))).toEqual([all[0]])
+  expect(waitsFor(all, [])).toEqual([all[0], all[1]])
+  expect(waitsFor([], entriesOf(MESSAGES, true))).toEqual([])
 })

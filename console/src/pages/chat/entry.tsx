@@ -11,7 +11,7 @@ import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { shortened } from '../../state/format.ts'
 import css from './page.module.css'
 
-/** @param isWaiting a question about a call waits for the person */
+/** @param isWaiting a question about this call waits for the person */
 export function Entry({ entry, isWaiting }: { entry: ChatEntry; isWaiting: boolean }): ReactNode {
   switch (entry.kind) {
     case 'said':
@@ -52,7 +52,7 @@ const STATES: Readonly<Record<ChatCall['state'], { word: string; tone: Tone }>> 
 const WAITING = { word: 'waits for you', tone: 'waiting' } as const
 
 function Call({ call, isWaiting }: { call: ChatCall; isWaiting: boolean }): ReactNode {
-  const { word, tone } = isWaiting && call.state === 'running' ? WAITING : STATES[call.state]
+  const { word, tone } = isWaiting ? WAITING : STATES[call.state]
   return (
     <div className={css.call}>
       <Fold

@@ -9,7 +9,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries, messagesIn, waitsFor } from '../../state/chat.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, isRunningAt, joinedEntries, messagesIn, waitsFor } from '../../state/chat.ts'
 import { Activity } from './activity.tsx'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
@@ -72,7 +72,7 @@ export function ChatPage(): ReactNode {
     if (running !== undefined) cancel.mutate({ params: { id: running } })
   }
   const questions = useConsoleState((state) => state.questions)
-  const waiting = running === undefined ? 0 : waitsFor(questions)
+  const waiting = running === undefined ? [] : waitsFor(questions, entries)
   const [shownEntries, setShown] = useState(STEP)
   const hidden = Math.max(0, entries.length - shownEntries)
   const waitingTurns = (turns.data?.turns ?? []).filter(({ conversation }) => conversation === undefined || conversation === id)
@@ -107,9 +107,9 @@ export function ChatPage(): ReactNode {
             )}
             {entries.slice(hidden).map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
-              <Entry key={hidden + index} entry={entry} isWaiting={waiting > 0} />
+              <Entry key={hidden + index} entry={entry} isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))} />
             ))}
-            {running !== undefined && <Activity waiting={waiting} isYourTurn={waitingTurns.length > 0} />}
+            {running !== undefined && <Activity waiting={waiting.length} isYourTurn={waitingTurns.length > 0} />}
             <div ref={end} />
           </div>
           {waitingTurns.map((turn) => (
