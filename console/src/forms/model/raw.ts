@@ -51,4 +51,4 @@ export function withMode(state: FormState, mode: FormState['mode']): FormState {
     : { value: state.value, mode, raw: '' }
 }
 
-export const canBeForm = ({ value, rawFault }: FormState): boolean => rawFault === undefined && !isTooMuch(value)
+const canBeForm = ({ value, rawFault }: FormState): boolean => rawFault === undefined && !isTooMuch(value)
