@@ -3,29 +3,24 @@
  * HTML is ever parsed. Pictures stay text as well, because loading one would tell its server that it was read.
  */
 
-import { lexer, type Token, type Tokens } from 'marked'
+import type { Token, Tokens } from 'marked'
 import { type ReactNode, useMemo } from 'react'
 import { CodeBlock } from './code-block.tsx'
+import { markdownTokens } from './markdown-tokens.ts'
 import { SafeLink } from './safe-link.tsx'
 import css from './safe-markdown.module.css'
 
-/** Longer text is shown as it is: laying it out could take long. */
-const MAX_CHARACTERS = 100_000
 const MAX_DEPTH = 12
 
-/** @param text made visible already (state/foreign-text.ts) */
+/** What cannot be read in a short time is shown as it was written. @param text made visible already (state/foreign-text.ts) */
 export function SafeMarkdown({ text }: { text: string }): ReactNode {
-  const tokens = useMemo(() => (text.length > MAX_CHARACTERS ? undefined : parse(text)), [text])
-  if (!tokens) return <pre className={css.plain}>{text}</pre>
-  return <div className={css.markdown}>{blocks(tokens, 0)}</div>
-}
-
-function parse(text: string): Token[] | undefined {
-  try {
-    return lexer(text, { gfm: true })
-  } catch {
-    return undefined
-  }
+  const { tokens, rest } = useMemo(() => markdownTokens(text), [text])
+  return (
+    <>
+      {tokens.length > 0 && <div className={css.markdown}>{blocks(tokens, 0)}</div>}
+      {rest !== '' && <pre className={css.plain}>{rest}</pre>}
+    </>
+  )
 }
 
 const blocks = (tokens: readonly Token[], depth: number): ReactNode[] =>

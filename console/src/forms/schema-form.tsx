@@ -13,6 +13,8 @@ import { FormContext, type Suggest } from './fields/context.ts'
 import { ObjectFields } from './fields/object-fields.tsx'
 import { ValueField } from './fields/value-field.tsx'
 import { fieldOf } from './model/field.ts'
+import { isTooMuch, MAX_VALUES } from './model/raw.ts'
+import { isObject } from './model/schema.ts'
 import { pathKey } from './model/value.ts'
 import css from './schema-form.module.css'
 import type { SchemaFormState } from './use-schema-form.ts'
@@ -36,8 +38,11 @@ export function SchemaForm({ form, suggest, hidden, isPlain = false, nothing = '
     () => ({ root: schema, issues: shownIssues, suggest, hidden: new Set(hidden), ValueField }),
     [schema, shownIssues, suggest, hidden],
   )
-  const isEmpty = field.kind === 'object' && field.properties.length === 0 && field.additional === undefined
   const isRaw = state.mode === 'raw'
+  const isObjectForm = field.kind === 'object' && (form.value === undefined || isObject(form.value))
+  const hasNames = isObject(form.value) && Object.keys(form.value).length > 0
+  const isEmpty = isObjectForm && field.properties.length === 0 && field.additional === undefined && !hasNames
+  const isMuch = isRaw && isTooMuch(form.value)
   return (
     <FormContext value={context}>
       <div className={css.form}>
@@ -47,7 +52,7 @@ export function SchemaForm({ form, suggest, hidden, isPlain = false, nothing = '
               kind="quiet"
               isSmall
               aria-pressed={isRaw}
-              disabled={isRaw && state.rawFault !== undefined}
+              disabled={isRaw && (state.rawFault !== undefined || isMuch)}
               onClick={() => form.setMode(isRaw ? 'form' : 'raw')}
             >
               {isRaw ? 'Form' : 'JSON'}
@@ -55,19 +60,25 @@ export function SchemaForm({ form, suggest, hidden, isPlain = false, nothing = '
           </div>
         )}
         {isRaw ? (
-          <Field label="JSON" fault={state.rawFault ?? allIssues(shownIssues)}>
+          <Field
+            label="JSON"
+            help={
+              isMuch ? `It has more than ${MAX_VALUES.toLocaleString('en')} values, too many for fields. Everything is here.` : undefined
+            }
+            fault={state.rawFault ?? allIssues(shownIssues)}
+          >
             {(control) => (
               <TextArea {...control} isCode rows={10} value={state.raw} onChange={(event) => form.setRaw(event.target.value)} />
             )}
           </Field>
         ) : isEmpty ? (
           <p className={css.nothing}>{nothing}</p>
-        ) : field.kind === 'object' ? (
+        ) : isObjectForm ? (
           <ObjectFields field={field} value={form.value} onChange={form.setValue} path={[]} depth={0} />
         ) : (
           <ValueField schema={schema} name="value" value={form.value} onChange={form.setValue} path={[]} depth={0} isRequired />
         )}
-        {!isRaw && field.kind === 'object' && shownIssues.has(pathKey([])) && <p className={css.fault}>{shownIssues.get(pathKey([]))}</p>}
+        {!isRaw && isObjectForm && shownIssues.has(pathKey([])) && <p className={css.fault}>{shownIssues.get(pathKey([]))}</p>}
         {form.schemaFault !== undefined && <p className={css.nothing}>The schema is not checked here: {form.schemaFault}</p>}
       </div>
     </FormContext>

@@ -9,12 +9,20 @@ import { Modes } from './modes.tsx'
 import css from './results.module.css'
 import { ValueView } from './value-view.tsx'
 
-/** @param text as it was received */
-export function TextView({ text, mimeType, label }: { text: string; mimeType?: string | undefined; label: string }): ReactNode {
+export interface TextViewProps {
+  /** As it was received. */
+  text: string
+  mimeType?: string | undefined
+  label: string
+  /** It begins as plain text. Default: false. */
+  isPlainFirst?: boolean
+}
+
+export function TextView({ text, mimeType, label, isPlainFirst = false }: TextViewProps): ReactNode {
   const found = useMemo(() => textKind(text, mimeType), [text, mimeType])
-  const [isPlain, setPlain] = useState(false)
+  const [isPlain, setPlain] = useState(isPlainFirst)
   if (found.kind === 'text') return <BigText text={text} label={label} />
-  if (found.kind === 'json') return <ValueView value={found.value} label={label} text={text} />
+  if (found.kind === 'json') return <ValueView value={found.value} label={label} text={text} isTextFirst={isPlainFirst} />
   return (
     <div className={css.stack}>
       <Modes

@@ -16,9 +16,19 @@ type Mode = 'table' | 'tree' | 'text'
 const LABELS: Readonly<Record<Mode, string>> = { table: 'Table', tree: 'Tree', text: 'Text' }
 
 /** @param text the text that the value was read from: it can be shown, too */
-export function ValueView({ value, label, text }: { value: unknown; label: string; text?: string }): ReactNode {
+export function ValueView({
+  value,
+  label,
+  text,
+  isTextFirst = false,
+}: {
+  value: unknown
+  label: string
+  text?: string
+  isTextFirst?: boolean
+}): ReactNode {
   const table = useMemo(() => tableIn(value), [value])
-  const [chosen, setChosen] = useState<Mode>('table')
+  const [chosen, setChosen] = useState<Mode>(isTextFirst ? 'text' : 'table')
   const mode = chosen === 'table' && !table ? 'tree' : chosen
   const modes: Mode[] = [...(table ? ['table' as const] : []), 'tree', ...(text === undefined ? [] : ['text' as const])]
   return (

@@ -4,6 +4,7 @@ import { isObject } from '../../../src/base/json.ts'
 import type { ChatPartView, ModelTurnView } from '../../../src/console/api.ts'
 import type { AuditRecord, ModelRequest } from '../../../src/host/index.ts'
 import { type AuditRow, auditRows } from './audit.ts'
+import type { WaitingQuestion } from './console-state.ts'
 
 export type ChatEntry =
   | { kind: 'said'; by: 'person' | 'model'; text: string }
@@ -101,6 +102,24 @@ function isAbout(record: AuditRecord, { name, args }: ChatCall): boolean {
     String(Object.keys(kept.preview).sort()) === String(Object.keys(isObject(args) ? args : {}).sort())
   )
 }
+
+/** The number of messages that the person wrote. */
+export const messagesIn = (entries: readonly ChatEntry[]): number =>
+  entries.filter((entry) => entry.kind === 'said' && entry.by === 'person').length
+
+/** The open questions that a call of this conversation most probably waits for: of a model, and about the server of a running call. */
+export function waitsFor(questions: readonly WaitingQuestion[], entries: readonly ChatEntry[]): readonly WaitingQuestion[] {
+  const ofModels = questions.filter(
+    ({ end, view }) => end === undefined && view?.question.chain.some((each) => /^model\b/.test(each)) === true,
+  )
+  const meant = ofModels.filter(({ server }) => entries.some((entry) => isRunningAt(entry, server)))
+  // A name can be too long for its prefix. Then all of them may be meant.
+  return meant.length > 0 ? meant : ofModels
+}
+
+/** Whether an entry is a call at a server that has not ended. */
+export const isRunningAt = (entry: ChatEntry, server: string): boolean =>
+  entry.kind === 'call' && entry.state === 'running' && entry.name.startsWith(`${server}__`)
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: 'You stopped it.',

@@ -56,12 +56,17 @@ export function textKind(text: string, mimeType?: string): TextKind {
     if (value !== undefined) return { kind: 'json', value }
   }
   if (text.length > MAX_MARKDOWN) return { kind: 'text' }
-  if (type === 'text/markdown' || ((type === '' || type === 'text/plain') && MARKDOWN.test(text))) return { kind: 'markdown' }
+  if (type === 'text/markdown' || ((type === '' || type === 'text/plain') && MARKDOWN.test(text.slice(0, LOOKED_THROUGH))))
+    return { kind: 'markdown' }
   return { kind: 'text' }
 }
 
-/** A heading, a list, a fence, a table, bold text or a link. */
-const MARKDOWN = /^#{1,6} \S|^ {0,3}[-*] \S.*\n {0,3}[-*] \S|^```|^\|.+\|\s*\n\|[ :|-]+\||\*\*\S[^*\n]*\*\*|\[[^\]\n]+\]\([^)\s]+\)/m
+/** Characters that are looked through for markdown. */
+const LOOKED_THROUGH = 4_000
+
+/** A heading, a list, a fence, a table, bold text or a link. No part looks far ahead, so hostile text takes no longer than other text. */
+const MARKDOWN =
+  /^#{1,6} \S|^ {0,3}[-*] \S.*\n {0,3}[-*] \S|^```|^\|.{1,300}\|[ \t]{0,9}\n\|[ :|-]{1,300}\||\*\*\S[^*\n]{0,300}\*\*|\[[^[\]\n]{1,300}\]\([^()\s]{1,300}\)/m
 
 /** An object or an array that a text contains and nothing else. */
 function parsedJson(text: string): unknown {

@@ -1,9 +1,10 @@
 /** Fields of a form from JSON Schema. */
 
 import { expect, test } from 'vitest'
+import { canDraw } from '../../../console/src/forms/model/can-draw.ts'
 import { fieldOf } from '../../../console/src/forms/model/field.ts'
 import { fits } from '../../../console/src/forms/model/fits.ts'
-import { initialValue } from '../../../console/src/forms/model/initial.ts'
+import { emptyOf, initialValue } from '../../../console/src/forms/model/initial.ts'
 import type { Schema } from '../../../console/src/forms/model/schema.ts'
 
 const kindOf = (schema: unknown, root: Schema = {}): string => fieldOf(root, schema).kind
@@ -83,7 +84,7 @@ test('the first value has defaults, constants and required groups', () => {
     },
     required: ['b', 'g'],
   }
-  expect(initialValue(schema)).toEqual({ a: 3, b: { c: 'x' }, g: [null, null] })
+  expect(initialValue(schema)).toEqual({ a: 3, b: { c: 'x' }, g: ['', ''] })
 })
 
 test('a constant tells variants apart', () => {
@@ -122,4 +123,30 @@ test('a member named __proto__ is a member', () => {
   const value = initialValue(schema) as object
   expect(Object.keys(value)).toEqual(['__proto__'])
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+})
+
+test.each([
+  [{ type: 'string' }, 'a', 3],
+  [{ type: 'string' }, '', null],
+  [{ type: 'number' }, 3, { a: 1 }],
+  [{ type: 'boolean' }, false, 'yes'],
+  [{ enum: [1, 2] }, 1, 3],
+  [{ type: 'array', items: { enum: ['x', 'y'] } }, ['x'], ['x', 'z']],
+  [{ const: 'a' }, 'a', 'b'],
+  [{ type: 'object' }, {}, []],
+  [{ type: 'array' }, [], {}],
+])('the field for %j draws %j, and %j becomes JSON', (schema, drawn, other) => {
+  expect(canDraw(fieldOf({}, schema), drawn)).toBe(true)
+  expect(canDraw(fieldOf({}, schema), undefined)).toBe(true)
+  expect(canDraw(fieldOf({}, schema), other)).toBe(false)
+})
+
+test('a default of a secret is not used, because it would be sent behind dots', () => {
+  const secret = { type: 'string', format: 'password', default: 'x' }
+  expect(initialValue({ type: 'object', properties: { a: secret, b: secret }, required: ['a'] })).toEqual({})
+})
+
+test('a new row begins with an empty value of its type', () => {
+  const schemas = [{ type: 'string' }, { type: ['string', 'null'] }, { type: 'array' }, { type: 'object' }, { type: 'number' }, {}]
+  expect(schemas.map((schema) => emptyOf({}, schema))).toEqual(['', '', [], {}, null, null])
 })

@@ -1,7 +1,7 @@
 /** Changes of a form's value, its JSON text, and its issues. */
 
 import { expect, test } from 'vitest'
-import { newForm, withMode, withRaw } from '../../../console/src/forms/model/raw.ts'
+import { isTooMuch, newForm, withMode, withRaw } from '../../../console/src/forms/model/raw.ts'
 import { isSame, typedNumber, withItem, withMember, withRenamed, withSwapped } from '../../../console/src/forms/model/value.ts'
 import { createValidator } from '../../../console/src/forms/validate.ts'
 
@@ -35,6 +35,15 @@ test('the JSON text keeps what was typed, and the way back is closed while it is
   expect(broken).toMatchObject({ value: { a: 1 }, raw: '{ "a": ', rawFault: expect.stringContaining('not JSON') })
   expect(withMode(broken, 'form')).toBe(broken)
   expect(withMode(withRaw(broken, '{"a":2}'), 'form')).toMatchObject({ value: { a: 2 }, mode: 'form' })
+})
+
+test('a value with too many parts is JSON, and there is no way to fields until it has fewer', () => {
+  const much = { list: Array.from({ length: 2_000 }, (_, index) => index) }
+  const form = newForm(much)
+  expect(form).toMatchObject({ mode: 'raw', raw: expect.stringContaining('1999') })
+  expect(withMode(form, 'form')).toBe(form)
+  expect(withMode(withRaw(form, '{"list":[1]}'), 'form').mode).toBe('form')
+  expect(isTooMuch({ a: 'x'.repeat(10_000) })).toBe(false)
 })
 
 test('issues belong to their fields, and a missing member to its own field', async () => {

@@ -1,10 +1,9 @@
-/** The members of an object: required first, the others folded if there are many, further names as rows. */
+/** The members of an object: required first, optional ones without a value folded if they are many, further names as rows. */
 
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { classes } from '../../components/classes.ts'
 import { Field as LabelledField, TextInput } from '../../components/field.tsx'
-import { Fold } from '../../components/fold.tsx'
 import { counted } from '../../state/format.ts'
 import type { Field, Property } from '../model/field.ts'
 import { initialValue } from '../model/initial.ts'
@@ -25,15 +24,17 @@ interface ObjectProps {
 
 /** More optional fields than this are folded. */
 const MAX_OPEN = 5
-/** Fields that are drawn at once. */
+/** Fields without a value that are drawn at once. */
 const STEP = 100
 
+/** Every member that has a value is drawn, because it is sent: only empty fields can be folded. */
 export function ObjectFields({ field, value, onChange, path, depth }: ObjectProps): ReactNode {
   const { ValueField } = useForm()
   const [shown, setShown] = useState(STEP)
+  const [isOpen, setOpen] = useState(false)
+  // A field that had a value stays where it is when the person empties it.
+  const kept = useRef(new Set<string>())
   const object = isObject(value) ? value : {}
-  const required = field.properties.filter(({ isRequired }) => isRequired)
-  const optional = field.properties.filter(({ isRequired }) => !isRequired)
   const draw = ({ name, schema, isRequired }: Property): ReactNode => (
     <ValueField
       key={name}
@@ -46,55 +47,44 @@ export function ObjectFields({ field, value, onChange, path, depth }: ObjectProp
       isRequired={isRequired}
     />
   )
-  const drawn = optional.slice(0, shown)
-  const rest = (
-    <div className={css.group}>
-      {drawn.map(draw)}
-      {optional.length > shown && (
-        <Button isSmall onClick={() => setShown(shown + STEP)}>
-          {counted(optional.length - shown, 'more field')}
-        </Button>
-      )}
-    </div>
-  )
-  const isSet = optional.some(({ name }) => Object.hasOwn(object, name))
+  for (const { name } of field.properties) if (Object.hasOwn(object, name)) kept.current.add(name)
+  const required = field.properties.filter(({ isRequired }) => isRequired)
+  const optional = field.properties.filter(({ isRequired }) => !isRequired)
+  const isFolding = optional.length > MAX_OPEN && required.length > 0
+  const empty = [...required, ...(isFolding && !isOpen ? [] : optional)].filter(({ name }) => !kept.current.has(name))
+  const drawn = new Set([...kept.current, ...empty.slice(0, shown).map(({ name }) => name)])
+  const folded = isFolding && !isOpen ? optional.filter(({ name }) => !kept.current.has(name)).length : 0
+  const close = (): void => {
+    kept.current.clear()
+    setOpen(false)
+  }
   return (
     <div className={css.group}>
-      {required.slice(0, shown).map(draw)}
-      {optional.length > 0 &&
-        (optional.length <= MAX_OPEN || required.length === 0 ? (
-          rest
-        ) : (
-          <OptionalFields count={optional.length} isOpen={isSet && depth === 0}>
-            {rest}
-          </OptionalFields>
-        ))}
-      {field.additional !== undefined && (
-        <FurtherNames field={field} schema={field.additional} value={object} onChange={onChange} path={path} depth={depth} />
+      {required.filter(({ name }) => drawn.has(name)).map(draw)}
+      {isFolding && (folded > 0 || isOpen) && (
+        <div>
+          <Button kind="quiet" isSmall aria-expanded={isOpen} onClick={() => (isOpen ? close() : setOpen(true))}>
+            {isOpen ? 'Hide empty optional fields' : `Show ${counted(folded, 'empty optional field')}`}
+          </Button>
+        </div>
       )}
+      {optional.filter(({ name }) => drawn.has(name)).map(draw)}
+      {empty.length > shown && (
+        <div>
+          <Button isSmall onClick={() => setShown(shown + STEP)}>
+            {counted(empty.length - shown, 'more field')}
+          </Button>
+        </div>
+      )}
+      <FurtherNames field={field} value={object} onChange={onChange} path={path} depth={depth} />
     </div>
   )
 }
 
-function OptionalFields({ count, isOpen, children }: { count: number; isOpen: boolean; children: ReactNode }): ReactNode {
-  const [open, setOpen] = useState(isOpen)
-  return (
-    <Fold label={`${counted(count, 'optional field')}`} isOpen={open} onToggle={setOpen}>
-      {open && children}
-    </Fold>
-  )
-}
-
-/** Names that the schema does not list. */
-function FurtherNames({
-  field,
-  schema,
-  value,
-  onChange,
-  path,
-  depth,
-}: ObjectProps & { schema: unknown; value: Readonly<Record<string, unknown>> }): ReactNode {
+/** Names that the schema does not list. Those that have a value are drawn even if the schema allows none, because they are sent. */
+function FurtherNames({ field, value, onChange, path, depth }: ObjectProps & { value: Readonly<Record<string, unknown>> }): ReactNode {
   const { root, ValueField } = useForm()
+  const schema = field.additional ?? true
   const listed = new Set(field.properties.map(({ name }) => name))
   const names = Object.keys(value).filter((name) => !listed.has(name))
   const add = (): void => {
@@ -102,12 +92,17 @@ function FurtherNames({
     while (Object.hasOwn(value, `name${number}`)) number++
     onChange(withMember(value, `name${number}`, initialValue(root, schema) ?? ''))
   }
+  if (names.length === 0 && field.additional === undefined) return null
   return (
     <div className={css.group}>
+      {names.length > 0 && field.additional === undefined && (
+        <p className={css.help}>The schema does not list {names.length === 1 ? 'this name' : 'these names'}. What is here is sent.</p>
+      )}
       {names.map((name, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the name is what the person edits
         <div key={index} className={css.entry}>
           <NameInput
+            key={name}
             name={name}
             taken={(next) => Object.hasOwn(value, next)}
             onRename={(next) => onChange(withRenamed(value, name, next))}
@@ -126,11 +121,13 @@ function FurtherNames({
           </Button>
         </div>
       ))}
-      <div>
-        <Button isSmall onClick={add}>
-          Add a name
-        </Button>
-      </div>
+      {field.additional !== undefined && (
+        <div>
+          <Button isSmall onClick={add}>
+            Add a name
+          </Button>
+        </div>
+      )}
     </div>
   )
 }

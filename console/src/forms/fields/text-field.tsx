@@ -3,7 +3,8 @@
 import { Combobox, ComboboxItem, ComboboxPopover, ComboboxProvider } from '@ariakit/react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type ControlProps, Field, TextArea, TextInput } from '../../components/field.tsx'
-import { foreignName } from '../../state/foreign-text.ts'
+import { foreignName, foreignText } from '../../state/foreign-text.ts'
+import { counted, shortened } from '../../state/format.ts'
 import type { Path } from '../model/value.ts'
 import css from '../schema-form.module.css'
 import { join, type LeafProps, type Suggest, useForm } from './context.ts'
@@ -22,27 +23,54 @@ const FORMAT_HELP: Readonly<Record<string, string>> = {
 
 export function TextField({ field, name, label, help, fault, value, onChange, isRequired, path }: LeafProps<'text'>): ReactNode {
   const { suggest, hidden } = useForm()
-  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : ''
   // An empty text counts as none. The JSON mode can send one.
-  const set = (next: string): void => onChange(next === '' ? undefined : next)
+  const [typed, setTyped] = useState<string>()
+  const set = (next: string): void => {
+    setTyped(next)
+    onChange(next === '' ? undefined : next)
+  }
+  // One line shows the beginning only. A text that the person did not type here is shown whole.
+  const [isWhole, setWhole] = useState(false)
+  if (!isWhole && text !== typed && (text.length > MAX_LINE || /[\r\n]/.test(text))) setWhole(true)
   const isSecret = field.isSecret || (path.length === 1 && hidden.has(name))
   const format = field.format === undefined ? undefined : (FORMAT_HELP[field.format] ?? foreignName(`Format: ${field.format}`))
   return (
-    <Field label={label} help={join(help, format, lengthText(field))} fault={fault} isRequired={isRequired}>
+    <Field
+      label={label}
+      help={join(help, format, lengthText(field), isSecret ? undefined : unseenText(text))}
+      fault={fault}
+      isRequired={isRequired}
+    >
       {(control) =>
         isSecret ? (
           <TextInput {...control} type="password" value={text} onChange={(event) => set(event.target.value)} />
-        ) : field.format === 'date' ? (
+        ) : field.format === 'date' && (text === '' || DATE.test(text)) ? (
           <TextInput {...control} type="date" value={text} onChange={(event) => set(event.target.value)} />
-        ) : suggest ? (
+        ) : suggest && !isWhole ? (
           <SuggestingInput control={control} text={text} onText={set} path={path} suggest={suggest} />
-        ) : field.isLong ? (
+        ) : field.isLong || isWhole ? (
           <TextArea {...control} rows={1} value={text} onChange={(event) => set(event.target.value)} />
         ) : (
           <TextInput {...control} value={text} onChange={(event) => set(event.target.value)} />
         )
       }
     </Field>
+  )
+}
+
+/** What a browser shows in a field for dates. It shows other text as an empty field. */
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+const MAX_LINE = 60
+const MAX_LINES = 12
+
+/** What the field itself does not show: characters without a shape, and how much there is below its edge. */
+function unseenText(text: string): string | undefined {
+  const visible = foreignText(text)
+  const lines = text.split('\n').length
+  return join(
+    visible === text ? undefined : `With hidden characters: ${shortened(visible, 400)}`,
+    lines > MAX_LINES || text.length > MAX_LINE * MAX_LINES ? `${counted(lines, 'line')}, ${counted(text.length, 'character')}` : undefined,
   )
 }
 

@@ -8,8 +8,10 @@ import { initialValue } from '../model/initial.ts'
 import { fittingVariant } from '../model/value.ts'
 import css from '../schema-form.module.css'
 import { type LeafProps, useForm } from './context.ts'
+import { JsonField } from './json-field.tsx'
 
-export function UnionField({ field, label, help, fault, name, value, onChange, path, depth, isRequired }: LeafProps<'union'>): ReactNode {
+export function UnionField(props: LeafProps<'union'>): ReactNode {
+  const { field, label, help, fault, name, value, onChange, path, depth, isRequired } = props
   const { root, ValueField } = useForm()
   const { variants } = field
   const fitting = fittingVariant(variants, value, (schema, each) => fits(root, schema, each))
@@ -38,6 +40,7 @@ export function UnionField({ field, label, help, fault, name, value, onChange, p
           />
         )}
       </Field>
+      {!variant && value !== undefined && <JsonField {...props} reason="This value fits none of them. It is sent as it is." />}
       {variant && (
         <div className={css.inner}>
           <ValueField

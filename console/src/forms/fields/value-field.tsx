@@ -3,10 +3,12 @@
 import { type ReactNode, useMemo } from 'react'
 import { Checkbox, Field, Select, TextInput } from '../../components/field.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { type Field as FieldModel, fieldOf, labelOf } from '../model/field.ts'
-import { isSame, pathKey, typedNumber } from '../model/value.ts'
+import { canDraw } from '../model/can-draw.ts'
+import { type Field as FieldModel, fieldOf, labelOf, sentText } from '../model/field.ts'
+import { pathKey, typedNumber } from '../model/value.ts'
 import css from '../schema-form.module.css'
 import { ArrayField } from './array-field.tsx'
+import { ChoiceField } from './choice-field.tsx'
 import { ChoicesField } from './choices-field.tsx'
 import { join, type LeafProps, MAX_DEPTH, useForm, type ValueProps } from './context.ts'
 import { JsonField } from './json-field.tsx'
@@ -36,6 +38,8 @@ export function ValueField(props: ValueProps): ReactNode {
 
 function Plain(props: LeafProps): ReactNode {
   const { field } = props
+  if (!canDraw(field, props.value))
+    return <JsonField {...props} reason="This value does not fit the schema, so it is shown as JSON. It is sent as it is." />
   if (props.depth > MAX_DEPTH) return <JsonField {...props} reason="It is nested too deeply for a form." />
   // Each kind gets its own field; the casts repeat what `kind` says.
   switch (field.kind) {
@@ -63,7 +67,9 @@ function Plain(props: LeafProps): ReactNode {
 }
 
 function NumberField({ field, label, help, fault, value, onChange, isRequired }: LeafProps<'number'>): ReactNode {
-  const range = [field.min !== undefined ? `at least ${field.min}` : '', field.max !== undefined ? `at most ${field.max}` : '']
+  // The limits of safe numbers say nothing to a person.
+  const isTold = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER
+  const range = [isTold(field.min) ? `at least ${field.min}` : '', isTold(field.max) ? `at most ${field.max}` : '']
     .filter(Boolean)
     .join(', ')
   return (
@@ -105,28 +111,9 @@ function BooleanField({ label, help, fault, value, onChange, isRequired }: LeafP
   )
 }
 
-function ChoiceField({ field, label, help, fault, value, onChange, isRequired }: LeafProps<'choice'>): ReactNode {
-  const index = value === undefined ? -1 : field.options.findIndex((option) => isSame(option.value, value))
-  return (
-    <Field label={label} help={help} fault={fault} isRequired={isRequired}>
-      {(control) => (
-        <Select
-          {...control}
-          value={index === -1 ? '' : String(index)}
-          onValue={(text) => onChange(text === '' ? undefined : field.options[Number(text)]?.value)}
-          choices={[
-            { value: '', label: value === undefined ? (isRequired ? 'Choose' : 'Not set') : `${labelOf(value)} (not offered)` },
-            ...field.options.map((option, at) => ({ value: String(at), label: foreignName(option.label) })),
-          ]}
-        />
-      )}
-    </Field>
-  )
-}
-
 /** Only one value is possible: it is set when the field is required, and can be set otherwise. */
 function ConstField({ field, label, help, fault, value, onChange, isRequired }: LeafProps<'const'>): ReactNode {
-  const text = `${label}: ${foreignName(labelOf(field.value))}`
+  const text = `${label}: ${foreignText(sentText(field.value))}`
   return (
     <div>
       <Checkbox

@@ -236,3 +236,6 @@ function variantLabel(root: Schema, given: unknown, index: number): string {
 
 /** A value in a list of choices. */
 export const labelOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing').slice(0, 200))
+
+/** A value as it is sent, whole. */
+export const sentText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'))

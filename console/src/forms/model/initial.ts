@@ -1,6 +1,6 @@
 /** The value that a form begins with: defaults, constants, and groups that must be there. */
 
-import { fieldOf } from './field.ts'
+import { type Field, fieldOf } from './field.ts'
 import type { Schema } from './schema.ts'
 
 /** Groups inside groups that are filled. Deeper ones are filled when the person opens them. */
@@ -8,12 +8,15 @@ const MAX_DEPTH = 6
 /** Fields that are filled. A huge schema must not take long. */
 const MAX_FIELDS = 2_000
 
+/** A secret is drawn as dots, so a value of the schema would be sent unseen. */
+const isHidden = (field: Field): boolean => field.kind === 'text' && field.isSecret
+
 export function initialValue(root: Schema, schema: unknown = root): unknown {
   let left = MAX_FIELDS
   const fill = (given: unknown, depth: number): unknown => {
     if (--left < 0) return undefined
     const field = fieldOf(root, given)
-    if (field.default !== undefined) return field.default
+    if (field.default !== undefined && !isHidden(field)) return field.default
     if (field.kind === 'const') return field.value
     if (field.kind === 'object') {
       const value: Record<string, unknown> = {}
@@ -26,16 +29,27 @@ export function initialValue(root: Schema, schema: unknown = root): unknown {
       return value
     }
     if (field.kind === 'array')
-      return Array.from({ length: Math.min(field.minItems, 20) }, (_, index) => fill(field.itemAt(index), depth + 1) ?? null)
+      return Array.from({ length: Math.min(field.minItems, 20) }, (_, index) => {
+        const item = field.itemAt(index)
+        return fill(item, depth + 1) ?? emptyOf(root, item)
+      })
     if (field.kind === 'choices') return []
     if (field.kind === 'choice' && field.options.length === 1) return field.options[0]?.value
     return undefined
   }
   const defaultOf = (given: unknown): unknown => {
     left--
-    return fieldOf(root, given).default
+    const field = fieldOf(root, given)
+    return isHidden(field) ? undefined : field.default
   }
   return fill(schema, 0)
+}
+
+/** A row of a list without a value: empty text, an empty list or group, and null for kinds that have no empty value. */
+export function emptyOf(root: Schema, schema: unknown): unknown {
+  const { kind, isNullable } = fieldOf(root, schema)
+  if (kind === 'text') return ''
+  return isNullable ? null : kind === 'array' || kind === 'choices' ? [] : kind === 'object' ? {} : null
 }
 
 /** Sets a member, also one with the name `__proto__`. */

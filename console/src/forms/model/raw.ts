@@ -9,7 +9,27 @@ export interface FormState {
   rawFault?: string
 }
 
-export const newForm = (value: unknown): FormState => ({ value, mode: 'form', raw: '' })
+/** Values that a form draws as fields. A form with more would take long to draw, so it is JSON. */
+export const MAX_VALUES = 1_000
+
+/** Whether a value has more parts than a form draws. */
+export function isTooMuch(value: unknown): boolean {
+  let left = MAX_VALUES
+  const count = (each: unknown): void => {
+    if (--left < 0 || typeof each !== 'object' || each === null) return
+    for (const inner of Object.values(each)) {
+      count(inner)
+      if (left < 0) return
+    }
+  }
+  count(value)
+  return left < 0
+}
+
+export const newForm = (value: unknown): FormState => {
+  const form: FormState = { value, mode: 'form', raw: '' }
+  return isTooMuch(value) ? withMode(form, 'raw') : form
+}
 
 export const withValue = (state: FormState, value: unknown): FormState => ({ ...state, value })
 
@@ -23,10 +43,12 @@ export function withRaw(state: FormState, raw: string): FormState {
   }
 }
 
-/** The way back to the form is closed while the text is no JSON: the form could not show what was typed. */
+/** The way back to the form is closed while the text is no JSON, or too much for fields: the form could not show it. */
 export function withMode(state: FormState, mode: FormState['mode']): FormState {
-  if (mode === state.mode || (mode === 'form' && state.rawFault !== undefined)) return state
+  if (mode === state.mode || (mode === 'form' && !canBeForm(state))) return state
   return mode === 'raw'
     ? { value: state.value, mode, raw: JSON.stringify(state.value, undefined, 2) ?? '' }
     : { value: state.value, mode, raw: '' }
 }
+
+const canBeForm = ({ value, rawFault }: FormState): boolean => rawFault === undefined && !isTooMuch(value)

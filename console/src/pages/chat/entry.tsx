@@ -1,29 +1,31 @@
 /** One entry of a conversation. */
 
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useDeferredValue, useMemo } from 'react'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { SafeMarkdown } from '../../components/safe-markdown.tsx'
+import { FirstParts } from '../../results/first-parts.tsx'
 import type { ChatCall, ChatEntry } from '../../state/chat.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { shortened } from '../../state/format.ts'
 import css from './page.module.css'
 
-export function Entry({ entry }: { entry: ChatEntry }): ReactNode {
+/** @param isWaiting a question about this call waits for the person */
+export function Entry({ entry, isWaiting }: { entry: ChatEntry; isWaiting: boolean }): ReactNode {
   switch (entry.kind) {
     case 'said':
       return (
         <div className={css.said} data-by={entry.by}>
           <span className="sr-only">{entry.by === 'person' ? 'You' : 'Model'}: </span>
-          {entry.by === 'person' ? <p className={css.words}>{foreignText(entry.text)}</p> : <SafeMarkdown text={foreignText(entry.text)} />}
+          {entry.by === 'person' ? <p className={css.words}>{foreignText(entry.text)}</p> : <ModelText text={entry.text} />}
         </div>
       )
     case 'attached':
       return <p className={css.muted}>A file ({foreignName(entry.what)}) was attached.</p>
     case 'call':
-      return <Call call={entry} />
+      return <Call call={entry} isWaiting={isWaiting} />
     case 'failed':
       return (
         <p role="alert">
@@ -35,15 +37,23 @@ export function Entry({ entry }: { entry: ChatEntry }): ReactNode {
   }
 }
 
+/** Text that grows is drawn when there is time, not for each piece of it. */
+function ModelText({ text }: { text: string }): ReactNode {
+  const shown = useDeferredValue(text)
+  return <SafeMarkdown text={useMemo(() => foreignText(shown), [shown])} />
+}
+
 const STATES: Readonly<Record<ChatCall['state'], { word: string; tone: Tone }>> = {
   running: { word: 'running', tone: 'waiting' },
   done: { word: 'done', tone: 'fine' },
   failed: { word: 'failed', tone: 'danger' },
-  refused: { word: 'not run', tone: 'danger' },
+  refused: { word: 'not run', tone: 'plain' },
 }
 
-function Call({ call }: { call: ChatCall }): ReactNode {
-  const { word, tone } = STATES[call.state]
+const WAITING = { word: 'waits for you', tone: 'waiting' } as const
+
+function Call({ call, isWaiting }: { call: ChatCall; isWaiting: boolean }): ReactNode {
+  const { word, tone } = isWaiting ? WAITING : STATES[call.state]
   return (
     <div className={css.call}>
       <Fold
@@ -69,10 +79,9 @@ function Call({ call }: { call: ChatCall }): ReactNode {
         {call.structured !== undefined ? (
           <JsonTree value={call.structured} label="Result" />
         ) : (
-          call.content?.map((block, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a result do not move
-            <Block key={index} block={block} />
-          ))
+          <FirstParts parts={call.content ?? []} more="Show more parts">
+            {(block, index) => <Block key={index} block={block} />}
+          </FirstParts>
         )}
       </Fold>
     </div>

@@ -2,15 +2,15 @@
 
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import { Badge } from '../../components/badge.tsx'
+import { LinkNotice } from '../../catalog/link-notice.tsx'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
 import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, joinedEntries, withDecisions } from '../../state/chat.ts'
-import { isOfModel } from '../../state/own-questions.ts'
+import { type ChatEntry, entriesOf, entriesOfParts, isRunningAt, joinedEntries, messagesIn, waitsFor, withDecisions } from '../../state/chat.ts'
+import { Activity } from './activity.tsx'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -18,11 +18,14 @@ import { Entry } from './entry.tsx'
 import { ModelTurn } from './model-turn.tsx'
 import css from './page.module.css'
 
+/** Entries that are drawn at first, the newest, and with each request for more. */
+const STEP = 100
 const NO_PARTS: readonly never[] = []
 
 export function ChatPage(): ReactNode {
   const { conversation: id, say } = useSearch({ from: '/chat' })
   const navigate = useNavigate({ from: '/chat' })
+  const onUseLink = useLinkOffer()
   const [preferences, setPreferences] = usePreferences()
   const settings = useRoute('GET /api/settings')
   const stored = useRoute('GET /api/conversations/:id', { params: { id: id ?? '-' } }, { isEnabled: id !== undefined })
@@ -30,8 +33,6 @@ export function ChatPage(): ReactNode {
   const log = useRoute('GET /api/audit', { query: { run: run ?? '-', action: 'tool.call', limit: 1000 } }, { isEnabled: run !== undefined })
   const turns = useRoute('GET /api/model-turns')
   const chat = useOperation()
-  const showWaiting = useShowWaiting()
-  const isAsked = useConsoleState(({ questions }) => questions.some(({ view, end }) => end === undefined && isOfModel(view)))
   const cancel = useAction('DELETE /api/operations/:id')
   const [said, setSaid] = useState<{ text: string; after: number }>()
   const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
@@ -47,12 +48,12 @@ export function ChatPage(): ReactNode {
     const live =
       running === undefined ? entriesOfParts(parts).filter(({ kind }) => kind === 'failed' || kind === 'ended') : entriesOfParts(parts)
     const question: ChatEntry[] =
-      running !== undefined && said !== undefined && saidCount(before) <= said.after
+      running !== undefined && said !== undefined && messagesIn(before) <= said.after
         ? [{ kind: 'said', by: 'person', text: said.text }]
         : []
     return joinedEntries([...before, ...question], live)
   }, [stored.data, parts, running, said, isOfThis])
-  const shownEntries = useMemo(() => withDecisions(entries, log.data?.records ?? []), [entries, log.data])
+  const decidedEntries = useMemo(() => withDecisions(entries, log.data?.records ?? []), [entries, log.data])
   const end = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
   useEffect(() => {
@@ -61,7 +62,7 @@ export function ChatPage(): ReactNode {
   }, [entries])
 
   const send = async (message: string): Promise<void> => {
-    setSaid({ text: message, after: saidCount(entriesOf(stored.data?.messages ?? [])) })
+    setSaid({ text: message, after: messagesIn(entriesOf(stored.data?.messages ?? [])) })
     const operation = await chat.start('POST /api/chat', {
       body: { message, ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
     })
@@ -73,6 +74,10 @@ export function ChatPage(): ReactNode {
   const stop = (): void => {
     if (running !== undefined) cancel.mutate({ params: { id: running } })
   }
+  const questions = useConsoleState((state) => state.questions)
+  const waiting = running === undefined ? [] : waitsFor(questions, entries)
+  const [shownEntries, setShown] = useState(STEP)
+  const hidden = Math.max(0, entries.length - shownEntries)
   const waitingTurns = (turns.data?.turns ?? []).filter(({ conversation }) => conversation === undefined || conversation === id)
 
   return (
@@ -96,33 +101,28 @@ export function ChatPage(): ReactNode {
                 For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
               </EmptyState>
             )}
-            {shownEntries.map((entry, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
-              <Entry key={index} entry={entry} />
-            ))}
-            {running !== undefined && (
-              <div className={css.thinking} role="status">
-                {isAsked ? (
-                  <>
-                    <Badge tone="waiting">waits for your answer</Badge>{' '}
-                    <Button isSmall onClick={showWaiting}>
-                      Show the question
-                    </Button>
-                  </>
-                ) : (
-                  'Working …'
-                )}
+            {hidden > 0 && (
+              <div>
+                <Button isSmall onClick={() => setShown(shownEntries + STEP)}>
+                  Show earlier messages, {hidden.toLocaleString('en')} left
+                </Button>
               </div>
             )}
+            {decidedEntries.slice(hidden).map((entry, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
+              <Entry key={hidden + index} entry={entry} isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))} />
+            ))}
+            {running !== undefined && <Activity waiting={waiting.length} isYourTurn={waitingTurns.length > 0} />}
             <div ref={end} />
           </div>
           {waitingTurns.map((turn) => (
             <ModelTurn key={turn.id} turn={turn} />
           ))}
           {chat.startError && <ErrorState title="The message was not sent" error={chat.startError} />}
+          {say !== undefined && onUseLink && <LinkNotice what="a message" text={say} use="Use it" onUse={onUseLink} />}
           <Composer
-            key={say}
-            initial={say ?? ''}
+            key={onUseLink ? undefined : say}
+            initial={onUseLink ? '' : (say ?? '')}
             models={models}
             model={model}
             onModel={(chosen) => setPreferences({ model: chosen })}
@@ -135,7 +135,3 @@ export function ChatPage(): ReactNode {
     </div>
   )
 }
-
-/** How often the person has said something. */
-const saidCount = (entries: readonly ChatEntry[]): number =>
-  entries.filter((entry) => entry.kind === 'said' && entry.by === 'person').length

@@ -3,6 +3,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo } from 'react'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
 import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { argumentsIn } from '../../state/arguments.ts'
@@ -16,6 +17,7 @@ export function PromptsPage(): ReactNode {
   const list = useRoute('GET /api/prompts')
   const prompts = list.data?.prompts
   const items = useMemo(() => prompts?.map(promptItem), [prompts])
+  const onUseLink = useLinkOffer()
   const prompt = findEntry(prompts ?? [], wanted)
   const given = useMemo(() => argumentsIn(argsText), [argsText])
   const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
@@ -34,7 +36,13 @@ export function PromptsPage(): ReactNode {
       onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
       detail={
         prompt ? (
-          <PromptPanel key={`${prompt.exposed} ${argsText ?? ''}`} prompt={prompt} args={given.args} argsFault={given.fault} />
+          <PromptPanel
+            key={`${prompt.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
+            prompt={prompt}
+            args={given.args}
+            argsFault={given.fault}
+            onUseLink={onUseLink}
+          />
         ) : wanted !== undefined && prompts ? (
           <EmptyState title={`There is no prompt ${foreignName(wanted)}`}>
             Its server may be off, or may wait for your approval. Pick another one from the list.

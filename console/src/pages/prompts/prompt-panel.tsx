@@ -6,6 +6,7 @@ import type { GetPromptResult, Prompt } from '../../../../src/client/index.ts'
 import type { EntryView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
 import { draftOf, keepDraft } from '../../catalog/drafts.ts'
+import { LinkNotice } from '../../catalog/link-notice.tsx'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
@@ -31,13 +32,15 @@ export interface PromptPanelProps {
   /** From the address. */
   args: Arguments | undefined
   argsFault: string | undefined
+  /** Set if the address is a link from elsewhere: its arguments are used after a click. */
+  onUseLink: (() => void) | undefined
 }
 
-export function PromptPanel({ prompt, args, argsFault }: PromptPanelProps): ReactNode {
+export function PromptPanel({ prompt, args, argsFault, onUseLink }: PromptPanelProps): ReactNode {
   const { exposed, server, definition } = prompt
   const key = `prompt ${exposed}`
   const schema = useMemo(() => promptSchema(definition), [definition])
-  const form = useSchemaForm(schema, args ?? draftOf(key).value)
+  const form = useSchemaForm(schema, (onUseLink ? undefined : args) ?? draftOf(key).value)
   const run = useOperation(draftOf(key).operation)
   const resultBox = useResultInView<HTMLElement>(run)
   const suggest = useSuggest(server, { type: 'ref/prompt', name: definition.name }, form.value)
@@ -51,6 +54,7 @@ export function PromptPanel({ prompt, args, argsFault }: PromptPanelProps): Reac
     <section className={css.panel} aria-label="Prompt">
       <PanelHead title={definition.title ?? definition.name} name={definition.name} server={server} description={definition.description} />
       {argsFault && <p className={css.fault}>{argsFault} The form starts empty.</p>}
+      {args && onUseLink && <LinkNotice what="arguments" text={JSON.stringify(args, undefined, 2)} use="Use them" onUse={onUseLink} />}
       <div className={css.form}>
         <SchemaForm form={form} suggest={suggest} nothing="This prompt needs no input." />
       </div>

@@ -13,6 +13,7 @@ import { ErrorState } from '../../components/states.tsx'
 import { focusFault } from '../../forms/focus-fault.ts'
 import { saveText } from '../../hooks/save-text.ts'
 import { RawView } from '../../results/call-result.tsx'
+import { FirstParts } from '../../results/first-parts.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import { ResourceContentsView } from '../../results/resource-view.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
@@ -77,10 +78,9 @@ function Contents({ result, uri }: { result: ReadResourceResult; uri: string }):
   return (
     <div className={css.stack}>
       {contents.length === 0 && <p className={css.muted}>The resource is empty.</p>}
-      {contents.map((each, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the contents of a result do not move
-        <ResourceContentsView key={index} contents={each} isBare={contents.length === 1 && each.uri === uri} />
-      ))}
+      <FirstParts parts={contents} more="Show more parts">
+        {(each, index) => <ResourceContentsView key={index} contents={each} isBare={contents.length === 1 && each.uri === uri} />}
+      </FirstParts>
       <div className={css.bar}>
         {text !== undefined && <CopyButton text={text} />}
         {text !== undefined && (

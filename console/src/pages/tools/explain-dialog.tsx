@@ -42,6 +42,9 @@ export function ExplainDialog({ tool, args, onClose }: ExplainDialogProps): Reac
         {asModel.data?.decision.effect === 'ask' && !asModel.data.decision.isForced && (
           <Allow tool={tool} args={given} onAllowed={() => setAllowed(allowed + 1)} />
         )}
+        {asModel.data?.decision.effect === 'ask' && asModel.data.decision.isForced && (
+          <p className={css.muted}>It cannot be allowed from now on: for these reasons you are asked each time.</p>
+        )}
         <Side who="If you run it here" explanation={asPerson.data} isPending={asPerson.isPending && !asPerson.data} />
       </div>
     </Dialog>

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import css from '../../catalog/catalog.module.css'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
 import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { argumentsIn } from '../../state/arguments.ts'
@@ -27,6 +28,7 @@ export function ToolsPage(): ReactNode {
         .map(toolItem),
     [tools, filters],
   )
+  const onUseLink = useLinkOffer()
   const tool = findEntry(tools ?? [], wanted)
   const given = useMemo(() => argumentsIn(argsText), [argsText])
   const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
@@ -56,7 +58,13 @@ export function ToolsPage(): ReactNode {
       onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
       detail={
         tool ? (
-          <ToolPanel key={`${tool.exposed} ${argsText ?? ''}`} tool={tool} args={given.args} argsFault={given.fault} />
+          <ToolPanel
+            key={`${tool.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
+            tool={tool}
+            args={given.args}
+            argsFault={given.fault}
+            onUseLink={onUseLink}
+          />
         ) : wanted !== undefined && tools ? (
           <EmptyState title={`There is no tool “${foreignName(wanted)}”`}>
             Its server may be off, or may wait for your approval. Pick another one from the list.

@@ -6,6 +6,7 @@ import type { CallToolResult } from '../../../../src/client/index.ts'
 import type { ToolView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
 import { draftOf, keepDraft } from '../../catalog/drafts.ts'
+import { LinkNotice } from '../../catalog/link-notice.tsx'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
@@ -29,12 +30,14 @@ export interface ToolPanelProps {
   /** From the address. */
   args: Arguments | undefined
   argsFault: string | undefined
+  /** Set if the address is a link from elsewhere: its arguments are used after a click. */
+  onUseLink: (() => void) | undefined
 }
 
-export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode {
+export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps): ReactNode {
   const { exposed, server, definition } = tool
   const draft = draftOf(`tool ${exposed}`)
-  const form = useSchemaForm(definition.inputSchema, args ?? draft.value)
+  const form = useSchemaForm(definition.inputSchema, (onUseLink ? undefined : args) ?? draft.value)
   const run = useOperation(draft.operation)
   const [isExplaining, setExplaining] = useState(false)
   const [isTesting, setTesting] = useState(false)
@@ -56,6 +59,7 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
         badges={toolBadges(tool)}
       />
       {argsFault && <p className={css.fault}>{argsFault} The form starts with its defaults.</p>}
+      {args && onUseLink && <LinkNotice what="arguments" text={JSON.stringify(args, undefined, 2)} use="Use them" onUse={onUseLink} />}
       <div className={css.form}>
         <SchemaForm form={form} nothing="This tool needs no input. Run it." />
       </div>
@@ -83,6 +87,11 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
                     <Button isSmall onClick={() => setTesting(true)}>
                       Make a test of this
                     </Button>
+                    {(result as CallToolResult).isError && (
+                      <Link to="/servers" search={{ server, tab: 'log' }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
+                        Log of the server
+                      </Link>
+                    )}
                     <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
                       Messages
                     </Link>
