@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { isObject } from '../../../src/base/json.ts'
 import type { MessageDetails } from '../../../src/console/api.ts'
 import { Badge } from '../components/badge.tsx'
 import { Button, buttonClass, IconButton } from '../components/button.tsx'
@@ -9,7 +10,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Fold } from '../components/fold.tsx'
 import { JsonTree } from '../components/json-tree.tsx'
 import { ErrorState, Skeleton } from '../components/states.tsx'
-import { useConsole, useNotify, useRoute } from '../hooks/use-console.tsx'
+import { useConsole, useNotify, useOperation, useRoute } from '../hooks/use-console.tsx'
 import { useIsWide } from '../hooks/use-is-wide.ts'
 import { foreignName, foreignText } from '../state/foreign-text.ts'
 import { bytesText, dateText, durationText } from '../state/format.ts'
@@ -58,6 +59,7 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
             Edit and run again
           </Link>
         )}
+        {call && <RunAgain server={row.server} name={call.name} args={call.args} />}
         {isTestable(row) && (
           <Button isSmall onClick={() => setTesting(true)}>
             Make a test
@@ -136,6 +138,22 @@ function TranscriptButton({ row }: { row: TimelineRow }): ReactNode {
     <Button isSmall isBusy={isBusy} onClick={() => void copy()}>
       Copy as transcript
     </Button>
+  )
+}
+
+/** Sends the same call. It appears in the list. Hidden secrets cannot be sent again. */
+function RunAgain({ server, name, args }: { server: string; name: string; args: unknown }): ReactNode {
+  const { operation, isRunning, startError, start } = useOperation()
+  if (!isObject(args) || JSON.stringify(args).includes('[redacted]')) return null
+  const error = startError ?? operation?.error
+  return (
+    <>
+      <Button isSmall isBusy={isRunning} onClick={() => void start('POST /api/tools/call', { body: { tool: { server, name }, args } })}>
+        Run again
+      </Button>
+      {operation?.state === 'done' && <Badge tone="fine">ran again</Badge>}
+      {error && <span className={css.fault}>{foreignText(error.message)}</span>}
+    </>
   )
 }
 

@@ -29,16 +29,19 @@ export interface MessageListProps {
   /** The `seq` of the message whose details are open. */
   selected: string | undefined
   onSelect(seq: string | undefined): void
+  /** Only messages of this time, in milliseconds since 1970. Default: all. */
+  period?: { from: number; to: number }
 }
 
-export function MessageList({ server, onServer, selected, onSelect }: MessageListProps): ReactNode {
+export function MessageList({ server, onServer, selected, onSelect, period }: MessageListProps): ReactNode {
   const isOfOne = onServer === undefined
   const servers = useServerChoices()
   const timeline = useTimeline(isOfOne ? server : undefined)
   const [text, setText] = useState('')
   const [only, setOnly] = useState('')
   const [isFollowing, setFollowing] = useState(true)
-  const all = useMemo(() => timelineRows(timeline.messages), [timeline.messages])
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = period ?? {}
+  const all = useMemo(() => timelineRows(timeline.messages.filter(({ at }) => at >= from && at <= to)), [timeline.messages, from, to])
   const search = useDeferredValue(text)
   const rows = useMemo(
     () => filteredRows(all, { server, text: search, only: (only || undefined) as TimelineFilters['only'] }),
@@ -46,7 +49,7 @@ export function MessageList({ server, onServer, selected, onSelect }: MessageLis
   )
   const open = selected === undefined ? undefined : rows.find(({ seq }) => String(seq) === selected)
   return (
-    <div className={css.messages} data-one-server={isOfOne}>
+    <div className={css.messages} data-one-server={isOfOne} data-short={period !== undefined}>
       <Filters
         actions={
           <>

@@ -1,16 +1,15 @@
 /** One tool: what it does, its form, and its result. */
 
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { CallToolResult } from '../../../../src/client/index.ts'
-import type { ToolView } from '../../../../src/console/api.ts'
+import type { OperationView as Operation, ToolView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
 import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
 import { useResultInView } from '../../catalog/use-panel.ts'
-import { Button, buttonClass } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { focusFault } from '../../forms/focus-fault.ts'
@@ -21,6 +20,7 @@ import { CallResult } from '../../results/call-result.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import type { Arguments } from '../../state/arguments.ts'
 import { toolBadges } from '../../state/catalog.ts'
+import { MessageList } from '../../traffic/message-list.tsx'
 import { TestDialog } from '../../traffic/test-dialog.tsx'
 import { ExplainDialog } from './explain-dialog.tsx'
 
@@ -75,6 +75,7 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
                 result={result as CallToolResult}
                 outputSchema={definition.outputSchema}
                 name={definition.name}
+                messages={run.operation && <CallMessages server={server} operation={run.operation} />}
                 actions={
                   <>
                     <Button isSmall onClick={() => setExplaining(true)}>
@@ -83,9 +84,6 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
                     <Button isSmall onClick={() => setTesting(true)}>
                       Make a test of this
                     </Button>
-                    <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
-                      Messages
-                    </Link>
                   </>
                 }
               />
@@ -100,4 +98,11 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
       {isExplaining && <ExplainDialog tool={exposed} args={value} onClose={() => setExplaining(false)} />}
     </section>
   )
+}
+
+/** The messages between the host and the server while the call ran. */
+function CallMessages({ server, operation: { startedAt, endedAt } }: { server: string; operation: Operation }): ReactNode {
+  const [selected, setSelected] = useState<string>()
+  const [period] = useState({ from: startedAt, to: endedAt ?? Number.POSITIVE_INFINITY })
+  return <MessageList server={server} selected={selected} onSelect={setSelected} period={period} />
 }
