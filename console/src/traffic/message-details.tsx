@@ -19,6 +19,9 @@ import { isTestable, type TimelineRow } from '../state/timeline.ts'
 import { TestDialog } from './test-dialog.tsx'
 import css from './traffic.module.css'
 
+/** What stays visible above the details on a phone. */
+const ABOVE_PX = 12
+
 export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose(): void }): ReactNode {
   const first = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.seq) } })
   const answer = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.answer ?? 0) } }, { isEnabled: row.answer !== undefined })
@@ -27,7 +30,8 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
   const isWide = useIsWide()
   useEffect(() => {
     // On a phone it stands under the list, out of sight.
-    if (!isWide) pane.current?.scrollIntoView({ block: 'start' })
+    const page = isWide ? null : pane.current?.closest('main')
+    if (page && pane.current) page.scrollTop += pane.current.getBoundingClientRect().top - page.getBoundingClientRect().top - ABOVE_PX
   }, [isWide])
   const request = first.data?.message
   const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined

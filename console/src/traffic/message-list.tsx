@@ -21,6 +21,10 @@ const KINDS = [
   { value: 'violations', label: 'Break the protocol' },
 ]
 
+const ROW_PX = 32
+/** The height of a list inside another page. */
+const MAX_SHORT_PX = 280
+
 export interface MessageListProps {
   /** Undefined: all servers. */
   server: string | undefined
@@ -49,7 +53,7 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
   )
   const open = selected === undefined ? undefined : rows.find(({ seq }) => String(seq) === selected)
   return (
-    <div className={css.messages} data-one-server={isOfOne} data-short={period !== undefined}>
+    <div className={css.messages} data-one-server={isOfOne}>
       <Filters
         actions={
           <>
@@ -87,12 +91,12 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
       {all.length > 0 && rows.length === 0 && <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>}
       {rows.length > 0 && (
         <div className={css.columns} data-has-details={open !== undefined}>
-          <div className={css.list}>
+          <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, rows.length * ROW_PX + 30) }}>
             <VirtualList
               label="Messages"
               rows={rows}
               keyOf={({ seq }) => String(seq)}
-              rowHeight={32}
+              rowHeight={ROW_PX}
               selected={selected}
               onSelect={({ seq }) => onSelect(String(seq))}
               isFollowing={isFollowing && open === undefined}

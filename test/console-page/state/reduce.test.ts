@@ -84,7 +84,7 @@ test('a server that was enabled is announced in one sentence, with what needs a 
   const enabled = { server: 'weather', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
   const { notices } = after({ name: 'enabled', data: enabled }, { name: 'enabled', data: { ...enabled, tools: 0, resources: 0, held: 0 } })
   expect(notices).toMatchObject([
-    { tone: 'waiting', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
+    { tone: 'fine', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
     { tone: 'fine', text: 'weather is ready: nothing enabled.' },
   ])
 })
