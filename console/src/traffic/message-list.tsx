@@ -23,6 +23,7 @@ const KINDS = [
 
 const ROW_PX = 32
 /** The height of a list inside another page. */
+const MIN_SHORT_PX = 150
 const MAX_SHORT_PX = 280
 
 export interface MessageListProps {
@@ -91,7 +92,7 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
       {all.length > 0 && rows.length === 0 && <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>}
       {rows.length > 0 && (
         <div className={css.columns} data-has-details={open !== undefined}>
-          <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, rows.length * ROW_PX + 30) }}>
+          <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, Math.max(MIN_SHORT_PX, rows.length * ROW_PX + 30)) }}>
             <VirtualList
               label="Messages"
               rows={rows}

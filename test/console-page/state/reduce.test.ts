@@ -104,7 +104,7 @@ test('only a question that a click in this window caused counts as its own', () 
   expect(ownQuestion(asked(ended, viewOf('q')))).toBeUndefined()
 })
 
-test('what needs a look after a server was enabled waits in the tray, until the person wants to review it', () => {
+test('what needs a look in an enabled server waits in the tray until the person reviews it', () => {
   const approve = viewOf('q')
   const asked = { ...approve, question: { ...approve.question, action: 'server.approve' as const } }
   const enable = operation('e', { kind: 'enable', target: 'notes' })
