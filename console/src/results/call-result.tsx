@@ -13,18 +13,20 @@ import css from './results.module.css'
 import { SchemaCheck } from './schema-check.tsx'
 import { ValueView } from './value-view.tsx'
 
-type ResultTab = 'drawn' | 'structured' | 'raw'
+type ResultTab = 'drawn' | 'structured' | 'raw' | 'messages'
 
 export interface CallResultProps {
   result: CallToolResult
   outputSchema?: Record<string, unknown> | undefined
   /** Of the tool, for the names of saved files. */
   name: string
+  /** The messages of the call, as a last tab. Default: none. */
+  messages?: ReactNode
   /** More buttons beside Copy and Save. */
   actions?: ReactNode
 }
 
-export function CallResult({ result, outputSchema, name, actions }: CallResultProps): ReactNode {
+export function CallResult({ result, outputSchema, name, messages, actions }: CallResultProps): ReactNode {
   const [tab, setTab] = useState<ResultTab>('drawn')
   const { structuredContent, isError = false } = result
   const content = Array.isArray(result.content) ? result.content : []
@@ -68,6 +70,7 @@ export function CallResult({ result, outputSchema, name, actions }: CallResultPr
                 },
               ]),
           { id: 'raw', label: 'Raw', content: <RawView value={result} /> },
+          ...(messages === undefined ? [] : [{ id: 'messages' as const, label: 'Messages', content: messages }]),
         ]}
       />
       <div className={css.actions}>

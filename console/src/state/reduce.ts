@@ -48,7 +48,7 @@ function enabledNotice({ server, tools, prompts, resources, held }: ConsoleEvent
   const enabled = parts.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)]))
   const look = held === 0 ? '' : ` ${counted(held, 'item')} ${held === 1 ? 'needs' : 'need'} a look.`
   const text = `${foreignName(server)} is ready: ${enabled.length === 0 ? 'nothing' : enabled.join(', ')} enabled.${look}`
-  return { tone: held === 0 ? 'fine' : 'waiting', text, server, ...(held > 0 && { hasReview: true }) }
+  return { tone: 'fine', text, server, ...(held > 0 && { hasReview: true }) }
 }
 
 function withQuestion(state: ConsoleState, question: WaitingQuestion): ConsoleState {

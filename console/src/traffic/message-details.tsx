@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { isObject } from '../../../src/base/json.ts'
 import type { MessageDetails } from '../../../src/console/api.ts'
 import { Badge } from '../components/badge.tsx'
 import { Button, buttonClass, IconButton } from '../components/button.tsx'
@@ -9,7 +10,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Fold } from '../components/fold.tsx'
 import { JsonTree } from '../components/json-tree.tsx'
 import { ErrorState, Skeleton } from '../components/states.tsx'
-import { useConsole, useNotify, useRoute } from '../hooks/use-console.tsx'
+import { useConsole, useNotify, useOperation, useRoute } from '../hooks/use-console.tsx'
 import { useIsWide } from '../hooks/use-is-wide.ts'
 import { foreignName, foreignText } from '../state/foreign-text.ts'
 import { bytesText, dateText, durationText } from '../state/format.ts'
@@ -17,6 +18,9 @@ import { asCurl } from '../state/message-copies.ts'
 import { isTestable, type TimelineRow } from '../state/timeline.ts'
 import { TestDialog } from './test-dialog.tsx'
 import css from './traffic.module.css'
+
+/** What stays visible above the details on a phone. */
+const ABOVE_PX = 12
 
 export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose(): void }): ReactNode {
   const first = useRoute('GET /api/timeline/:seq', { params: { seq: String(row.seq) } })
@@ -26,7 +30,8 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
   const isWide = useIsWide()
   useEffect(() => {
     // On a phone it stands under the list, out of sight.
-    if (!isWide) pane.current?.scrollIntoView({ block: 'start' })
+    const page = isWide ? null : pane.current?.closest('main')
+    if (page && pane.current) page.scrollTop += pane.current.getBoundingClientRect().top - page.getBoundingClientRect().top - ABOVE_PX
   }, [isWide])
   const request = first.data?.message
   const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined
@@ -58,6 +63,7 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
             Edit and run again
           </Link>
         )}
+        {call && <RunAgain server={row.server} name={call.name} args={call.args} />}
         {isTestable(row) && (
           <Button isSmall onClick={() => setTesting(true)}>
             Make a test
@@ -136,6 +142,22 @@ function TranscriptButton({ row }: { row: TimelineRow }): ReactNode {
     <Button isSmall isBusy={isBusy} onClick={() => void copy()}>
       Copy as transcript
     </Button>
+  )
+}
+
+/** Sends the same call. It appears in the list. Hidden secrets cannot be sent again. */
+function RunAgain({ server, name, args }: { server: string; name: string; args: unknown }): ReactNode {
+  const { operation, isRunning, startError, start } = useOperation()
+  if (!isObject(args) || JSON.stringify(args).includes('[redacted]')) return null
+  const error = startError ?? operation?.error
+  return (
+    <>
+      <Button isSmall isBusy={isRunning} onClick={() => void start('POST /api/tools/call', { body: { tool: { server, name }, args } })}>
+        Run again
+      </Button>
+      {operation?.state === 'done' && <Badge tone="fine">ran again</Badge>}
+      {error && <span className={css.fault}>{foreignText(error.message)}</span>}
+    </>
   )
 }
 

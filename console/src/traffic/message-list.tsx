@@ -21,6 +21,11 @@ const KINDS = [
   { value: 'violations', label: 'Break the protocol' },
 ]
 
+const ROW_PX = 32
+/** The height of a list inside another page. */
+const MIN_SHORT_PX = 150
+const MAX_SHORT_PX = 280
+
 export interface MessageListProps {
   /** Undefined: all servers. */
   server: string | undefined
@@ -29,16 +34,19 @@ export interface MessageListProps {
   /** The `seq` of the message whose details are open. */
   selected: string | undefined
   onSelect(seq: string | undefined): void
+  /** Only messages of this time, in milliseconds since 1970. Default: all. */
+  period?: { from: number; to: number }
 }
 
-export function MessageList({ server, onServer, selected, onSelect }: MessageListProps): ReactNode {
+export function MessageList({ server, onServer, selected, onSelect, period }: MessageListProps): ReactNode {
   const isOfOne = onServer === undefined
   const servers = useServerChoices()
   const timeline = useTimeline(isOfOne ? server : undefined)
   const [text, setText] = useState('')
   const [only, setOnly] = useState('')
   const [isFollowing, setFollowing] = useState(true)
-  const all = useMemo(() => timelineRows(timeline.messages), [timeline.messages])
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = period ?? {}
+  const all = useMemo(() => timelineRows(timeline.messages.filter(({ at }) => at >= from && at <= to)), [timeline.messages, from, to])
   const search = useDeferredValue(text)
   const rows = useMemo(
     () => filteredRows(all, { server, text: search, only: (only || undefined) as TimelineFilters['only'] }),
@@ -84,12 +92,12 @@ export function MessageList({ server, onServer, selected, onSelect }: MessageLis
       {all.length > 0 && rows.length === 0 && <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>}
       {rows.length > 0 && (
         <div className={css.columns} data-has-details={open !== undefined}>
-          <div className={css.list}>
+          <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, Math.max(MIN_SHORT_PX, rows.length * ROW_PX + 30)) }}>
             <VirtualList
               label="Messages"
               rows={rows}
               keyOf={({ seq }) => String(seq)}
-              rowHeight={32}
+              rowHeight={ROW_PX}
               selected={selected}
               onSelect={({ seq }) => onSelect(String(seq))}
               isFollowing={isFollowing && open === undefined}

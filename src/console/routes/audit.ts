@@ -111,8 +111,9 @@ function whyTexts({ entry }: Decided): string[] {
     ...(answer
       ? [`You were asked, and ${answer.by === 'console' || answer.by === principal ? 'you' : answer.by} ${ANSWERS[answer.kind]}${scope}`]
       : []),
-    ...(grant === undefined ? [] : ['You allowed it before, and the grant still applied']),
-    ...reasons,
+    // An answer makes a grant of its own.
+    ...(grant === undefined || answer ? [] : ['You allowed it before, and the grant still applied']),
+    ...reasons.filter((reason) => !answer || !reason.startsWith(`${answer.by} approved this`)),
   ]
 }
 

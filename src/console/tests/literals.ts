@@ -39,7 +39,7 @@ const key = (name: string): string => (name === '__proto__' ? "['__proto__']" : 
 const isSecretPath = (path: readonly string[]): boolean => path.some(isSecretName)
 
 /** Whether a text is a secret, or contains one that was hidden. */
-export const isSecret = (text: string, path: readonly string[]): boolean =>
+const isSecret = (text: string, path: readonly string[]): boolean =>
   isSecretPath(path) || redactText(text) !== text || /\[redacted\]|\[\d+ characters hidden\]|\$\{/.test(text)
 
 /** Times and random ids differ in each call. */

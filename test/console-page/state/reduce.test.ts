@@ -84,7 +84,7 @@ test('a server that was enabled is announced in one sentence, with what needs a 
   const enabled = { server: 'weather', tools: 5, resources: 2, prompts: 0, readOnly: 1, held: 1 }
   const { notices } = after({ name: 'enabled', data: enabled }, { name: 'enabled', data: { ...enabled, tools: 0, resources: 0, held: 0 } })
   expect(notices).toMatchObject([
-    { tone: 'waiting', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
+    { tone: 'fine', text: 'weather is ready: 5 tools, 2 resources enabled. 1 item needs a look.', hasReview: true },
     { tone: 'fine', text: 'weather is ready: nothing enabled.' },
   ])
 })
@@ -104,7 +104,7 @@ test('only a question that a click in this window caused counts as its own', () 
   expect(ownQuestion(asked(ended, viewOf('q')))).toBeUndefined()
 })
 
-test('what needs a look after a server was enabled waits in the tray, until the person wants to review it', () => {
+test('what needs a look in an enabled server waits in the tray until the person reviews it', () => {
   const approve = viewOf('q')
   const asked = { ...approve, question: { ...approve.question, action: 'server.approve' as const } }
   const enable = operation('e', { kind: 'enable', target: 'notes' })

@@ -45,8 +45,7 @@ function Secret({ handle: { name, places }, isMissing }: { handle: SecretHandle;
       }}
     >
       <Field
-        label={foreignName(name)}
-        help={`Used in ${places.map(foreignName).join(', ')}`}
+        label={`${foreignName(name)}, used in ${places.map(foreignName).join(', ')}`}
         fault={store.error?.message ?? (isMissing ? 'The vault has no such secret.' : undefined)}
       >
         {(control) => (

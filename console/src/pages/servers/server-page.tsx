@@ -2,6 +2,7 @@
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import type { ServerDetails } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -10,7 +11,7 @@ import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { counted, shortened } from '../../state/format.ts'
+import { shortened } from '../../state/format.ts'
 import { serverState } from '../../state/servers.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
@@ -40,6 +41,7 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           state && (
             <>
               <Badge tone={state.tone}>{state.word}</Badge> {state.reason !== undefined && foreignText(state.reason)}
+              {server?.review && `: ${foreignName(shortened(itemsText(server.review), 300))}`}
             </>
           )
         }
@@ -88,12 +90,6 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
       />
       {/* The reason beside the state says the same. */}
       {actions.error && actions.error.message !== state?.reason && <ErrorState title="That did not work" error={actions.error} />}
-      {server?.review && (
-        <p>
-          {counted(server.review.items.length, 'item')} {server.review.items.length === 1 ? 'needs' : 'need'} a look:{' '}
-          {foreignName(shortened(server.review.items.map(({ kind, name: item }) => `${kind} ${item}`).join(', '), 300))}
-        </p>
-      )}
       {found.isPending && <Skeleton lines={6} />}
       {found.isError && <ErrorState title={`${name} could not be fetched`} error={found.error} onRetry={() => void found.refetch()} />}
       {server && (
@@ -147,3 +143,6 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
     </>
   )
 }
+
+/** `tool add, prompt review`. */
+const itemsText = ({ items }: NonNullable<ServerDetails['review']>): string => items.map(({ kind, name }) => `${kind} ${name}`).join(', ')

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { CallToolResult } from '../../../../src/client/index.ts'
-import type { ToolView } from '../../../../src/console/api.ts'
+import type { OperationView as Operation, ToolView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
 import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { LinkNotice } from '../../catalog/link-notice.tsx'
@@ -22,6 +22,7 @@ import { CallResult } from '../../results/call-result.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import type { Arguments } from '../../state/arguments.ts'
 import { toolBadges } from '../../state/catalog.ts'
+import { MessageList } from '../../traffic/message-list.tsx'
 import { TestDialog } from '../../traffic/test-dialog.tsx'
 import { ExplainDialog } from './explain-dialog.tsx'
 
@@ -79,6 +80,7 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
                 result={result as CallToolResult}
                 outputSchema={definition.outputSchema}
                 name={definition.name}
+                messages={run.operation && <CallMessages server={server} operation={run.operation} />}
                 actions={
                   <>
                     <Button isSmall onClick={() => setExplaining(true)}>
@@ -92,9 +94,6 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
                         Log of the server
                       </Link>
                     )}
-                    <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
-                      Messages
-                    </Link>
                   </>
                 }
               />
@@ -109,4 +108,11 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
       {isExplaining && <ExplainDialog tool={exposed} args={value} onClose={() => setExplaining(false)} />}
     </section>
   )
+}
+
+/** The messages between the host and the server while the call ran. */
+function CallMessages({ server, operation: { startedAt, endedAt } }: { server: string; operation: Operation }): ReactNode {
+  const [selected, setSelected] = useState<string>()
+  const [period] = useState({ from: startedAt, to: endedAt ?? Number.POSITIVE_INFINITY })
+  return <MessageList server={server} selected={selected} onSelect={setSelected} period={period} />
 }
