@@ -63,6 +63,8 @@ export function keyboardOf(window: Window): Keyboard {
     },
     enter: async (name) => {
       await to(name)
+      // A busy button ignores keys, as it ignores clicks.
+      await expect.poll(() => window.page.evaluate('document.activeElement?.ariaBusy'), { timeout: 10_000 }).not.toBe('true')
       await keyboard.press('Enter')
     },
     answer: async (name) => {
