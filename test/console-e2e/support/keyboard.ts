@@ -38,7 +38,7 @@ const FOCUS = `(() => {
   return { name: name || at.tagName.toLowerCase(), isShown: hasRing && isInView, html: at.outerHTML.slice(0, 160) }
 })()`
 
-export const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
+const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
 
 export function keyboardOf(window: Window): Keyboard {
   const { keyboard } = window.page
