@@ -38,7 +38,7 @@ const FOCUS = `(() => {
   return { name: name || at.tagName.toLowerCase(), isShown: hasRing && isInView, html: at.outerHTML.slice(0, 160) }
 })()`
 
-export const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
+const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
 
 export function keyboardOf(window: Window): Keyboard {
   const { keyboard } = window.page
@@ -63,6 +63,8 @@ export function keyboardOf(window: Window): Keyboard {
     },
     enter: async (name) => {
       await to(name)
+      // A busy button ignores keys, as it ignores clicks.
+      await expect.poll(() => window.page.evaluate('document.activeElement?.ariaBusy'), { timeout: 10_000 }).not.toBe('true')
       await keyboard.press('Enter')
     },
     answer: async (name) => {
