@@ -3,8 +3,9 @@
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
-import { ChangedItem, worstFirst } from '../../../questions/subjects/offering.tsx'
+import { ChangedItems } from '../../../questions/subjects/offering.tsx'
 import { counted } from '../../../state/format.ts'
+import { createRoom, takeItems, worstFirst } from '../../../state/question-room.ts'
 import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
@@ -37,11 +38,7 @@ export function ChangeStep({ onDone }: StepProps): ReactNode {
             {counted(items.length, 'definition')} {items.length === 1 ? 'is' : 'are'} out of use until you approve:{' '}
             {counted(changed.length, 'change')}, {counted(items.length - changed.length, 'new one')}.
           </p>
-          {worstFirst(changed)
-            .slice(0, 1)
-            .map((item) => (
-              <ChangedItem key={`${item.kind} ${item.name}`} item={item} />
-            ))}
+          <ChangedItems items={takeItems(createRoom(1), worstFirst(changed).slice(0, 1))} />
           <Button
             kind="main"
             isBusy={call.isRunning}
