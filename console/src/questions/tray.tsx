@@ -1,6 +1,6 @@
 /** What waits for the person: one card for each question, oldest first. It stands beside the page and never covers it. */
 
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { IconButton } from '../components/button.tsx'
 import { classes } from '../components/classes.ts'
 import { EmptyState } from '../components/states.tsx'
@@ -14,17 +14,15 @@ import css from './tray.module.css'
 
 export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   const waiting = useConsoleState((state) => state.questions)
-  const [isPointerIn, setPointerIn] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+  const isPointerIn = usePointerIn(box)
+  useEscape(onClose)
   const questions = useKeptPlaces(waiting, isPointerIn)
   const [isOneByOne, setOneByOne] = useState(false)
   const together = isOneByOne ? [] : startGroup(questions)
   const others = questions.filter((question) => !together.some(({ id }) => id === question.id))
   return (
-    <div
-      className={classes(css.tray, onClose && css.beside)}
-      onPointerMove={() => setPointerIn(true)}
-      onPointerLeave={() => setPointerIn(false)}
-    >
+    <div ref={box} className={classes(css.tray, onClose && css.beside)}>
       {onClose ? (
         <div className={css.top}>
           <h2>Waiting for you</h2>
@@ -48,9 +46,46 @@ export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
   )
 }
 
+/** Whether the mouse is in the box. It does not leave the box when the control under it is removed, so every move counts. */
+function usePointerIn(box: RefObject<HTMLElement | null>): boolean {
+  const [isIn, setIn] = useState(false)
+  useEffect(() => {
+    const onMove = ({ target, pointerType }: PointerEvent): void =>
+      setIn(pointerType !== 'touch' && target instanceof Node && box.current?.contains(target) === true)
+    const onLeave = (): void => setIn(false)
+    document.addEventListener('pointermove', onMove, { passive: true })
+    document.documentElement.addEventListener('pointerleave', onLeave)
+    return () => {
+      document.removeEventListener('pointermove', onMove)
+      document.documentElement.removeEventListener('pointerleave', onLeave)
+    }
+  }, [box])
+  return isIn
+}
+
 /** What the tray shows: with questions that have ended in their places, while the pointer is in it. */
 function useKeptPlaces(waiting: readonly WaitingQuestion[], isPointerIn: boolean): readonly WaitingQuestion[] {
   const shown = useRef(waiting)
   shown.current = isPointerIn ? keptPlaces(shown.current, waiting) : waiting
   return shown.current
 }
+
+/** Esc closes the tray, unless it closes something else or the person types. */
+function useEscape(onClose: (() => void) | undefined): void {
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+  useEffect(() => {
+    const onKeyDown = ({ key, target }: KeyboardEvent): void => {
+      const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
+      if (key === 'Escape' && !isTyping && !document.querySelector(OPEN)) close.current?.()
+    }
+    // Before a menu or a dialog takes the key and is gone.
+    document.addEventListener('keydown', onKeyDown, true)
+    return () => document.removeEventListener('keydown', onKeyDown, true)
+  }, [])
+}
+
+/** A menu, a list or a dialog that is open. Ariakit hides closed ones, or leaves them out. */
+const OPEN = ['dialog', 'menu', 'listbox'].map((role) => `[role="${role}"]:not([hidden])`).join(', ')

@@ -55,7 +55,7 @@ export const yesAnswer = ({ scopes }: Question, edited?: unknown): Allow => ({
 const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind === 'connect'
 
 /** The button for other lengths of time. */
-export const otherText = (subject: Subject): string => (isStart(subject) ? 'Not always …' : 'Always allow …')
+export const otherText = (subject: Subject): string => (isStart(subject) ? 'For a shorter time …' : 'Always allow …')
 
 export interface OtherChoice {
   label: string

@@ -18,6 +18,9 @@ type Item = Approve['items'][number]
 
 const keyOf = ({ kind, name }: Item): string => `${kind} ${name}`
 
+/** Instructions and capabilities have the name of their kind. */
+const nameOf = ({ kind, name }: Item): string => foreignName(kind === name ? kind : `${kind} ${name}`)
+
 /** Items in the list to choose from that are drawn at first. */
 const FIRST_ITEMS = 50
 
@@ -44,7 +47,7 @@ export function Choice({ subject, onChoose, isBusy }: OfferingProps): ReactNode 
           {subject.items.slice(0, max).map((item) => (
             <div key={keyOf(item)} className={css.item}>
               <Checkbox
-                label={foreignName(keyOf(item))}
+                label={nameOf(item)}
                 checked={chosen.has(keyOf(item))}
                 onChange={(event) => toggle(keyOf(item), event.target.checked)}
               />
@@ -83,11 +86,11 @@ export const ChangedItems = memo(function ChangedItems({ items }: { items: reado
 
 /** A changed item with its differences, or a new one with what it says about itself. */
 function ChangedItem({ shown: { item, changes } }: { shown: ShownItem }): ReactNode {
-  const { kind, name, difference } = item
+  const { name, difference } = item
   return (
     <div className={css.item}>
       <div className={css.itemHead}>
-        <strong>{foreignName(kind === name ? kind : `${kind} ${name}`)}</strong>
+        <strong>{nameOf(item)}</strong>
         <Badge tone="waiting">{difference ? 'changed' : 'new'}</Badge>
         {difference?.formerly !== undefined && <span className={css.who}>formerly {foreignName(difference.formerly)}</span>}
       </div>
