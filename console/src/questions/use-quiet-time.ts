@@ -9,15 +9,6 @@ import { isQuiet } from '../state/question-words.ts'
 /** How often the page looks where the buttons are. */
 const LOOK_MS = 100
 
-/** A move so soon after a wheel, a finger or a key is scrolling. */
-const SCROLL_MS = 400
-
-/** When the person last scrolled. */
-let scrolledAt = 0
-const onScrollInput = (): void => {
-  scrolledAt = Date.now()
-}
-
 export interface QuietTime {
   isReady(): boolean
   isQuiet: boolean
@@ -35,14 +26,11 @@ export function useQuietTime(shownAt: number, place: RefObject<HTMLElement | nul
     return !isQuiet(Math.max(shownAt, since.current), Date.now())
   }, [shownAt, place])
   useEffect(() => {
-    for (const name of SCROLL_INPUTS) document.addEventListener(name, onScrollInput, { capture: true, passive: true })
     const timer = setInterval(() => setQuiet(!isReady()), LOOK_MS)
     return () => clearInterval(timer)
   }, [isReady])
   return { isReady, isQuiet: isQuietNow }
 }
-
-const SCROLL_INPUTS = ['wheel', 'touchmove', 'keydown'] as const
 
 interface Place {
   /** On the screen. */
@@ -50,18 +38,24 @@ interface Place {
   y: number
   /** How far everything around it is scrolled. */
   scrolled: number
+  /** How high everything around it is. If it shrinks, the browser may scroll without the person. */
+  height: number
 }
 
 function placeOf(element: HTMLElement | null): Place | undefined {
   if (!element) return undefined
   const { x, y } = element.getBoundingClientRect()
   let scrolled = 0
-  for (let each = element.parentElement; each; each = each.parentElement) scrolled += each.scrollTop
-  return { x, y, scrolled }
+  let height = 0
+  for (let each = element.parentElement; each; each = each.parentElement) {
+    scrolled += each.scrollTop
+    height += each.scrollHeight
+  }
+  return { x, y, scrolled, height }
 }
 
 function hasMoved(before: Place, now: Place): boolean {
   if (Math.abs(before.x - now.x) < 2 && Math.abs(before.y - now.y) < 2) return false
-  const isScroll = Math.abs(before.y + before.scrolled - now.y - now.scrolled) < 2 && Date.now() - scrolledAt < SCROLL_MS
+  const isScroll = Math.abs(before.y + before.scrolled - now.y - now.scrolled) < 2 && now.height >= before.height
   return !isScroll
 }
