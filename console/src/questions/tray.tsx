@@ -50,8 +50,11 @@ export function Tray({ onClose }: { onClose?: () => void }): ReactNode {
 function usePointerIn(box: RefObject<HTMLElement | null>): boolean {
   const [isIn, setIn] = useState(false)
   useEffect(() => {
-    const onMove = ({ target, pointerType }: PointerEvent): void =>
-      setIn(pointerType !== 'touch' && target instanceof Node && box.current?.contains(target) === true)
+    const onMove = ({ target, pointerType }: PointerEvent): void => {
+      // The menu of a card is elsewhere in the page. The cards must not move before the person has chosen from it.
+      if (!(target instanceof Element) || target.closest('[role="menu"]')) return
+      setIn(pointerType !== 'touch' && box.current?.contains(target) === true)
+    }
     const onLeave = (): void => setIn(false)
     document.addEventListener('pointermove', onMove, { passive: true })
     document.documentElement.addEventListener('pointerleave', onLeave)
