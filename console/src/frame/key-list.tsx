@@ -13,7 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'This list'],
   ['w', 'Open or close what waits for you'],
   ['Ctrl Enter', 'Run the tool or send the message'],
-  ['Esc', 'Close a dialog or a menu'],
+  ['Esc', 'Close a dialog, a menu or what waits for you'],
   ...PLACES.map(({ key, label }) => [`g ${key}`, `Go to ${label}`] as const),
 ]
 

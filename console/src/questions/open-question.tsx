@@ -1,71 +1,71 @@
-/** A question that can be answered: its summary, its buttons, and what the person opened. */
+/** A question that can be answered: its text, its buttons below all of it, and what the person opened. */
 
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { memo, type ReactNode, useMemo, useRef, useState } from 'react'
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
 import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
-import {
-  CHOOSE_TEXT,
-  cardLines,
-  isQuiet,
-  isStart,
-  mustOpen,
-  noText,
-  otherChoices,
-  otherText,
-  QUIET_MS,
-  yesAnswer,
-  yesText,
-} from '../state/question-words.ts'
+import { hiddenText, isOver } from '../state/question-room.ts'
+import { CHOOSE_TEXT, isQuiet, isStart, noText, otherChoices, otherText, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
+import { type ShownQuestion, shownQuestion } from '../state/shown-question.ts'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
 import { Edit, isEditable } from './edit.tsx'
 import css from './question-card.module.css'
 import { QuestionLines } from './question-lines.tsx'
+import { Call } from './subjects/call.tsx'
+import { ChangedItems, Choice } from './subjects/offering.tsx'
 import { OwnAnswer } from './subjects/own-answer.tsx'
-import { SubjectView } from './subjects/subject-view.tsx'
 import { useAnswer } from './use-answer.ts'
+import { useQuietTime } from './use-quiet-time.ts'
 
 type Part = 'details' | 'edit' | 'reason'
 
-export function OpenQuestion({ question, view }: { question: WaitingQuestion; view: QuestionView }): ReactNode {
-  const { question: asked, summary } = view
+export const OpenQuestion = memo(function OpenQuestion({ question, view }: { question: WaitingQuestion; view: QuestionView }): ReactNode {
+  const { question: asked } = view
   const [part, setPart] = useState<Part>()
-  const [openedAt, setOpenedAt] = useState<number>()
-  const { isReady, when } = useQuietTime(question.shownAt)
+  const [opened, setOpened] = useState<{ at: number; portion: number }>()
+  const root = useRef<HTMLDivElement>(null)
+  const body = useRef<HTMLDivElement>(null)
+  const buttons = useRef<HTMLDivElement>(null)
+  const shown = useShown(view, opened)
+  const { isReady, isQuiet: isQuietNow } = useQuietTime(question.shownAt, shown.messages.length > 0 ? root : buttons)
   const fetchWhole = useWholeQuestion(view)
   const { send, fault } = useAnswer(question)
-  const isFolded = mustOpen(view) && openedAt === undefined
+  const isFolded = shown.isShort || isOver(shown.room)
   const isBusy = question.isAnswering === true
   // Clicks in the quiet time are ignored; the buttons stay where they are and keep the focus.
   const answer = (given: GivenAnswer): boolean => {
     // The second click of a double click on "Show everything" is no answer.
-    if (!isReady() || (openedAt !== undefined && isQuiet(openedAt, Date.now()))) return false
+    if (!isReady() || (opened !== undefined && isQuiet(opened.at, Date.now()))) return false
     send(given)
     return true
   }
+  const showMore = (): void => {
+    setOpened({ at: Date.now(), portion: shown.isShort ? 1 : 2 * (opened?.portion ?? 1) })
+    // The button moves below the text. A key must not press it there, out of sight.
+    body.current?.focus({ preventScroll: true })
+  }
+  const allow = (given: GivenAnswer): void => {
+    if (isFolded) showMore()
+    else answer(given)
+  }
   const open = (next: Part): void => {
-    if (next === 'details') {
-      setOpenedAt(openedAt ?? Date.now())
-      fetchWhole()
-    }
+    if (next === 'details') fetchWhole()
     setPart(part === next ? undefined : next)
   }
   const own = OwnAnswer({
     subject: asked.subject,
+    messages: shown.messages,
+    onMore: isFolded ? showMore : undefined,
     isBusy,
     onSend: (edited) => answer(yesAnswer(asked, edited)),
     onDeny: () => answer({ kind: 'deny' }),
   })
   const others = otherChoices(asked)
   const { isChoosing, choose } = useChoosing(asked.server.id, isReady, () => answer(yesAnswer(asked)))
-  const allow = (given: GivenAnswer): void => {
-    if (isFolded) open('details')
-    else answer(given)
-  }
   const isStarting = isStart(asked.subject)
   const lasting = others.length > 0 && (
     <Menu
@@ -76,18 +76,17 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
     />
   )
   return (
-    <div className={css.part}>
-      <SubjectView view={view} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
-      {own === undefined && <QuestionLines lines={cardLines(view)} isCompact />}
+    <div ref={root} className={css.part}>
+      <div ref={body} tabIndex={-1} className={css.body}>
+        <Body view={view} shown={shown} />
+        {asked.subject.kind === 'approve' && (
+          <Choice subject={asked.subject} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
+        )}
+      </div>
       {own ?? (
-        <div className={css.buttons} data-quiet={when === 'quiet' ? '' : undefined}>
-          <Button
-            kind="main"
-            data-answer={isFolded ? 'open' : 'allow'}
-            isBusy={isBusy}
-            onClick={() => (isFolded ? open('details') : answer(yesAnswer(asked)))}
-          >
-            {isFolded ? 'Show everything' : yesText(asked.subject)}
+        <div ref={buttons} className={css.buttons} data-quiet={isQuietNow ? '' : undefined}>
+          <Button kind="main" data-answer={isFolded ? 'open' : 'allow'} isBusy={isBusy} onClick={() => allow(yesAnswer(asked))}>
+            {isFolded ? (shown.isShort ? 'Show everything' : 'Show more') : yesText(asked.subject)}
           </Button>
           {isStarting && (
             <Button isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
@@ -100,7 +99,7 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
           </Button>
         </div>
       )}
-      {isFolded && <p className={css.hint}>{summary.folded.toLocaleString('en')} characters are folded. Read them before you allow it.</p>}
+      {isFolded && <p className={css.hint}>{foldedText(view, shown)}</p>}
       {fault !== undefined && (
         <p className={css.fault} role="alert">
           {fault}
@@ -129,6 +128,31 @@ export function OpenQuestion({ question, view }: { question: WaitingQuestion; vi
       )}
     </div>
   )
+})
+
+/** What is drawn depends on the question as it came first: the details fetch binary data, which nobody has to read. */
+function useShown(view: QuestionView, opened: { portion: number } | undefined): ShownQuestion {
+  const [first] = useState(view)
+  const isOpened = opened !== undefined
+  const portion = opened?.portion ?? 1
+  return useMemo(() => shownQuestion(first, isOpened, portion), [first, isOpened, portion])
+}
+
+/** Everything above the buttons. */
+const Body = memo(function Body({ view, shown }: { view: QuestionView; shown: ShownQuestion }): ReactNode {
+  const { subject } = view.question
+  return (
+    <>
+      {subject.kind === 'call' && <Call view={view} subject={subject} hasArguments={shown.hasArguments} />}
+      <ChangedItems items={shown.items} />
+      {shown.lines.length > 0 && <QuestionLines lines={shown.lines} isCompact />}
+    </>
+  )
+})
+
+function foldedText({ summary }: QuestionView, { isShort, room }: ShownQuestion): string {
+  const what = isShort ? `${summary.folded.toLocaleString('en')} characters are folded.` : `Not shown yet: ${hiddenText(room)}.`
+  return `${what} Read them before you allow it.`
 }
 
 /** A list of questions leaves long parts out. They are fetched when the person opens the details. */
@@ -152,15 +176,4 @@ function useChoosing(server: string, isReady: () => boolean, onYes: () => void):
     void start('POST /api/servers/:id/enable', { params: { id: server }, body: { choose: true } }).then((started) => started && onYes())
   }
   return { isChoosing: isRunning, choose }
-}
-
-/** From the moment the card is on the page. */
-function useQuietTime(shownAt: number): { isReady(): boolean; when: 'quiet' | 'ready' } {
-  const mounted = useRef(Date.now())
-  const [when, setWhen] = useState<'quiet' | 'ready'>('quiet')
-  useEffect(() => {
-    const timer = setTimeout(() => setWhen('ready'), QUIET_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  return { isReady: () => !isQuiet(Math.max(shownAt, mounted.current), Date.now()), when }
 }

@@ -12,7 +12,8 @@ export function OwnQuestionDialog({ isTrayShown }: { isTrayShown: boolean }): Re
   const isOpen = question !== undefined && question.id !== closed && !isTrayShown
   return (
     <Dialog title={question?.title ?? ''} isOpen={isOpen} onClose={() => setClosed(question?.id)}>
-      {question && <QuestionCard question={question} isInDialog />}
+      {/* Another question begins with its own quiet time, and with its folded text unread. */}
+      {question && <QuestionCard key={question.id} question={question} isInDialog />}
     </Dialog>
   )
 }

@@ -1,20 +1,44 @@
 /** The lines of a question. Text of others is marked at its left edge, so that it cannot pass for a line of the host. */
 
-import type { ReactNode } from 'react'
+import { memo, type ReactNode, useMemo, useState } from 'react'
 import type { QuestionView } from '../../../src/console/api.ts'
+import { Button } from '../components/button.tsx'
 import { classes } from '../components/classes.ts'
+import { ShownText } from '../components/shown-text.tsx'
+import { createRoom, hiddenText, isOver, takeLines } from '../state/question-room.ts'
 import css from './question-lines.module.css'
 
 type Line = QuestionView['lines'][number]
 
-export const QuestionLines = ({ lines, isCompact = false }: { lines: readonly Line[]; isCompact?: boolean }): ReactNode => (
-  <dl className={classes(css.lines, isCompact && css.compact)}>
-    {lines.map((line, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a question do not change
-      <QuestionLineView key={index} line={line} />
-    ))}
-  </dl>
-)
+export const QuestionLines = memo(function QuestionLines({ lines, isCompact = false }: { lines: readonly Line[]; isCompact?: boolean }) {
+  return (
+    <dl className={classes(css.lines, isCompact && css.compact)}>
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a question do not change
+        <QuestionLineView key={index} line={line} />
+      ))}
+    </dl>
+  )
+})
+
+/** Lines that nobody has to read before an answer: as many as the person asks for. */
+export function MoreLines({ lines }: { lines: readonly Line[] }): ReactNode {
+  const [portion, setPortion] = useState(1)
+  const { shown, room } = useMemo(() => {
+    const room = createRoom(portion)
+    return { shown: takeLines(room, lines), room }
+  }, [lines, portion])
+  return (
+    <>
+      <QuestionLines lines={shown} />
+      {isOver(room) && (
+        <Button isSmall onClick={() => setPortion(portion * 2)}>
+          Show more ({hiddenText(room)} left)
+        </Button>
+      )}
+    </>
+  )
+}
 
 function QuestionLineView({ line: { label, text, tone, kind, claim } }: { line: Line }): ReactNode {
   const isDifference = kind === 'difference'
@@ -25,7 +49,7 @@ function QuestionLineView({ line: { label, text, tone, kind, claim } }: { line: 
         {tone === 'warning' && label === 'warning' ? <span className="sr-only">warning</span> : label}
       </dt>
       <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference) && css.code)}>
-        {isDifference ? <Difference text={text} /> : text}
+        {isDifference ? <Difference text={text} /> : <ShownText text={text} />}
         {claim !== undefined && <span className={css.claim}>{claim}</span>}
       </dd>
     </div>
@@ -37,7 +61,7 @@ function Difference({ text }: { text: string }): ReactNode {
   return text.split('\n').map((each, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a difference do not change
     <span key={index} className={classes(css.part, each.startsWith('- ') && css.removed, each.startsWith('+ ') && css.added)}>
-      {each}
+      <ShownText text={each} />
     </span>
   ))
 }

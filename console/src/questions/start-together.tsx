@@ -1,26 +1,29 @@
 /** Several servers at once: each with its exact command or address, and one answer for those that are chosen. */
 
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { Checkbox } from '../components/field.tsx'
 import { useConsole } from '../hooks/use-console.tsx'
+import { foreignName } from '../state/foreign-text.ts'
 import { counted } from '../state/format.ts'
-import { cardLines, isQuiet, yesAnswer } from '../state/question-words.ts'
+import { cardLines, yesAnswer } from '../state/question-words.ts'
 import { withAnswering } from '../state/reduce.ts'
 import type { StartQuestion } from '../state/start-group.ts'
 import css from './question-card.module.css'
 import { QuestionLines } from './question-lines.tsx'
+import { useQuietTime } from './use-quiet-time.ts'
 
 export function StartTogether({ questions, onOneByOne }: { questions: readonly StartQuestion[]; onOneByOne(): void }): ReactNode {
   const { api, store } = useConsole()
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [fault, setFault] = useState<string>()
+  const buttons = useRef<HTMLDivElement>(null)
+  const { isReady, isQuiet } = useQuietTime(Math.max(...questions.map(({ shownAt }) => shownAt)), buttons)
   const chosen = questions.filter(({ id }) => !left.has(id))
   const isBusy = questions.some(({ isAnswering }) => isAnswering)
   const toggle = (id: string, isOn: boolean): void => setLeft(new Set(isOn ? [...left].filter((each) => each !== id) : [...left, id]))
   const answer = async (given: readonly StartQuestion[], isYes: boolean): Promise<void> => {
-    const newest = Math.max(...questions.map(({ shownAt }) => shownAt))
-    if (isQuiet(newest, Date.now())) return
+    if (!isReady()) return
     setFault(undefined)
     for (const { id, view } of given) {
       store.update((state) => withAnswering(state, id, true))
@@ -36,11 +39,11 @@ export function StartTogether({ questions, onOneByOne }: { questions: readonly S
       <h2 className={css.title}>Start {counted(questions.length, 'server')}?</h2>
       {questions.map(({ id, server, view }) => (
         <div key={id} className={css.item}>
-          <Checkbox label={server} checked={!left.has(id)} onChange={(event) => toggle(id, event.target.checked)} />
+          <Checkbox label={foreignName(server)} checked={!left.has(id)} onChange={(event) => toggle(id, event.target.checked)} />
           <QuestionLines lines={cardLines(view)} isCompact />
         </div>
       ))}
-      <div className={css.buttons}>
+      <div ref={buttons} className={css.buttons} data-quiet={isQuiet ? '' : undefined}>
         <Button kind="main" isBusy={isBusy} disabled={chosen.length === 0} onClick={() => void answer(chosen, true)}>
           Start {counted(chosen.length, 'server')}
         </Button>

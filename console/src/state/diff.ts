@@ -4,15 +4,21 @@ export interface DiffLine {
   /** `skipped`: a number of equal lines that are left out. */
   kind: 'same' | 'added' | 'removed' | 'skipped'
   text: string
+  /** The line stands for so many blank lines: text after them must not be out of sight. */
+  blanks?: number
 }
 
 /** Equal lines that stay around a change. */
 const CONTEXT = 3
 
 /** Comparing takes the product of the two lengths; beyond this everything counts as replaced. */
-const MAX_CELLS = 4_000_000
+const MAX_CELLS = 200_000
 
-export function diffLines(before: string, after: string): DiffLine[] {
+/** More blank lines than these become one. */
+const MAX_BLANKS = 2
+
+/** @param maxCells how much may be compared; beyond it everything counts as replaced */
+export function diffLines(before: string, after: string, maxCells = MAX_CELLS): DiffLine[] {
   const [old, young] = [linesOf(before), linesOf(after)]
   let start = 0
   while (start < old.length && start < young.length && old[start] === young[start]) start++
@@ -20,19 +26,19 @@ export function diffLines(before: string, after: string): DiffLine[] {
   while (end < old.length - start && end < young.length - start && old[old.length - 1 - end] === young[young.length - 1 - end]) end++
   const lines: DiffLine[] = [
     ...old.slice(0, start).map((text): DiffLine => ({ kind: 'same', text })),
-    ...middle(old.slice(start, old.length - end), young.slice(start, young.length - end)),
+    ...middle(old.slice(start, old.length - end), young.slice(start, young.length - end), maxCells),
     ...old.slice(old.length - end).map((text): DiffLine => ({ kind: 'same', text })),
   ]
-  return withoutDistantLines(lines)
+  return withoutBlankRuns(withoutDistantLines(lines))
 }
 
 /** An empty text has no line. */
-const linesOf = (text: string): string[] => (text === '' ? [] : text.split('\n'))
+const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/\r?\n/))
 
-function middle(old: readonly string[], young: readonly string[]): DiffLine[] {
+function middle(old: readonly string[], young: readonly string[], maxCells: number): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text })
   const added = (text: string): DiffLine => ({ kind: 'added', text })
-  if (old.length * young.length > MAX_CELLS) return [...old.map(removed), ...young.map(added)]
+  if (old.length * young.length > maxCells) return [...old.map(removed), ...young.map(added)]
   // The length of the longest common subsequence of the rest, from the end.
   const width = young.length + 1
   const common = new Uint32Array((old.length + 1) * width)
@@ -75,5 +81,18 @@ function withoutDistantLines(lines: readonly DiffLine[]): DiffLine[] {
     } else skipped++
   })
   flush()
+  return kept
+}
+
+function withoutBlankRuns(lines: readonly DiffLine[]): DiffLine[] {
+  const kept: DiffLine[] = []
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] as DiffLine
+    let end = at
+    while (lines[end]?.kind === line.kind && lines[end]?.text.trim() === '') end++
+    if (end - at > MAX_BLANKS) kept.push({ ...line, text: '', blanks: end - at })
+    else kept.push(...lines.slice(at, Math.max(end, at + 1)))
+    at = Math.max(end, at + 1)
+  }
   return kept
 }

@@ -60,7 +60,7 @@ export const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind
 export const CHOOSE_TEXT = 'Start, let me choose'
 
 /** The button for other lengths of time. */
-export const otherText = (subject: Subject): string => (isStart(subject) ? 'Not always …' : 'Always allow …')
+export const otherText = (subject: Subject): string => (isStart(subject) ? 'For a shorter time …' : 'Always allow …')
 
 export interface OtherChoice {
   label: string
@@ -100,33 +100,47 @@ const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text
 
 /** Up to this size a question is shown as a whole. */
 const MAX_SHOWN = 1_500
+const MAX_SHOWN_LINES = 40
 
 /** Kinds of lines that say who asks and for how long. The card shows them in its details. */
 const ASIDE: ReadonlySet<string> = new Set(['title', 'server', 'location', 'requester', 'scopes', 'expiry', 'hidden'])
 
 /** Whether the card draws the arguments of a call itself, as a whole: to mark where they came from, or because they are short. */
 export const showsArguments = ({ question: { subject }, summary, folded }: QuestionView): boolean =>
-  subject.kind === 'call' &&
-  folded === 0 &&
-  (subject.origins.length > 0 || summary.folded > 0) &&
-  JSON.stringify(subject.args).length <= MAX_SHOWN
+  subject.kind === 'call' && folded === 0 && (subject.origins.length > 0 || summary.folded > 0) && isSmall(subject.args)
 
-const isChange = (subject: Subject): boolean => subject.kind === 'approve' && !subject.isFirst
+function isSmall(args: Readonly<Record<string, unknown>>): boolean {
+  const json = JSON.stringify(args)
+  // A line break is two characters in JSON.
+  return json.length <= MAX_SHOWN && json.split('\\n').length <= MAX_SHOWN_LINES
+}
+
+/** A later offering: the card draws its items with their differences. */
+export const isChange = (subject: Subject): subject is Extract<Subject, { kind: 'approve' }> =>
+  subject.kind === 'approve' && !subject.isFirst
+
+/** The card draws the text of such a question as a whole, and the person writes the answer or visits a page. */
+export const hasOwnAnswer = ({ kind }: Subject): boolean => kind === 'form' || kind === 'compose' || kind === 'url'
 
 /** The lines of a card: the summary. If the summary folds something and the whole is short, the whole. */
 export function cardLines(view: QuestionView): QuestionView['lines'] {
-  const { question, summary, lines, folded } = view
+  const { question, summary, folded } = view
   if (showsArguments(view)) return summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden' && kind !== 'argument')
   // The items of a changed offering are drawn with their differences.
   if (isChange(question.subject)) return summary.lines.filter(({ kind }) => kind === 'reason')
-  const all = lines.filter(({ kind }) => !ASIDE.has(kind))
-  const isShort = folded === 0 && all.reduce((sum, { label, text }) => sum + label.length + text.length, 0) <= MAX_SHOWN
+  const all = allLines(view)
+  const length = all.reduce((sum, { label, text }) => sum + label.length + text.length, 0)
+  const isShort = folded === 0 && length <= MAX_SHOWN && all.every(({ text }) => text.split('\n').length <= MAX_SHOWN_LINES)
   return summary.folded > 0 && isShort ? all : summary.lines.filter(({ kind }) => kind !== 'title' && kind !== 'hidden')
 }
+
+/** The lines of a card after "Show everything". */
+export const allLines = ({ lines }: QuestionView): QuestionView['lines'] => lines.filter(({ kind }) => !ASIDE.has(kind))
 
 /** Whether the person has to open something before an "allow" counts. Commands and addresses are never folded. */
 export const mustOpen = (view: QuestionView): boolean =>
   !isChange(view.question.subject) &&
+  !hasOwnAnswer(view.question.subject) &&
   !showsArguments(view) &&
   view.summary.folded > 0 &&
   cardLines(view).some(({ folded = 0 }) => folded > 0)

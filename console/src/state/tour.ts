@@ -33,8 +33,9 @@ export const TOUR_STEPS: readonly TourStep[] = [
   {
     id: 'server',
     title: 'You enable a server',
-    sentence: 'You are asked once for each server, before anything of it runs. This one offers the weather, and is a stranger.',
-    look: 'Connect it, then ask for the weather.',
+    sentence:
+      'You are asked once for each server, before anything of it runs. This one offers the weather, is called rogue, and is a stranger.',
+    look: 'Connect it, then ask for the weather. If it asks you to approve a change, leave that for step 5.',
   },
   {
     id: 'change',

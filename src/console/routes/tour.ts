@@ -43,6 +43,8 @@ export function tourRoutes({ host, events, tour }: ConsoleServices): Route[] {
     route('DELETE /api/tour/rogue', {}, async () => {
       const id = rogue?.spec.id
       if (id === undefined) return view()
+      // The demonstration is over: a yes to it must not stay in the list of grants.
+      await host.grants.revoke({ server: id })
       await host.configure(host.specs().filter((spec) => spec.id !== id))
       await stop()
       changed()

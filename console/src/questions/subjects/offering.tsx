@@ -1,15 +1,16 @@
 /** What a server offers, new or changed: everything at once, or item by item. Changes are shown as a difference. */
 
-import { type ReactNode, useState } from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import type { QuestionView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { DiffView } from '../../components/diff-view.tsx'
+import { DiffRows } from '../../components/diff-view.tsx'
 import { Checkbox } from '../../components/field.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
+import type { ShownItem } from '../../state/question-room.ts'
 import css from '../question-card.module.css'
 
 type Approve = Extract<QuestionView['question']['subject'], { kind: 'approve' }>
@@ -17,65 +18,88 @@ type Item = Approve['items'][number]
 
 const keyOf = ({ kind, name }: Item): string => `${kind} ${name}`
 
-export function Offering({ subject, onChoose, isBusy }: { subject: Approve; onChoose(edited: unknown): void; isBusy: boolean }): ReactNode {
+/** Instructions and capabilities have the name of their kind. */
+const nameOf = ({ kind, name }: Item): string => foreignName(kind === name ? kind : `${kind} ${name}`)
+
+/** Items in the list to choose from that are drawn at first. */
+const FIRST_ITEMS = 50
+
+interface OfferingProps {
+  subject: Approve
+  onChoose(edited: unknown): void
+  isBusy: boolean
+}
+
+/** The list in which the person chooses items. */
+export function Choice({ subject, onChoose, isBusy }: OfferingProps): ReactNode {
   const [isChoosing, setChoosing] = useState(false)
+  const [max, setMax] = useState(FIRST_ITEMS)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     () => new Set(subject.items.filter(({ flags }) => flags.length === 0).map(keyOf)),
   )
   const toggle = (key: string, isOn: boolean): void =>
     setChosen(new Set(isOn ? [...chosen, key] : [...chosen].filter((each) => each !== key)))
+  const left = subject.items.length - max
   return (
-    <div className={css.part}>
-      {!subject.isFirst && worstFirst(subject.items).map((item) => <ChangedItem key={keyOf(item)} item={item} />)}
-      <Fold label={`Choose among ${counted(subject.items.length, 'item')}`} isOpen={isChoosing} onToggle={setChoosing}>
-        {isChoosing && (
-          <div className={css.items}>
-            {subject.items.map((item) => (
-              <div key={keyOf(item)} className={css.item}>
-                <Checkbox
-                  label={foreignName(keyOf(item))}
-                  checked={chosen.has(keyOf(item))}
-                  onChange={(event) => toggle(keyOf(item), event.target.checked)}
-                />
-                <Flags item={item} />
-                <Fold label="Definition">
-                  <JsonTree value={item.definition} label={`Definition of ${foreignName(item.name)}`} />
-                </Fold>
-              </div>
-            ))}
-            <div className={css.buttons}>
+    <Fold label={`Choose among ${counted(subject.items.length, 'item')}`} isOpen={isChoosing} onToggle={setChoosing}>
+      {isChoosing && (
+        <div className={css.items}>
+          {subject.items.slice(0, max).map((item) => (
+            <div key={keyOf(item)} className={css.item}>
+              <Checkbox
+                label={nameOf(item)}
+                checked={chosen.has(keyOf(item))}
+                onChange={(event) => toggle(keyOf(item), event.target.checked)}
+              />
+              <Flags item={item} />
+              <Definition item={item} />
+            </div>
+          ))}
+          <div className={css.buttons}>
+            {left > 0 ? (
+              // What is not drawn could not be left out.
+              <Button onClick={() => setMax(max * 2)}>Show more ({counted(left, 'item')} left)</Button>
+            ) : (
               <Button isBusy={isBusy} disabled={chosen.size === 0} onClick={() => onChoose({ approved: [...chosen] })}>
                 {subject.isFirst ? 'Enable' : 'Approve'} {counted(chosen.size, 'item')}
               </Button>
-            </div>
+            )}
           </div>
-        )}
-      </Fold>
-    </div>
+        </div>
+      )}
+    </Fold>
   )
 }
 
-/** Items with the most warnings first. */
-export const worstFirst = (items: readonly Item[]): Item[] => [...items].sort((a, b) => b.flags.length - a.flags.length)
+function Definition({ item: { name, definition } }: { item: Item }): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Fold label="Definition" isOpen={isOpen} onToggle={setOpen}>
+      {isOpen && <JsonTree value={definition} label={`Definition of ${foreignName(name)}`} />}
+    </Fold>
+  )
+}
+
+export const ChangedItems = memo(function ChangedItems({ items }: { items: readonly ShownItem[] }): ReactNode {
+  return items.map((shown) => <ChangedItem key={keyOf(shown.item)} shown={shown} />)
+})
 
 /** A changed item with its differences, or a new one with what it says about itself. */
-export function ChangedItem({ item }: { item: Item }): ReactNode {
-  const { kind, name, difference, definition } = item
+function ChangedItem({ shown: { item, changes } }: { shown: ShownItem }): ReactNode {
+  const { name, difference } = item
   return (
     <div className={css.item}>
       <div className={css.itemHead}>
-        <strong>{foreignName(`${kind} ${name}`)}</strong>
+        <strong>{nameOf(item)}</strong>
         <Badge tone="waiting">{difference ? 'changed' : 'new'}</Badge>
         {difference?.formerly !== undefined && <span className={css.who}>formerly {foreignName(difference.formerly)}</span>}
       </div>
       <Flags item={item} />
-      {!difference && <DiffView before="" after={readable(definition)} label={`Definition of ${foreignName(name)}`} />}
-      {difference?.changes.map(({ pointer, text, before, after }) => (
-        <div key={pointer} className={css.item}>
-          <span className={css.who}>{foreignText(`${pointer}: ${text}`)}</span>
-          {(before !== undefined || after !== undefined) && (
-            <DiffView before={readable(before)} after={readable(after)} label={`Change of ${foreignName(name)}`} />
-          )}
+      {changes.map(({ title, lines }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the changes of an item do not change
+        <div key={index} className={css.item}>
+          {title !== undefined && <span className={css.who}>{foreignText(title)}</span>}
+          {lines.length > 0 && <DiffRows lines={lines} label={`${difference ? 'Change' : 'Definition'} of ${foreignName(name)}`} />}
         </div>
       ))}
     </div>
@@ -89,6 +113,3 @@ const Flags = ({ item }: { item: Item }): ReactNode =>
       {foreignText(flag)}
     </p>
   ))
-
-const readable = (value: unknown): string =>
-  value === undefined ? '' : foreignText(typeof value === 'string' ? value : JSON.stringify(value, undefined, 2))

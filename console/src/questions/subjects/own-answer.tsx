@@ -10,6 +10,7 @@ import { focusFault } from '../../forms/focus-fault.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useSchemaForm } from '../../forms/use-schema-form.ts'
 import { foreignText } from '../../state/foreign-text.ts'
+import type { ShownMessage } from '../../state/shown-question.ts'
 import css from '../question-card.module.css'
 import { Messages } from './messages.tsx'
 
@@ -17,6 +18,9 @@ type Subject = QuestionView['question']['subject']
 
 export interface OwnAnswerProps<Kind extends Subject['kind'] = Subject['kind']> {
   subject: Extract<Subject, { kind: Kind }>
+  messages: readonly ShownMessage[]
+  /** Draws the rest of the messages. Undefined: all of them are drawn, and an answer can be sent. */
+  onMore: (() => void) | undefined
   isBusy: boolean
   /** Returns whether the answer counts: not in the quiet time. @param edited undefined: a plain yes */
   onSend(edited?: unknown): boolean
@@ -31,18 +35,19 @@ export function OwnAnswer(props: OwnAnswerProps): ReactNode | undefined {
   return undefined
 }
 
-function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>): ReactNode {
+function FormAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>): ReactNode {
   const form = useSchemaForm(subject.schema as unknown as Readonly<Record<string, unknown>>, subject.defaults)
   return (
     <form
       className={css.part}
       onSubmit={(event) => {
         event.preventDefault()
-        if (form.check()) onSend(form.value ?? {})
+        if (onMore) onMore()
+        else if (form.check()) onSend(form.value ?? {})
         else focusFault(event.currentTarget)
       }}
     >
-      <p className={subject.ours ? undefined : css.arguments}>{foreignText(subject.message)}</p>
+      <Messages messages={messages} isOurs={subject.ours !== undefined} />
       {subject.warnings.map((text) => (
         <p key={text} className={css.warning}>
           <span aria-hidden="true">▲ </span>
@@ -52,9 +57,7 @@ function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>)
       <SchemaForm form={form} isPlain {...(subject.ours && { hidden: subject.ours.hidden })} />
       {!subject.ours && <p className={css.hint}>The server receives what you enter. Do not enter a password that it does not need.</p>}
       <div className={css.buttons}>
-        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy}>
-          Send
-        </Button>
+        <SendButton onMore={onMore} isBusy={isBusy} />
         <Button isBusy={isBusy} onClick={onDeny}>
           Not now
         </Button>
@@ -63,24 +66,30 @@ function FormAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'form'>)
   )
 }
 
-function ComposedAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'compose'>): ReactNode {
+/** Shows the rest first, if there is one. */
+const SendButton = ({ onMore, isBusy, isEmpty = false }: { onMore: unknown; isBusy: boolean; isEmpty?: boolean }): ReactNode => (
+  <Button type="submit" kind="main" data-answer={onMore ? 'open' : 'allow'} isBusy={isBusy} disabled={isEmpty && !onMore}>
+    {onMore ? 'Show everything' : 'Send'}
+  </Button>
+)
+
+function ComposedAnswer({ messages, onMore, isBusy, onSend, onDeny }: OwnAnswerProps<'compose'>): ReactNode {
   const [text, setText] = useState('')
   return (
     <form
       className={css.part}
       onSubmit={(event) => {
         event.preventDefault()
-        onSend(text)
+        if (onMore) onMore()
+        else onSend(text)
       }}
     >
-      <Messages params={subject.params} />
+      <Messages messages={messages} />
       <Field label="Your answer" help="There is no model: you answer in its place. The server receives this text.">
         {(control) => <TextArea {...control} rows={3} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className={css.buttons}>
-        <Button type="submit" kind="main" data-answer="allow" isBusy={isBusy} disabled={text === ''}>
-          Send
-        </Button>
+        <SendButton onMore={onMore} isBusy={isBusy} isEmpty={text === ''} />
         <Button isBusy={isBusy} onClick={onDeny}>
           Not now
         </Button>
@@ -89,26 +98,34 @@ function ComposedAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'com
   )
 }
 
-function PageAnswer({ subject, isBusy, onSend, onDeny }: OwnAnswerProps<'url'>): ReactNode {
+function PageAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAnswerProps<'url'>): ReactNode {
   return (
     <div className={css.part}>
-      <p className={css.arguments}>{foreignText(subject.message)}</p>
+      <Messages messages={messages} />
       <UrlView url={subject.url} />
       {subject.url.warnings.includes('punycode') && <Badge tone="danger">The name can look like another</Badge>}
       <div className={css.buttons}>
-        <a
-          className={buttonClass({ kind: 'main' })}
-          href={subject.url.href}
-          target="_blank"
-          rel="noopener noreferrer"
-          aria-disabled={isBusy}
-          onClick={(event) => onSend() || event.preventDefault()}
-        >
-          Open the page
-        </a>
-        <Button isBusy={isBusy} onClick={() => onSend()}>
-          I open it myself
-        </Button>
+        {onMore ? (
+          <Button kind="main" data-answer="open" onClick={onMore}>
+            Show everything
+          </Button>
+        ) : (
+          <>
+            <a
+              className={buttonClass({ kind: 'main' })}
+              href={subject.url.href}
+              target="_blank"
+              rel="noopener noreferrer"
+              aria-disabled={isBusy}
+              onClick={(event) => onSend() || event.preventDefault()}
+            >
+              Open the page
+            </a>
+            <Button isBusy={isBusy} onClick={() => onSend()}>
+              I open it myself
+            </Button>
+          </>
+        )}
         <Button isBusy={isBusy} onClick={onDeny}>
           Not now
         </Button>

@@ -1,34 +1,18 @@
-/** What a question shows beyond its lines: marked arguments, an offering with differences, the address of a server. */
+/** What the card of a call shows beyond its lines: marked arguments, and what the tool says about itself. */
 
 import type { ReactNode } from 'react'
 import type { QuestionView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
+import { ShownText } from '../../components/shown-text.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { markedArguments } from '../../state/origins.ts'
-import { showsArguments } from '../../state/question-words.ts'
 import css from '../question-card.module.css'
-import { Offering } from './offering.tsx'
-
-export function SubjectView({
-  view,
-  onChoose,
-  isBusy,
-}: {
-  view: QuestionView
-  onChoose(edited: unknown): void
-  isBusy: boolean
-}): ReactNode {
-  const { subject } = view.question
-  if (subject.kind === 'call') return <Call view={view} subject={subject} />
-  if (subject.kind === 'approve') return <Offering subject={subject} onChoose={onChoose} isBusy={isBusy} />
-  return null
-}
 
 type CallSubject = Extract<QuestionView['question']['subject'], { kind: 'call' }>
 
 const PLACES: Readonly<Record<string, string>> = { outside: 'leaves this computer', private: 'goes to a private network' }
 
-function Call({ view, subject }: { view: QuestionView; subject: CallSubject }): ReactNode {
+export function Call({ view, subject, hasArguments }: { view: QuestionView; subject: CallSubject; hasArguments: boolean }): ReactNode {
   const { destination, tool } = subject
   // A warning among the lines says it already.
   const isSaid = view.summary.lines.some(({ kind }) => kind === 'warning')
@@ -39,7 +23,7 @@ function Call({ view, subject }: { view: QuestionView; subject: CallSubject }): 
   ]
   return (
     <>
-      {showsArguments(view) && <Arguments subject={subject} />}
+      {hasArguments && <Arguments subject={subject} />}
       {badges.length > 0 && (
         <div className={css.itemHead}>
           {badges.map(({ text, tone }) => (
@@ -62,11 +46,12 @@ const Arguments = ({ subject: { args, origins } }: { subject: CallSubject }): Re
         <dd className={css.value}>
           {pieces.map(({ text, source }, index) =>
             source === undefined ? (
-              foreignText(text)
+              // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
+              <ShownText key={index} text={foreignText(text)} />
             ) : (
               // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
               <mark key={index} className={css.mark} title={`from ${foreignName(source)}`}>
-                {foreignText(text)}
+                <ShownText text={foreignText(text)} />
               </mark>
             ),
           )}
