@@ -124,6 +124,8 @@ export interface ImportableServer {
   id: string
   transport: TransportView
   from: readonly ServerSpec['provenance'][number][]
+  /** It was imported before. To import it again updates its command or address. */
+  isImported: boolean
   /** Why to look twice: variables that change what runs. */
   warnings: readonly string[]
   /** The places of values that look like secrets. */
@@ -131,7 +133,7 @@ export interface ImportableServer {
 }
 
 /** A server in pasted text. */
-export interface PastedServer extends Omit<ImportableServer, 'from'> {
+export interface PastedServer extends Omit<ImportableServer, 'from' | 'isImported'> {
   /** A server with this name is configured already. */
   isTaken: boolean
 }

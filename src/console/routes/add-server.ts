@@ -90,7 +90,14 @@ export function addServerRoutes({ host, events, imports, clock }: ConsoleService
     }),
     route('GET /api/import', {}, async () => {
       const { servers, problems } = await readClientConfigs(imports)
-      return { servers: servers.map(({ spec }) => ({ ...shown(spec), from: spec.provenance })), problems: problemViews(problems) }
+      return {
+        servers: servers.map(({ spec }) => ({
+          ...shown(spec),
+          from: spec.provenance,
+          isImported: host.specs().some((known) => isImportOf(known, spec)),
+        })),
+        problems: problemViews(problems),
+      }
     }),
     route('POST /api/import', { body: CHOSEN, status: 201 }, async ({ body: { ids, moveSecrets: moves = true } }) => {
       const { servers } = await readClientConfigs(imports)
@@ -117,6 +124,11 @@ const shown = (spec: ServerSpec) => ({
   warnings: spec.transport.type === 'stdio' ? variableWarnings(spec.transport.env) : [],
   plainSecrets: plainSecrets(spec).map(({ where }) => where),
 })
+
+/** An import whose name was taken has the name with a number, and the former name as its title. */
+const isImportOf = (known: ServerSpec, found: ServerSpec): boolean =>
+  (known.id === found.id || (known.id.startsWith(`${found.id}-`) && known.title === (found.title ?? found.id))) &&
+  known.provenance.some(({ client, file }) => found.provenance.some((from) => from.client === client && from.file === file))
 
 const ours = (host: Host): ServerSpec['provenance'] => [{ client: 'portico', scope: 'ours', file: serverFile(host.folder).file }]
 
