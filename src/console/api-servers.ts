@@ -66,6 +66,8 @@ export interface ServerDetails extends ServerView {
   settings: ServerSettings
   /** Whether the server is in the list of the host, so that its settings can be stored. */
   isStored: boolean
+  /** A rule of the user starts it and enables its changed offering without a question. Undefined: the host has no file for such a rule. */
+  isBeingWritten?: boolean
 }
 
 /** The settings of a server. Values that look like secrets are replaced by their length. */

@@ -62,8 +62,15 @@ export async function serverDetails(host: Host, id: string, clock: Clock): Promi
     budget: await host.budgetLeft(id),
     settings: settingsView(spec),
     isStored: servers.some((stored) => stored.id === id),
+    ...(host.policy.file !== undefined && { isBeingWritten: isBeingWritten(host, id) }),
   }
 }
+
+/** The id of the user's rule for a server that they write. */
+export const writingRuleOf = (id: string): string => `writing-${id}`
+
+const isBeingWritten = (host: Host, id: string): boolean =>
+  host.policy.current().policy.layers.user?.some((rule) => rule.id === writingRuleOf(id) && rule.effect === 'allow') === true
 
 function factsView(host: Host, id: string): ServerFacts | undefined {
   const connection = host.connection(id)

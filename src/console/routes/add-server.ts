@@ -16,6 +16,7 @@ import { conflict, invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { problemViews, serverDetails, serverView, specOf, transportView } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { endWriting } from './writing.ts'
 
 const TEXT = { type: 'string' }
 const TEXTS = { type: 'array', items: TEXT }
@@ -109,6 +110,11 @@ export function addServerRoutes({ host, events, imports, clock }: ConsoleService
       const wanted: ServerSpec[] = []
       for (const spec of chosen) wanted.push(moves ? (await withoutSecrets(host, spec)).spec : spec)
       const { added, updated } = await serverFile(host.folder).adopt(wanted)
+      // The file of another program may have another command now.
+      await endWriting(
+        host,
+        updated.map(({ id }) => id),
+      )
       const next = new Map([...added, ...updated].map((spec) => [spec.id, spec]))
       // A stored server replaces one that was only given for this run, as at the next start.
       await host.configure([...host.specs().filter(({ id }) => !next.has(id)), ...next.values()])

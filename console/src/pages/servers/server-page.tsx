@@ -17,6 +17,7 @@ import { Overview } from './overview.tsx'
 import { ServerLogTab } from './server-log.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { useServerActions } from './use-server-actions.ts'
+import { WritingSwitch } from './writing-switch.tsx'
 
 export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): ReactNode {
   const { tab = 'overview' } = useSearch({ from: '/servers' })
@@ -103,7 +104,16 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 </p>
               ),
             },
-            { id: 'settings', label: 'Settings', content: <SettingsTab server={server} key={JSON.stringify(server.settings)} /> },
+            {
+              id: 'settings',
+              label: 'Settings',
+              content: (
+                <>
+                  <SettingsTab server={server} onSaved={actions.resume} key={JSON.stringify(server.settings)} />
+                  {server.isStored && <WritingSwitch server={server} />}
+                </>
+              ),
+            },
             { id: 'doctor', label: 'Doctor', content: <Doctor id={id} /> },
           ]}
         />

@@ -15,7 +15,7 @@ const TIERS = [
   { value: 'trusted', label: 'trusted: I know who wrote it' },
 ]
 
-export function SettingsTab({ server }: { server: ServerDetails }): ReactNode {
+export function SettingsTab({ server, onSaved }: { server: ServerDetails; onSaved(before: ServerDetails): void }): ReactNode {
   const before = draftOf(server.settings)
   const [draft, setDraft] = useState(before)
   const save = useAction('PATCH /api/servers/:id', { stale: ['GET /api/servers', 'GET /api/servers/:id'] })
@@ -32,14 +32,16 @@ export function SettingsTab({ server }: { server: ServerDetails }): ReactNode {
     save.mutate(
       { params: { id: server.id }, body: changes },
       {
-        onSuccess: ({ movedSecrets }) =>
+        onSuccess: ({ movedSecrets }) => {
           notify({
             tone: 'fine',
             text:
               movedSecrets.length === 0
                 ? 'Saved. You are asked again if what runs has changed.'
                 : `Saved. Moved to the vault: ${movedSecrets.join(', ')}.`,
-          }),
+          })
+          onSaved(server)
+        },
       },
     )
   return (

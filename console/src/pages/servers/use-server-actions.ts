@@ -1,5 +1,6 @@
 /** What a person can do with a server. Questions that it causes open as a dialog. */
 
+import type { ServerView } from '../../../../src/console/api.ts'
 import type { ApiError } from '../../api/error.ts'
 import { useAction, useConsoleState, useOperation } from '../../hooks/use-console.tsx'
 import { changePreferences } from '../../hooks/use-preferences.ts'
@@ -8,6 +9,8 @@ export interface ServerActions {
   enable(): void
   /** Starts it, and lets the person choose what is enabled. */
   enableChosen(): void
+  /** Starts it again after its settings changed, if it ran before. The host starts it itself only if that asks no question. */
+  resume(before: Pick<ServerView, 'health'>): void
   disable(): void
   restart(): void
   approve(): void
@@ -29,6 +32,9 @@ export function useServerActions(id: string): ServerActions {
   return {
     enable: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: {} }),
     enableChosen: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: { choose: true } }),
+    resume: ({ health: { state } }) => {
+      if (state === 'ready' || state === 'connecting') void operation.start('POST /api/servers/:id/enable', { ...request, body: {} })
+    },
     disable: () => disable.mutate(request),
     restart: () => void operation.start('POST /api/servers/:id/restart', request),
     // The host asks about changes itself. Then the question waits in the tray already.
