@@ -15,6 +15,8 @@ import css from './home.module.css'
 export function RecentCalls(): ReactNode {
   const recent = useRoute('GET /api/calls/recent', { query: { limit: 8 } })
   const calls = recent.data?.calls ?? []
+  const servers = useRoute('GET /api/servers').data?.servers
+  const isGone = ({ server }: RecentCall): boolean => servers !== undefined && !servers.some(({ id }) => id === server)
   return (
     <Section title="Recent calls">
       {recent.isPending && <Skeleton lines={2} />}
@@ -43,7 +45,7 @@ export function RecentCalls(): ReactNode {
                 {call.durationMs !== undefined && `, ${durationText(call.durationMs)}`}
                 {call.by === 'model' && ', by the model'}
               </span>
-              <AgainLink call={call} />
+              {isGone(call) ? <span className={css.counts}>its server was removed</span> : <AgainLink call={call} />}
             </li>
           ))}
         </ul>
