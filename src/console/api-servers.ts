@@ -14,7 +14,7 @@ export interface HealthView {
   /** The `state` of `Health` in portico/host. */
   state: string
   /** Why it is not ready. */
-  error?: { code?: string; message: string }
+  error?: { code?: string; message: string /** The person said no. */; isByPerson?: true }
   /** When it is tried again. */
   retryInMs?: number
   /** Unanswered pings in a row. */

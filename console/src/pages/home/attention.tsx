@@ -1,12 +1,11 @@
 /** What waits for the person, and servers that need a look. Nothing if there is nothing. */
 
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { useConsoleState, useRoute } from '../../hooks/use-console.tsx'
-import { useIsWide } from '../../hooks/use-is-wide.ts'
-import { changePreferences } from '../../hooks/use-preferences.ts'
+import { useShowQuestions } from '../../hooks/use-show-questions.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import { serverState } from '../../state/servers.ts'
@@ -14,8 +13,7 @@ import css from './home.module.css'
 
 export function Attention(): ReactNode {
   const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
-  const isWide = useIsWide()
-  const navigate = useNavigate()
+  const showQuestions = useShowQuestions()
   const servers = useRoute('GET /api/servers').data?.servers ?? []
   const odd = servers.map((server) => ({ server, state: serverState(server) })).filter(({ state }) => needsLook(state.word))
   if (waiting === 0 && odd.length === 0) return null
@@ -27,7 +25,7 @@ export function Attention(): ReactNode {
           <p>
             {counted(waiting, 'question')} {waiting === 1 ? 'waits' : 'wait'} for your answer.
           </p>
-          <Button onClick={() => (isWide ? changePreferences({ isTrayOpen: true }) : void navigate({ to: '/waiting' }))}>Answer</Button>
+          <Button onClick={showQuestions}>Answer</Button>
         </div>
       )}
       {odd.map(({ server, state }) => (

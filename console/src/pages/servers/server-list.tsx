@@ -56,7 +56,7 @@ export function ServerList(): ReactNode {
       )}
       <div className={css.cards}>
         {list.data?.servers.map((server) => (
-          <ServerCard key={server.id} server={server} />
+          <ServerCard key={server.id} server={server} fetchedAt={list.dataUpdatedAt} />
         ))}
       </div>
       <AddServer isOpen={add === 'new'} onClose={() => open(undefined)} />

@@ -9,6 +9,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
+import { useShowQuestions } from '../../hooks/use-show-questions.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { serverState } from '../../state/servers.ts'
 import { Doctor } from './doctor.tsx'
@@ -16,6 +17,7 @@ import { OfferingTab } from './offering-tab.tsx'
 import { Overview } from './overview.tsx'
 import { ServerLogTab } from './server-log.tsx'
 import { SettingsTab } from './settings-tab.tsx'
+import { useElapsed } from './use-elapsed.ts'
 import { useServerActions } from './use-server-actions.ts'
 import { WritingSwitch } from './writing-switch.tsx'
 
@@ -26,7 +28,9 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
   const actions = useServerActions(id)
   const [isRemoving, setRemoving] = useState(false)
   const server = found.data?.server
-  const state = server && serverState(server)
+  const elapsed = useElapsed(found.dataUpdatedAt, server?.health.retryInMs !== undefined)
+  const state = server && serverState(server, elapsed)
+  const showQuestions = useShowQuestions()
   const name = foreignName(server?.title ?? id)
   return (
     <>
@@ -45,6 +49,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
         actions={
           server && (
             <>
+              {state?.word === 'asks you' && (
+                <Button kind="main" onClick={showQuestions}>
+                  Answer
+                </Button>
+              )}
               {server.isEnabled && state?.word !== 'not enabled' ? (
                 <>
                   <Button isBusy={actions.isBusy} onClick={actions.restart}>

@@ -1,18 +1,15 @@
 /** Enables servers. One question opens as a dialog, several open in the tray, where they can be answered together. */
 
-import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { EnabledServer } from '../../../../src/console/api.ts'
 import { useNotify, useOperation } from '../../hooks/use-console.tsx'
-import { useIsWide } from '../../hooks/use-is-wide.ts'
-import { changePreferences } from '../../hooks/use-preferences.ts'
+import { useShowQuestions } from '../../hooks/use-show-questions.ts'
 import { enabledText } from '../../state/found-servers.ts'
 
 export function useEnableAll(): (ids: readonly string[]) => void {
   const { operation, startError, start, reset } = useOperation()
   const notify = useNotify()
-  const navigate = useNavigate()
-  const isWide = useIsWide()
+  const showQuestions = useShowQuestions()
   useEffect(() => {
     if (startError) notify({ tone: 'danger', text: startError.message })
   }, [startError, notify])
@@ -25,8 +22,6 @@ export function useEnableAll(): (ids: readonly string[]) => void {
   }, [operation, notify, reset])
   return (ids) => {
     void start('POST /api/servers/enable', { body: { ids } })
-    if (ids.length < 2) return
-    if (isWide) changePreferences({ isTrayOpen: true })
-    else void navigate({ to: '/waiting' })
+    if (ids.length > 1) showQuestions()
   }
 }
