@@ -172,6 +172,8 @@ export interface DoctorFinding {
   detail: string
   /** What to do about it. */
   advice?: string
+  /** The code of the error, such as ERR_AUTH. */
+  code?: string
 }
 
 /** The result of a checkup of a server. */

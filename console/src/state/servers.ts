@@ -95,3 +95,13 @@ export function originText(from: ServerView['from']): string {
   if (first.file === '') return `sample of ${first.client}`
   return first.scope === 'ours' ? 'added by you' : `from ${first.client}`
 }
+
+/** Whether the settings of a server send a token in a header. */
+export const hasToken = (headers: Readonly<Record<string, string>> = {}): boolean =>
+  Object.keys(headers).some((name) => /^(?:proxy-)?authorization$|token|api-?key/i.test(name))
+
+/** What to do about a server that refuses the person. */
+export const loginAdvice = (isTokenSent: boolean): string =>
+  isTokenSent
+    ? 'the server refused the token that its settings send. Write a new one under Settings, Headers, or remove it and log in.'
+    : 'log in. If the server gave you a token instead, write it under Settings, Headers, as Authorization: Bearer and the token.'

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { useConsoleState, useRoute } from '../../hooks/use-console.tsx'
-import { useShowQuestions } from '../../hooks/use-show-questions.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import { serverState } from '../../state/servers.ts'
@@ -13,7 +13,7 @@ import css from './home.module.css'
 
 export function Attention(): ReactNode {
   const waiting = useConsoleState((state) => state.questions.filter(({ end }) => end === undefined).length)
-  const showQuestions = useShowQuestions()
+  const showWaiting = useShowWaiting()
   const servers = useRoute('GET /api/servers').data?.servers ?? []
   const odd = servers.map((server) => ({ server, state: serverState(server) })).filter(({ state }) => needsLook(state.word))
   if (waiting === 0 && odd.length === 0) return null
@@ -25,7 +25,7 @@ export function Attention(): ReactNode {
           <p>
             {counted(waiting, 'question')} {waiting === 1 ? 'waits' : 'wait'} for your answer.
           </p>
-          <Button onClick={showQuestions}>Answer</Button>
+          <Button onClick={showWaiting}>Answer</Button>
         </div>
       )}
       {odd.map(({ server, state }) => (

@@ -6,7 +6,7 @@ import type { ServerView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/page-header.tsx'
-import { useShowQuestions } from '../../hooks/use-show-questions.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { countsText, originText, serverState, transportText } from '../../state/servers.ts'
 import css from './page.module.css'
@@ -18,7 +18,7 @@ export function ServerCard({ server, fetchedAt }: { server: ServerView; fetchedA
   const actions = useServerActions(server.id)
   const state = serverState(server, useElapsed(fetchedAt, server.health.retryInMs !== undefined))
   const name = foreignName(server.title ?? server.id)
-  const showQuestions = useShowQuestions()
+  const showWaiting = useShowWaiting()
   const canEnable = !server.isEnabled || state.word === 'not enabled' || state.word === 'failed' || state.word === 'off'
   const canDisable = !canEnable || state.word === 'failed'
   return (
@@ -47,7 +47,7 @@ export function ServerCard({ server, fetchedAt }: { server: ServerView; fetchedA
           </Button>
         )}
         {state.word === 'asks you' && (
-          <Button isSmall kind="main" aria-label={`Answer the question about ${name}`} onClick={showQuestions}>
+          <Button isSmall kind="main" aria-label={`Answer the question about ${name}`} onClick={showWaiting}>
             Answer
           </Button>
         )}

@@ -9,9 +9,9 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
-import { useShowQuestions } from '../../hooks/use-show-questions.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { serverState } from '../../state/servers.ts'
+import { hasToken, serverState } from '../../state/servers.ts'
 import { Doctor } from './doctor.tsx'
 import { OfferingTab } from './offering-tab.tsx'
 import { Overview } from './overview.tsx'
@@ -30,7 +30,7 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
   const server = found.data?.server
   const elapsed = useElapsed(found.dataUpdatedAt, server?.health.retryInMs !== undefined)
   const state = server && serverState(server, elapsed)
-  const showQuestions = useShowQuestions()
+  const showWaiting = useShowWaiting()
   const name = foreignName(server?.title ?? id)
   return (
     <>
@@ -50,7 +50,7 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           server && (
             <>
               {state?.word === 'asks you' && (
-                <Button kind="main" onClick={showQuestions}>
+                <Button kind="main" onClick={showWaiting}>
                   Answer
                 </Button>
               )}
@@ -123,7 +123,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 </>
               ),
             },
-            { id: 'doctor', label: 'Doctor', content: <Doctor id={id} /> },
+            {
+              id: 'doctor',
+              label: 'Doctor',
+              content: <Doctor id={id} hasToken={hasToken(server.settings.headers)} onLogin={actions.login} />,
+            },
           ]}
         />
       )}

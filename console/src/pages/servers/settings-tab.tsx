@@ -28,27 +28,25 @@ export function SettingsTab({ server, onSaved }: { server: ServerDetails; onSave
       <EmptyState title="The settings of this server are not stored here">The program or file that added it decides about them.</EmptyState>
     )
   }
-  const store = (): void =>
-    save.mutate(
-      { params: { id: server.id }, body: changes },
-      {
-        onSuccess: ({ movedSecrets }) => {
-          notify({
-            tone: 'fine',
-            text:
-              movedSecrets.length === 0
-                ? 'Saved. You are asked again if what runs has changed.'
-                : `Saved. Moved to the vault: ${movedSecrets.join(', ')}.`,
-          })
-          onSaved(server)
-        },
-      },
-    )
+  const store = async (): Promise<void> => {
+    // Not as a callback of mutate: the settings that it changes replace this component.
+    const saved = await save.mutateAsync({ params: { id: server.id }, body: changes }).catch(() => undefined)
+    if (!saved) return
+    const { movedSecrets } = saved
+    notify({
+      tone: 'fine',
+      text:
+        movedSecrets.length === 0
+          ? 'Saved. You are asked again if what runs has changed.'
+          : `Saved. Moved to the vault: ${movedSecrets.join(', ')}.`,
+    })
+    onSaved(server)
+  }
   return (
     <Section
       title="Settings"
       actions={
-        <Button kind="main" isBusy={save.isPending} disabled={!isChanged || Object.keys(faults).length > 0} onClick={store}>
+        <Button kind="main" isBusy={save.isPending} disabled={!isChanged || Object.keys(faults).length > 0} onClick={() => void store()}>
           Save
         </Button>
       }

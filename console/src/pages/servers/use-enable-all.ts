@@ -3,13 +3,13 @@
 import { useEffect } from 'react'
 import type { EnabledServer } from '../../../../src/console/api.ts'
 import { useNotify, useOperation } from '../../hooks/use-console.tsx'
-import { useShowQuestions } from '../../hooks/use-show-questions.ts'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { enabledText } from '../../state/found-servers.ts'
 
 export function useEnableAll(): (ids: readonly string[]) => void {
   const { operation, startError, start, reset } = useOperation()
   const notify = useNotify()
-  const showQuestions = useShowQuestions()
+  const showWaiting = useShowWaiting()
   useEffect(() => {
     if (startError) notify({ tone: 'danger', text: startError.message })
   }, [startError, notify])
@@ -22,6 +22,6 @@ export function useEnableAll(): (ids: readonly string[]) => void {
   }, [operation, notify, reset])
   return (ids) => {
     void start('POST /api/servers/enable', { body: { ids } })
-    if (ids.length > 1) showQuestions()
+    if (ids.length > 1) showWaiting()
   }
 }

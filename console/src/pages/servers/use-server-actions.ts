@@ -46,6 +46,12 @@ export function useServerActions(id: string): ServerActions {
     logout: () => void operation.start('POST /api/servers/:id/logout', request),
     remove: () => remove.mutate(request),
     isBusy: operation.isRunning || disable.isPending || remove.isPending,
-    error: operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined,
+    error: inPage(operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined),
   }
+}
+
+/** The host names the command of the terminal. Here a button does the same. */
+const inPage = (error: ServerActions['error']): ServerActions['error'] => {
+  const [text, ...command] = error?.message.split('. To be asked again: portico ') ?? []
+  return error && text !== undefined && command.length > 0 ? { ...error, message: `${text}. To be asked again, press Enable` } : error
 }

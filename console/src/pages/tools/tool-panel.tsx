@@ -20,6 +20,7 @@ import { CallResult } from '../../results/call-result.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import type { Arguments } from '../../state/arguments.ts'
 import { toolBadges } from '../../state/catalog.ts'
+import { AllowLater } from './allow-later.tsx'
 import { ExplainDialog } from './explain-dialog.tsx'
 
 export interface ToolPanelProps {
@@ -74,9 +75,7 @@ export function ToolPanel({ tool, args, argsFault }: ToolPanelProps): ReactNode 
                 name={definition.name}
                 actions={
                   <>
-                    <Button isSmall onClick={() => setExplaining(true)}>
-                      Allow this from now on
-                    </Button>
+                    <AllowLater tool={exposed} args={value} onOpen={() => setExplaining(true)} />
                     <Link to="/timeline" search={{ server }} className={buttonClass({ kind: 'quiet', isSmall: true })}>
                       Messages
                     </Link>
