@@ -22,8 +22,8 @@ await serveStdio(server)
 test('servers of another program are imported, and the question about all of them is open at once', async () => {
   const home = folders()
   mkdirSync(join(home, '.cursor'))
-  const args = [script(folders(), lines('hello'))]
-  const mcpServers = { first: { command: process.execPath, args }, second: { command: process.execPath, args: [...args, 'again'] } }
+  const entry = (tool: string) => ({ command: process.execPath, args: [script(folders(), lines(tool))] })
+  const mcpServers = { first: entry('hello'), second: entry('weather') }
   writeFileSync(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers }))
   const { console, host } = await world({ host: { servers: {} }, console: { imports: { home } } })
   const window = await openWindow(await chromium(), console.link())
@@ -62,7 +62,7 @@ test('a setting of a program that changed is saved with a question, and the swit
   const state = (): string | undefined => host.health().mine?.state
   await expect.poll(state, { timeout: 20_000 }).toBe('ready')
 
-  script(folder, lines('hello_again'))
+  script(folder, `${lines('hello')}// changed`)
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.getByLabel('Title').fill('My server')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -70,9 +70,8 @@ test('a setting of a program that changed is saved with a question, and the swit
   await afterQuiet(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Start and enable', exact: true }).click()
   await expect.poll(state, { timeout: 20_000 }).toBe('ready')
-  await page.keyboard.press('Escape')
 
-  await page.getByLabel('I am writing this server').check()
+  await page.getByLabel('I am writing this server').click()
   await page.getByText('writing-mine').waitFor()
   script(folder, lines('third'))
   await page.getByRole('button', { name: 'Restart' }).click()

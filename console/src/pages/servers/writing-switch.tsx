@@ -17,7 +17,8 @@ export function WritingSwitch({ server: { id, isBeingWritten } }: { server: Serv
       <Checkbox
         label="I am writing this server"
         help="While this is on, it starts again after you changed its files or its command, and everything new that it offers is enabled, without a question. Calls of a model are still asked about."
-        checked={isBeingWritten}
+        // The wanted state at once: the answer follows.
+        checked={change.isPending ? change.variables.body?.isOn : isBeingWritten}
         disabled={change.isPending}
         onChange={(event) => change.mutate({ params: { id }, body: { isOn: event.target.checked } })}
       />
