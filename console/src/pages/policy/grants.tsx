@@ -12,6 +12,7 @@ import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
 import { foreignText } from '../../state/foreign-text.ts'
 import { dateText } from '../../state/format.ts'
 import { sortedGrants } from '../../state/grants.ts'
+import css from './page.module.css'
 
 export function Grants(): ReactNode {
   const list = useRoute('GET /api/grants')
@@ -36,16 +37,17 @@ export function Grants(): ReactNode {
           rows={live}
           keyOf={({ id }) => id}
           columns={[
-            { id: 'text', head: 'Allowed', cell: ({ text }) => foreignText(text) },
             {
-              id: 'at',
-              head: 'You said so',
-              cell: ({ at }) => dateText(at),
-            },
-            {
-              id: 'until',
-              head: 'For how long',
-              cell: ({ until, expiresAt }) => (expiresAt === undefined ? until : `until ${dateText(expiresAt)}`),
+              id: 'text',
+              head: 'Allowed',
+              cell: ({ text, at, until, expiresAt }) => (
+                <>
+                  {foreignText(text)}
+                  <span className={css.ruleId}>
+                    You said so on {dateText(at)}, {expiresAt === undefined ? until : `until ${dateText(expiresAt)}`}
+                  </span>
+                </>
+              ),
             },
             {
               id: 'revoke',

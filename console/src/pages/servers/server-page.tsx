@@ -118,8 +118,8 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
               label: 'Settings',
               content: (
                 <>
-                  <SettingsTab server={server} onSaved={actions.resume} key={JSON.stringify(server.settings)} />
                   {server.isStored && <WritingSwitch server={server} />}
+                  <SettingsTab server={server} onSaved={actions.resume} key={JSON.stringify(server.settings)} />
                 </>
               ),
             },
