@@ -11,7 +11,7 @@ export interface RuleView {
   id: string
   layer: LayerName
   effect: Effect
-  /** Such as `Ask before any server runs a tool named delete_*`. */
+  /** Such as `Ask first, then call delete_* of notes`. */
   text: string
   reason?: string
 }
@@ -60,8 +60,10 @@ export interface ReplayView {
 
 /** A grant, in words. */
 export interface GrantView extends Grant {
-  /** Such as `notes may run search with any arguments, until you revoke it`. */
+  /** Such as `notes may run search with any arguments`. */
   text: string
+  /** Such as `until you revoke it`. */
+  until: string
   /** The pattern for the arguments, in words. */
   pattern?: ArgumentRules
   isExpired: boolean

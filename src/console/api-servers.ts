@@ -14,7 +14,7 @@ export interface HealthView {
   /** The `state` of `Health` in portico/host. */
   state: string
   /** Why it is not ready. */
-  error?: { code?: string; message: string }
+  error?: { code?: string; message: string /** The person said no. */; isByPerson?: true }
   /** When it is tried again. */
   retryInMs?: number
   /** Unanswered pings in a row. */
@@ -66,6 +66,8 @@ export interface ServerDetails extends ServerView {
   settings: ServerSettings
   /** Whether the server is in the list of the host, so that its settings can be stored. */
   isStored: boolean
+  /** A rule of the user starts it and enables its changed offering without a question. Undefined: the host has no file for such a rule. */
+  isBeingWritten?: boolean
 }
 
 /** The settings of a server. Values that look like secrets are replaced by their length. */
@@ -124,6 +126,8 @@ export interface ImportableServer {
   id: string
   transport: TransportView
   from: readonly ServerSpec['provenance'][number][]
+  /** It was imported before. To import it again updates its command or address. */
+  isImported: boolean
   /** Why to look twice: variables that change what runs. */
   warnings: readonly string[]
   /** The places of values that look like secrets. */
@@ -131,7 +135,7 @@ export interface ImportableServer {
 }
 
 /** A server in pasted text. */
-export interface PastedServer extends Omit<ImportableServer, 'from'> {
+export interface PastedServer extends Omit<ImportableServer, 'from' | 'isImported'> {
   /** A server with this name is configured already. */
   isTaken: boolean
 }
@@ -168,6 +172,8 @@ export interface DoctorFinding {
   detail: string
   /** What to do about it. */
   advice?: string
+  /** The code of the error, such as ERR_AUTH. */
+  code?: string
 }
 
 /** The result of a checkup of a server. */

@@ -88,6 +88,8 @@ interface ServerRoutes {
   'POST /api/servers/enable': { body: { ids: readonly string[]; id?: string }; result: Started }
   'GET /api/servers/:id': { params: 'id'; result: { server: ServerDetails } }
   'PATCH /api/servers/:id': { params: 'id'; body: ChangedSettings; result: { server: ServerDetails; movedSecrets: readonly string[] } }
+  /** On: the server starts and its changed offering is enabled without a question, by a rule of the user. */
+  'PUT /api/servers/:id/writing': { params: 'id'; body: { isOn: boolean }; result: { server: ServerDetails } }
   'DELETE /api/servers/:id': { params: 'id'; result: null }
   'POST /api/servers/:id/enable': { params: 'id'; body: { choose?: boolean }; result: Started }
   'POST /api/servers/:id/disable': { params: 'id'; result: { server: ServerView } }

@@ -18,10 +18,16 @@ export function healthView(health: Health | undefined, clock: Clock): HealthView
   const error = 'error' in health ? health.error : 'lastError' in health ? health.lastError : undefined
   return {
     state: health.state,
-    ...(error && { error: { message: error.message, ...(error instanceof McpError && { code: error.code }) } }),
+    ...(error && { error: errorView(error) }),
     ...('retryAt' in health && { retryInMs: Math.max(0, Math.ceil(health.retryAt - clock.now())) }),
     ...('missedPings' in health && { missedPings: health.missedPings }),
   }
+}
+
+function errorView(error: Error): NonNullable<HealthView['error']> {
+  if (!(error instanceof McpError)) return { message: error.message }
+  const isByPerson = (error.data as { by?: unknown } | undefined)?.by === 'person'
+  return { message: error.message, code: error.code, ...(isByPerson && { isByPerson }) }
 }
 
 export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerView {
@@ -62,8 +68,15 @@ export async function serverDetails(host: Host, id: string, clock: Clock): Promi
     budget: await host.budgetLeft(id),
     settings: settingsView(spec),
     isStored: servers.some((stored) => stored.id === id),
+    ...(host.policy.file !== undefined && { isBeingWritten: isBeingWritten(host, id) }),
   }
 }
+
+/** The id of the user's rule for a server that they write. */
+export const writingRuleOf = (id: string): string => `writing-${id}`
+
+const isBeingWritten = (host: Host, id: string): boolean =>
+  host.policy.current().policy.layers.user?.some((rule) => rule.id === writingRuleOf(id) && rule.effect === 'allow') === true
 
 function factsView(host: Host, id: string): ServerFacts | undefined {
   const connection = host.connection(id)

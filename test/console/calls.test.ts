@@ -109,6 +109,9 @@ test('recent calls come from the audit log, with their arguments and outcomes, n
     { kind: 'tool', server: 'notes', name: 'add', by: 'person', outcome: 'done' },
     { kind: 'tool', server: 'notes', name: 'search', args: { query: 'door' }, durationMs: expect.any(Number) },
   ])
+  // The tool answers with an error.
+  await page.run('POST /api/tools/call', { tool: 'notes__edit', args: { id: 'none', text: 'x' } })
+  expect((await page.get('GET /api/calls/recent?limit=1')).calls).toMatchObject([{ name: 'edit', outcome: 'failed' }])
   expect((await page.get('GET /api/calls/recent?limit=1')).calls).toHaveLength(1)
   expect((await page.get('GET /api/calls/recent?server=deploy')).calls).toEqual([])
 })
@@ -158,13 +161,18 @@ describe('the tour', () => {
     await page.get('POST /api/tour/rogue')
     await page.run('POST /api/servers/rogue/enable')
     await host.settled()
-    expect((await page.get('GET /api/tools?server=rogue')).tools.length).toBeGreaterThan(3)
+    const { tools } = await page.get('GET /api/tools?server=rogue')
+    expect(tools.length).toBeGreaterThan(3)
+    expect((await page.get('POST /api/grants', { tool: tools[0].exposed })).grant).toMatchObject({ bind: { server: 'rogue' } })
     expect(await page.get('POST /api/tour/rogue/turn')).toMatchObject({ rogue: { hasTurned: true } })
     expect(await event(events, 'review', ({ server, isFirst }) => server === 'rogue' && !isFirst)).toMatchObject({ server: 'rogue' })
     expect((await page.get('GET /api/servers/rogue')).server.review.items.length).toBeGreaterThan(0)
     expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
     expect(isClosed).toBe(true)
     expect(host.specs().map(({ id }) => id)).not.toContain('rogue')
+    // Nothing that was allowed for the tour remains.
+    expect((await page.get('GET /api/grants')).grants).toEqual([])
+    expect(host.pins.list().map(({ server }) => server)).not.toContain('rogue')
   })
 
   test('says if it has no such server', async () => {

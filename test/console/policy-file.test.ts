@@ -39,12 +39,12 @@ describe('the policy file', () => {
     expect(policy).toMatchObject({ preset: 'balanced', file: { path: user, text: RULES, hash: expect.any(String) } })
     expect(policy.presets.map(({ id }: { id: string }) => id)).toEqual(['cautious', 'balanced', 'trusting'])
     expect(policy.rules.filter(({ layer }: { layer: string }) => layer === 'user')).toEqual([
-      { id: 'no-edit', layer: 'user', effect: 'deny', text: 'Deny everything of edit at notes', reason: 'Notes stay as they are' },
+      { id: 'no-edit', layer: 'user', effect: 'deny', text: 'Never do anything with edit of notes', reason: 'Notes stay as they are' },
       {
         id: 'home-only',
         layer: 'user',
         effect: 'ask',
-        text: 'Ask before tool.call if the conversation or the server has the label private:notes and the server says that it leaves this computer and path is in the folder "/home"',
+        text: 'Ask first, then call any tool if the conversation or the server has the label private:notes and the server says that it leaves this computer and path is in the folder "/home"',
       },
     ])
   })
@@ -106,7 +106,7 @@ describe('a grant', () => {
     asker.answer(question?.id ?? '', { kind: 'allow', scope: 'session', width: 'any' })
     await page.ended(operation.id)
     const { grants } = await page.get('GET /api/grants')
-    expect(grants).toMatchObject([{ text: expect.stringMatching(/^notes may run edit with any arguments, /), isExpired: false }])
+    expect(grants).toMatchObject([{ text: expect.stringMatching(/^notes may run edit with any arguments$/), isExpired: false }])
   })
 })
 

@@ -31,6 +31,8 @@ describe('grants', () => {
     const { page } = await withGrant()
     const { grants } = await page.get('GET /api/grants')
     expect(grants).toMatchObject([{ action: 'tool.call', bind: { server: 'notes', primitive: 'edit' }, by: 'console' }])
+    expect(grants[0].text).toBe('notes may run edit with any arguments')
+    expect(grants[0].until).toMatch(/^(?:for|in|until) /)
     const events = await page.events()
     expect(await page.get(`DELETE /api/grants/${grants[0].id}`)).toEqual({ revoked: 1 })
     expect(await event(events, 'grants')).toMatchObject({ revoked: 1 })
@@ -141,6 +143,17 @@ describe('the policy', () => {
       { kind: 'changed', before: 'deny' },
       { kind: 'changed', before: 'allow', after: 'deny' },
     ])
+  })
+
+  test('a replay counts a question that a draft would save', async () => {
+    const { page } = await withGrant()
+    expect((await page.get('POST /api/policy/replay')).counts).toMatchObject({ changed: 0 })
+    const { counts, decisions } = await page.get(
+      'POST /api/policy/replay',
+      draft('  - { id: edit, effect: allow, match: { action: tool.call, server: notes, tool: edit } }'),
+    )
+    expect(counts.changed).toBe(1)
+    expect(decisions).toMatchObject([{ kind: 'changed', before: 'ask', after: 'allow' }])
   })
 })
 

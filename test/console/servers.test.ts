@@ -247,6 +247,7 @@ describe('servers of other clients', () => {
         id: 'hello',
         transport: { type: 'stdio', command: process.execPath },
         from: [{ scope: 'user' }],
+        isImported: false,
         plainSecrets: ['env.GITHUB_TOKEN'],
       },
       { id: 'mail', transport: { type: 'http', headerNames: ['Authorization'] }, plainSecrets: ['url', 'headers.Authorization'] },
@@ -260,6 +261,8 @@ describe('servers of other clients', () => {
   test('are imported on request, with their secrets in the vault, and start after the consent', async () => {
     const { page, asker, host } = await withClients()
     expect(await page.get('POST /api/import', { ids: ['hello', 'mail'] })).toEqual({ added: ['hello', 'mail'], updated: [] })
+    const { servers: found } = await page.get('GET /api/import')
+    expect(found.map(({ isImported }: { isImported: boolean }) => isImported)).toEqual([true, true])
     expect((await page.get('GET /api/servers')).servers.map(({ id }: { id: string }) => id)).toEqual(['hello', 'mail'])
     expect((await page.get('GET /api/secrets')).secrets.length).toBeGreaterThan(1)
     expect(readFileSync(join(host.folder, 'servers.json'), 'utf8')).not.toContain(SECRET)

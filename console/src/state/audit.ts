@@ -86,37 +86,37 @@ function rowOf(record: Exclude<AuditRecord, { kind: 'outcome' }>, ended: Outcome
     who: PEOPLE[entry.initiator] ?? entry.initiator,
     decision: isRefused ? 'denied' : 'allowed',
     because: becauseWords(entry, isRefused),
-    tone: isRefused || ended?.kind === 'failed' ? 'danger' : ended?.kind === 'done' ? 'fine' : 'plain',
+    tone: isRefused || ended?.kind === 'failed' || ended?.isToolError ? 'danger' : ended?.kind === 'done' ? 'fine' : 'plain',
     outcome: isRefused ? '' : outcomeWords(ended),
     record,
     ...(ended && { ended }),
   }
 }
 
-/** `notes: call add`. */
+/** `notes: call add`. Requests of a server belong to its capabilities, which say nothing to a person. */
 function actionWords({ action, server, primitive }: Pick<Entry, 'action' | 'server' | 'primitive'>): string {
   const verb = ACTIONS[action] ?? action
-  return `${foreignName(server)}: ${verb}${primitive === undefined ? '' : ` ${foreignName(primitive)}`}`
+  return `${foreignName(server)}: ${verb}${primitive === undefined || primitive === 'capabilities' ? '' : ` ${foreignName(primitive)}`}`
 }
 
+/** Names under which the person answers: in the page, in a terminal, and in a program that gives no name. */
+const PERSON = new Set(['console', 'terminal', 'the person'])
+
 function becauseWords({ answer, grant, reasons, principal }: Entry, isRefused: boolean): string {
-  if (answer?.kind === 'allow') return `${whoAnswered(answer.by, principal)} allowed it ${SCOPES[answer.scope ?? ''] ?? ''}`.trim()
-  if (answer?.kind === 'deny') return 'you denied it'
+  const by = answer && (PERSON.has(answer.by) || answer.by === principal ? 'you' : foreignName(answer.by))
+  if (answer?.kind === 'allow') return `${by} allowed it ${SCOPES[answer.scope ?? ''] ?? ''}`.trim()
+  if (answer?.kind === 'deny') return `${by} denied it`
   if (answer?.kind === 'cancel') return 'the question was closed without an answer'
   if (grant !== undefined) return 'you allowed it earlier'
   return foreignName(reasons[0] ?? (isRefused ? 'no rule allows it' : 'a rule allows it'))
 }
-
-/** The person answers here, or in the terminal under their own name. Other answers come from elsewhere, such as an inbox. */
-const whoAnswered = (by: string, principal: string): string =>
-  by === 'console' || by === 'the person' || by === principal ? 'you' : foreignName(by)
 
 function outcomeWords(ended: Outcome | undefined): string {
   if (!ended) return 'no outcome yet'
   const time = durationText(ended.durationMs)
   switch (ended.kind) {
     case 'done':
-      return `done in ${time}`
+      return ended.isToolError === true ? `ended with an error of the tool after ${time}` : `done in ${time}`
     case 'failed':
       return `failed after ${time}`
     case 'cancelled':

@@ -15,3 +15,6 @@ export function decisionWords({ decision }: Pick<Explanation, 'decision'>): { wo
       return { word: 'denied', tone: 'danger' }
   }
 }
+
+/** Whether the person can allow it for good: it is asked about, and a grant satisfies the question. */
+export const canBeAllowed = ({ decision }: Pick<Explanation, 'decision'>): boolean => decision.effect === 'ask' && !decision.isForced

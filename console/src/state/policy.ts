@@ -65,11 +65,14 @@ const word = (effect: string): string => EFFECT_WORDS[effect] ?? effect
 
 const isLooser = (before: string, after: string): boolean => ORDER.indexOf(after) < ORDER.indexOf(before)
 
-/** A first rule for an empty policy file. */
-export const FIRST_POLICY = `# Your rules. The strictest rule that matches decides.
-rules:
-  - id: never-delete
-    effect: deny
-    match: { action: tool.call, tool: '*delete*' }
-    reason: I delete things myself.
+/** What the editor shows in place of an empty policy file: no rule, and an example as a comment. */
+export const FIRST_POLICY = `# Your rules. The strictest rule that matches decides. You have none yet. For example:
+#
+# rules:
+#   - id: never-delete
+#     effect: deny
+#     match: { action: tool.call, tool: '*delete*' }
+#     reason: I delete things myself.
+
+rules: []
 `

@@ -1,7 +1,7 @@
 /** The state of a server in one word, with the reason and what a person can do. */
 
 import type { ServerView } from '../../../src/console/api.ts'
-import { counted, durationText } from './format.ts'
+import { counted } from './format.ts'
 
 export type Tone = 'plain' | 'fine' | 'waiting' | 'danger'
 
@@ -11,7 +11,11 @@ export interface ServerState {
   reason?: string
 }
 
-export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'health' | 'waiting' | 'isEnabled'>): ServerState {
+/** @param elapsedMs the time since the server was fetched, for the time of the next attempt */
+export function serverState(
+  { health, waiting, isEnabled }: Pick<ServerView, 'health' | 'waiting' | 'isEnabled'>,
+  elapsedMs = 0,
+): ServerState {
   const reason = health.error?.message
   if (!isEnabled || health.state === 'disabled') return { word: 'off', tone: 'plain' }
   switch (health.state) {
@@ -36,17 +40,21 @@ export function serverState({ health, waiting, isEnabled }: Pick<ServerView, 'he
         : { word: 'failed', tone: 'danger', reason }
     case 'waiting':
     case 'open-circuit': {
-      const again = health.retryInMs === undefined ? '' : `. Next attempt in ${durationText(health.retryInMs)}`
+      const again = health.retryInMs === undefined ? '' : `. ${attemptText(health.retryInMs - elapsedMs)}`
       return { word: 'failed', tone: 'danger', reason: `${reason ?? 'It does not answer'}${again}` }
     }
     case 'refused':
       if (health.error?.code === 'ERR_AUTH' || health.error?.code === 'ERR_LOGIN')
         return { word: 'needs login', tone: 'waiting', ...(reason !== undefined && { reason }) }
+      if (health.error?.isByPerson) return { word: 'not enabled', tone: 'plain', reason: 'You said no. Enable it to be asked again' }
       return { word: 'failed', tone: 'danger', reason: reason ?? 'It was refused' }
     default:
       return { word: 'off', tone: 'plain' }
   }
 }
+
+/** In whole seconds, because it counts down. */
+const attemptText = (ms: number): string => (ms <= 0 ? 'The next attempt is now' : `Next attempt in ${Math.ceil(ms / 1_000)} s`)
 
 /** How a server is started or reached, in one line. Nothing is cut. */
 export function transportText(transport: ServerView['transport']): string {
@@ -87,3 +95,13 @@ export function originText(from: ServerView['from']): string {
   if (first.file === '') return `sample of ${first.client}`
   return first.scope === 'ours' ? 'added by you' : `from ${first.client}`
 }
+
+/** Whether the settings of a server send a token in a header. */
+export const hasToken = (headers: Readonly<Record<string, string>> = {}): boolean =>
+  Object.keys(headers).some((name) => /^(?:proxy-)?authorization$|token|api-?key/i.test(name))
+
+/** What to do about a server that refuses the person. */
+export const loginAdvice = (isTokenSent: boolean): string =>
+  isTokenSent
+    ? 'the server refused the token that its settings send. Write a new one under Settings, Headers, or remove it and log in.'
+    : 'log in. If the server gave you a token instead, write it under Settings, Headers, as Authorization: Bearer and the token.'

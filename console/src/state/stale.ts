@@ -9,6 +9,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'hello':
       return event.data.isComplete ? [] : 'all'
     case 'servers':
+      return [...SERVERS, ...LISTS, 'GET /api/import']
     case 'enabled':
       return [...SERVERS, ...LISTS]
     case 'policy':

@@ -16,6 +16,7 @@ import { conflict, invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { problemViews, serverDetails, serverView, specOf, transportView } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
+import { endWriting } from './writing.ts'
 
 const TEXT = { type: 'string' }
 const TEXTS = { type: 'array', items: TEXT }
@@ -90,7 +91,14 @@ export function addServerRoutes({ host, events, imports, clock }: ConsoleService
     }),
     route('GET /api/import', {}, async () => {
       const { servers, problems } = await readClientConfigs(imports)
-      return { servers: servers.map(({ spec }) => ({ ...shown(spec), from: spec.provenance })), problems: problemViews(problems) }
+      return {
+        servers: servers.map(({ spec }) => ({
+          ...shown(spec),
+          from: spec.provenance,
+          isImported: host.specs().some((known) => isImportOf(known, spec)),
+        })),
+        problems: problemViews(problems),
+      }
     }),
     route('POST /api/import', { body: CHOSEN, status: 201 }, async ({ body: { ids, moveSecrets: moves = true } }) => {
       const { servers } = await readClientConfigs(imports)
@@ -102,6 +110,11 @@ export function addServerRoutes({ host, events, imports, clock }: ConsoleService
       const wanted: ServerSpec[] = []
       for (const spec of chosen) wanted.push(moves ? (await withoutSecrets(host, spec)).spec : spec)
       const { added, updated } = await serverFile(host.folder).adopt(wanted)
+      // The file of another program may have another command now.
+      await endWriting(
+        host,
+        updated.map(({ id }) => id),
+      )
       const next = new Map([...added, ...updated].map((spec) => [spec.id, spec]))
       // A stored server replaces one that was only given for this run, as at the next start.
       await host.configure([...host.specs().filter(({ id }) => !next.has(id)), ...next.values()])
@@ -117,6 +130,11 @@ const shown = (spec: ServerSpec) => ({
   warnings: spec.transport.type === 'stdio' ? variableWarnings(spec.transport.env) : [],
   plainSecrets: plainSecrets(spec).map(({ where }) => where),
 })
+
+/** An import whose name was taken has the name with a number, and the former name as its title. */
+const isImportOf = (known: ServerSpec, found: ServerSpec): boolean =>
+  (known.id === found.id || (known.id.startsWith(`${found.id}-`) && known.title === (found.title ?? found.id))) &&
+  known.provenance.some(({ client, file }) => found.provenance.some((from) => from.client === client && from.file === file))
 
 const ours = (host: Host): ServerSpec['provenance'] => [{ client: 'portico', scope: 'ours', file: serverFile(host.folder).file }]
 

@@ -191,7 +191,7 @@ async function recentCalls(folder: string, limit: number, server: string | undef
       name: entry.primitive ?? '',
       ...(isComplete(entry.args) && { args: entry.args.preview as Record<string, unknown> }),
       by: entry.initiator === 'user' ? 'person' : 'model',
-      outcome: record.kind === 'refusal' ? 'refused' : (outcome?.kind ?? 'running'),
+      outcome: record.kind === 'refusal' ? 'refused' : outcome?.isToolError ? 'failed' : (outcome?.kind ?? 'running'),
       ...(outcome && { durationMs: outcome.durationMs }),
     })
   }

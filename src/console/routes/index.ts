@@ -14,11 +14,13 @@ import { sessionRoutes } from './session.ts'
 import { recordingRoutes, timelineRoutes } from './timeline.ts'
 import { tourRoutes } from './tour.ts'
 import { useRoutes } from './use.ts'
+import { writingRoutes } from './writing.ts'
 
 export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...sessionRoutes(services),
   ...serverRoutes(services),
   ...addServerRoutes(services),
+  ...writingRoutes(services),
   ...offeringRoutes(services),
   ...useRoutes(services),
   ...consentRoutes(services),

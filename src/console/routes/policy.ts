@@ -108,12 +108,13 @@ async function replay(
 
 /** The decision of a record, to decide it again. */
 export function pastOf({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal' }>): DecisionRecord {
-  const { effect, ruled = effect, facts, grant, args } = entry
+  const { effect, ruled = effect, facts, grant, args, answer } = entry
   return {
     seq,
-    effect: ruled,
+    // An answer means that the rules asked. The grant of an action that was answered is the answer itself.
+    effect: answer ? 'ask' : ruled,
     facts,
-    ...(grant !== undefined && { grant }),
+    ...(grant !== undefined && !answer && { grant }),
     ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),
   }
 }

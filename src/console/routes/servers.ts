@@ -9,6 +9,7 @@ import type { ConsoleServices } from '../services.ts'
 import { healthView, serverDetails, serverView, specOf } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { OPERATION_ID } from './use.ts'
+import { endWriting } from './writing.ts'
 
 const TEXT = { type: 'string' }
 
@@ -29,6 +30,7 @@ export function serverRoutes(services: ConsoleServices): Route[] {
     route('DELETE /api/servers/:id', {}, async ({ params: { id } }) => {
       specOf(host, id)
       await serverFile(host.folder).remove(id)
+      await endWriting(host, [id])
       await host.configure(host.specs().filter((spec) => spec.id !== id))
       changed()
       return null

@@ -47,6 +47,10 @@ export function tourRoutes({ host, events, tour }: ConsoleServices): Route[] {
       await host.grants.revoke({ server: id })
       await host.configure(host.specs().filter((spec) => spec.id !== id))
       await stop()
+      // What the person allowed was for the tour. A server that is named like this one later is another one.
+      const revoked = await host.grants.revoke({ server: id })
+      await host.pins.forget(id)
+      if (revoked > 0) events.publish('grants', { revoked })
       changed()
       return view()
     }),

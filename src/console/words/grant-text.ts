@@ -10,17 +10,20 @@ export function grantView(grant: Grant, now: number): GrantView {
   return {
     ...grant,
     text: grantText(grant),
+    until: grant.expiresAt === undefined ? LASTING[grant.scope] : `until ${utcText(grant.expiresAt)}`,
     ...(args.kind === 'pattern' && { pattern: args.args }),
     isExpired: grant.expiresAt !== undefined && grant.expiresAt <= now,
   }
 }
 
-function grantText({ action, scope, expiresAt, usesLeft, bind }: Grant): string {
+/** Without the time: pages show `until` beside it. */
+function grantText({ action, usesLeft, bind }: Grant): string {
   const what = (VERBS[action] ?? ((name) => `do ${action}${name === '' ? '' : ` of ${name}`}`))(bind.primitive ?? '')
   const uses = usesLeft === undefined ? '' : `, ${usesLeft} more ${usesLeft === 1 ? 'time' : 'times'}`
-  const until = expiresAt === undefined ? LASTING[scope] : `until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return `${bind.server} may ${what}${argumentText(bind.args, action)}, ${until}${uses}`
+  return `${bind.server} may ${what}${argumentText(bind.args, action)}${uses}`
 }
+
+const utcText = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 const LASTING: Readonly<Record<Grant['scope'], string>> = {
   once: 'once',
@@ -31,8 +34,8 @@ const LASTING: Readonly<Record<Grant['scope'], string>> = {
 }
 
 const VERBS: Readonly<Partial<Record<ActionKind, (name: string) => string>>> = {
-  'server.launch': () => 'be started',
-  'server.connect': () => 'be connected',
+  'server.launch': () => 'be started, with the command and the files that you saw',
+  'server.connect': () => 'be connected, at the address that you saw',
   'tool.call': (name) => `run ${name}`,
   'tool.result': (name) => `return what ${name} found`,
   'resource.read': (name) => `be asked for ${name}`,

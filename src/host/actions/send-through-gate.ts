@@ -41,7 +41,7 @@ export async function performUse<T>(
           throw error
         }
       },
-      (result) => ({ resultBytes: sizeOf(result) }),
+      (result) => ({ resultBytes: sizeOf(result), ...(isToolError(result) && { isToolError: true }) }),
     )
     return { value, maxBytes }
   } catch (error) {
@@ -49,6 +49,8 @@ export async function performUse<T>(
     return { error, said: errorAsResult(error), maxBytes }
   }
 }
+
+const isToolError = (result: unknown): boolean => (result as Partial<CallToolResult> | undefined)?.isError === true
 
 /**
  * Sends with the server's client. Before that it checks the pin again, after the client has connected and read its lists, because the

@@ -12,6 +12,8 @@ export interface CheckupFinding {
   detail: string
   /** What to do about it. */
   advice?: string
+  /** The code of the error, such as ERR_AUTH, if the step failed with one: for a program with an advice of its own. */
+  code?: string
 }
 
 /**
@@ -68,7 +70,14 @@ export class Checkup {
       return value
     } catch (error) {
       const advice = error instanceof CheckupFailure ? error.advice : adviceFor(error)
-      this.#add({ step: name, status: 'failed', ms: took(), detail: describe(error), ...(advice !== undefined && { advice }) })
+      this.#add({
+        step: name,
+        status: 'failed',
+        ms: took(),
+        detail: describe(error),
+        ...(advice !== undefined && { advice }),
+        ...(error instanceof McpError && { code: error.code }),
+      })
       return undefined
     }
   }

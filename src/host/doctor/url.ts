@@ -42,7 +42,7 @@ async function judgeAddress(text: string, { isInsecureAllowed }: UrlCheckupOptio
   if (!URL.canParse(text)) throw new CheckupFailure(`${JSON.stringify(text)} is not a URL`, 'Expected https:// or http://')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw new CheckupFailure('The URL contains a password', 'Send it as a header: -H "Authorization: ..."')
+    throw new CheckupFailure('The URL contains a password', 'Send it as a header named Authorization.')
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isInsecureAllowed)
     throw new CheckupFailure(`${url.origin} is neither https nor on this machine`, 'Use https, or --insecure to allow it')
   return { detail: `${url.origin}${url.pathname}`, value: url }

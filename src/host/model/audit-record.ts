@@ -31,6 +31,8 @@ export interface Outcome {
   durationMs: number
   resultBytes?: number
   error?: string
+  /** The tool answered with an error. */
+  isToolError?: true
   tokens?: number
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { privateFolder, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Preset } from '../model/rule.ts'
+import type { Preset, Rule } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from '../policy/compile-policy.ts'
 import { loadParser } from '../policy/load-parser.ts'
 import { type GivenPolicy, type LoadPolicyOptions, loadPolicy } from '../policy/load-policy.ts'
@@ -52,6 +52,15 @@ export interface HostPolicy {
   write(text: string, hash?: string): Promise<void>
   /** Writes the preset to the user's file and uses it. Rules and comments stay as they are. */
   usePreset(preset: Preset): Promise<void>
+  /**
+   * Writes a rule to the user's file and uses it, or removes it. It replaces the rule with the same id. Other rules and comments stay as
+   * they are.
+   * @throws McpError ERR_CONFIG if there is no file or it is invalid, ERR_STORE if the file was changed meanwhile
+   * @example
+   * await host.policy.setRule('no-drop', { effect: 'deny', match: { tool: 'drop_*' } })
+   * await host.policy.setRule('no-drop', undefined)
+   */
+  setRule(id: string, rule: Omit<Rule, 'id'> | undefined): Promise<void>
 }
 
 /**
@@ -105,6 +114,15 @@ export async function openPolicy(options: LoadPolicyOptions, warn: (text: string
     return { text, hash: hashOf(text) }
   }
   const reload = (): Promise<void> => replace(given ?? {})
+  const write = async (text: string, hash?: string): Promise<void> => {
+    const target = file()
+    await draft(text)
+    if (hash !== undefined && (await read()).hash !== hash)
+      throw new McpError('ERR_STORE', `${target} was changed by another program: read it again`)
+    await privateFolder(dirname(target))
+    await writePrivate(target, Buffer.from(text))
+    await reload()
+  }
   return {
     get file() {
       return userFile(given)
@@ -118,19 +136,17 @@ export async function openPolicy(options: LoadPolicyOptions, warn: (text: string
     },
     draft,
     read,
-    write: async (text, hash) => {
-      const target = file()
-      await draft(text)
-      if (hash !== undefined && (await read()).hash !== hash)
-        throw new McpError('ERR_STORE', `${target} was changed by another program: read it again`)
-      await privateFolder(dirname(target))
-      await writePrivate(target, Buffer.from(text))
-      await reload()
-    },
+    write,
     usePreset: async (preset) => {
       const { writePreset } = await loadParser(() => import('../policy/write-preset.ts'))
       await writePreset(file(), preset)
       await reload()
+    },
+    setRule: async (id, rule) => {
+      const { withRule } = await loadParser(() => import('../policy/write-rule.ts'))
+      const { text, hash } = await read()
+      const next = withRule(text, id, rule, file())
+      if (next !== undefined) await write(next, hash)
     },
   }
 }

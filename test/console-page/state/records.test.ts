@@ -3,10 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import { auditRows, matchingRows } from '../../../console/src/state/audit.ts'
 import { type ChatEntry, entriesOf, entriesOfParts, labelWords, lastText, withDecisions } from '../../../console/src/state/chat.ts'
+import { sortedGrants } from '../../../console/src/state/grants.ts'
 import { joinedLog, logLines } from '../../../console/src/state/log.ts'
-import { replayRows, replaySummary } from '../../../console/src/state/policy.ts'
-import type { ModelTurnView, ReplayView } from '../../../src/console/api.ts'
+import { FIRST_POLICY, replayRows, replaySummary } from '../../../console/src/state/policy.ts'
+import type { GrantView, ModelTurnView, ReplayView } from '../../../src/console/api.ts'
 import type { AuditRecord } from '../../../src/host/index.ts'
+import { parsePolicy } from '../../../src/host/policy/policy-file.ts'
 
 const entry = {
   action: 'tool.call' as const,
@@ -47,6 +49,22 @@ describe('the audit log', () => {
     expect(auditRows([record(4, { kind: 'intent', entry: { ...entry, grant: 'g' } })])[0]?.because).toBe('you allowed it earlier')
   })
 
+  test('calls the person you wherever they answered, and names nothing that says nothing', () => {
+    const because = (answer: object): string | undefined =>
+      auditRows([record(1, { kind: 'intent', entry: { ...entry, answer } })])[0]?.because
+    expect(because({ kind: 'allow', scope: 'once', by: 'console' })).toBe('you allowed it once')
+    expect(because({ kind: 'deny', by: 'console' })).toBe('you denied it')
+    expect(because({ kind: 'allow', scope: 'once', by: 'me' })).toBe('you allowed it once')
+    expect(because({ kind: 'allow', scope: 'once', by: 'a script' })).toBe('a script allowed it once')
+    const form = { ...entry, action: 'elicit.form', primitive: 'capabilities' }
+    expect(auditRows([record(1, { kind: 'intent', entry: form })])[0]?.what).toBe('notes: show a form')
+  })
+
+  test('shows an error of a tool as one', () => {
+    const failed = record(2, { kind: 'outcome', intent: 1, outcome: { kind: 'done', durationMs: 12, isToolError: true } })
+    expect(auditRows([failed, intent])[0]).toMatchObject({ outcome: 'ended with an error of the tool after 12 ms', tone: 'danger' })
+  })
+
   test('finds rows that contain all words', () => {
     const rows = auditRows([refusal, outcome, intent])
     expect(matchingRows(rows, 'DENIED you').map(({ seq }) => seq)).toEqual([3])
@@ -80,6 +98,24 @@ describe('a replay of the log', () => {
       ['not readable', false],
     ])
   })
+})
+
+test('an empty policy file is shown without a rule, and with an example as a comment', () => {
+  expect(parsePolicy(FIRST_POLICY, 'draft')).toEqual({ rules: [] })
+  const example = FIRST_POLICY.replace('rules: []', '').replaceAll(/^# ?/gm, '').split('\n').slice(1).join('\n')
+  expect(parsePolicy(example, 'draft').rules).toMatchObject([{ id: 'never-delete', effect: 'deny' }])
+})
+
+test('of grants to start a server only the newest is current', () => {
+  const grant = (id: string, action: string, at: number, isExpired = false) =>
+    ({ id, action, at, isExpired, bind: { server: 'mine' } }) as unknown as GrantView
+  const { current, earlier } = sortedGrants([
+    grant('a', 'server.launch', 1),
+    grant('b', 'tool.call', 2),
+    grant('c', 'server.launch', 3),
+    grant('d', 'tool.call', 4, true),
+  ])
+  expect([current.map(({ id }) => id), earlier.map(({ id }) => id)]).toEqual([['c', 'b'], ['a']])
 })
 
 test('a log has levels, and printed lines have none', () => {

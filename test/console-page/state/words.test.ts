@@ -1,10 +1,13 @@
 /** Words, differences, marks and searches of the page. */
 
 import { expect, test } from 'vitest'
+import { clientJson } from '../../../console/src/state/client-json.ts'
 import type { WaitingQuestion } from '../../../console/src/state/console-state.ts'
 import { diffLines } from '../../../console/src/state/diff.ts'
+import { canBeAllowed } from '../../../console/src/state/explain.ts'
 import { foreignName, foreignText } from '../../../console/src/state/foreign-text.ts'
 import { agoText, bytesText, counted, durationText, shortened } from '../../../console/src/state/format.ts'
+import { enabledText, foundText } from '../../../console/src/state/found-servers.ts'
 import { markedArguments, markOrigins } from '../../../console/src/state/origins.ts'
 import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
@@ -19,9 +22,10 @@ import {
   yesText,
 } from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
-import { serverState } from '../../../console/src/state/servers.ts'
+import { hasToken, loginAdvice, serverState } from '../../../console/src/state/servers.ts'
 import { startGroup } from '../../../console/src/state/start-group.ts'
-import type { QuestionView } from '../../../src/console/api.ts'
+import type { QuestionView, ServerSettings } from '../../../src/console/api.ts'
+import type { Explanation } from '../../../src/host/policy-tools/index.ts'
 
 type Question = QuestionView['question']
 
@@ -110,8 +114,54 @@ test.each([
   [{ state: 'permitting' }, 0, 'asks you', 'waiting'],
   [{ state: 'open-circuit', error: { message: 'no program' }, retryInMs: 2_000 }, 0, 'failed', 'danger'],
   [{ state: 'not-enabled' }, 0, 'not enabled', 'plain'],
+  [{ state: 'refused', error: { code: 'ERR_DENIED', message: 'no', isByPerson: true as const } }, 0, 'not enabled', 'plain'],
+  [{ state: 'refused', error: { code: 'ERR_DENIED', message: 'A rule forbids it' } }, 0, 'failed', 'danger'],
 ])('the health %j with %i waiting definitions is called %s', (health, waiting, word, tone) => {
   expect(serverState({ health, waiting, isEnabled: true })).toMatchObject({ word, tone })
+})
+
+test('the advice about a login fits the settings of the server', () => {
+  expect([hasToken({ Authorization: 'x' }), hasToken({ 'X-Api-Key': 'x' }), hasToken({ Accept: 'x' }), hasToken()]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect(loginAdvice(true)).toContain('refused the token')
+  expect(loginAdvice(false)).toContain('log in')
+})
+
+test('a server can be copied for another client', () => {
+  const entry = (settings: object): unknown => JSON.parse(clientJson({ id: 'a', settings: settings as ServerSettings })).mcpServers.a
+  expect(entry({ command: 'node', args: ['a b.mjs'], env: { A: '1' }, roots: [] })).toEqual({
+    command: 'node',
+    args: ['a b.mjs'],
+    env: { A: '1' },
+  })
+  expect(entry({ url: 'https://a.example/mcp', headers: {} })).toEqual({ type: 'http', url: 'https://a.example/mcp' })
+})
+
+test('only a question that a grant satisfies can be allowed for good', () => {
+  const can = (decision: object): boolean => canBeAllowed({ decision } as Pick<Explanation, 'decision'>)
+  expect([can({ effect: 'ask' }), can({ effect: 'ask', isForced: true }), can({ effect: 'allow' })]).toEqual([true, false, false])
+})
+
+test('the time of the next attempt counts down', () => {
+  const failed = { health: { state: 'waiting', error: { message: 'It ended' }, retryInMs: 57_600 }, waiting: 0, isEnabled: true }
+  expect(serverState(failed).reason).toBe('It ended. Next attempt in 58 s')
+  expect(serverState(failed, 10_000).reason).toBe('It ended. Next attempt in 48 s')
+  expect(serverState(failed, 60_000).reason).toBe('It ended. The next attempt is now')
+})
+
+test('servers of other programs are counted until they are imported', () => {
+  const found = (isImported: boolean, client: string) => ({ isImported, from: [{ client, scope: 'user' as const, file: 'f' }] })
+  expect(foundText([found(true, 'Cursor'), found(false, 'VS Code')])).toBe('Found 1 in VS Code. Nothing of them was started.')
+  expect(foundText([found(true, 'Cursor')])).toBeUndefined()
+  expect(enabledText([{ server: 'a' }, { server: 'b', error: { message: 'no' } }])).toEqual({
+    tone: 'waiting',
+    text: '1 of 2 servers enabled. Not enabled: b.',
+  })
+  expect(enabledText([{ server: 'a' }])).toEqual({ tone: 'fine', text: '1 server enabled.' })
 })
 
 test('an answer counts after the quiet time, and after folded text was opened', () => {

@@ -15,7 +15,9 @@ import css from './home.module.css'
 export function RecentCalls(): ReactNode {
   const recent = useRoute('GET /api/calls/recent', { query: { limit: 8 } })
   const calls = recent.data?.calls ?? []
-  const hasNotes = useRoute('GET /api/servers').data?.servers.some(({ id }) => id === 'notes') ?? false
+  const servers = useRoute('GET /api/servers').data?.servers
+  const hasNotes = servers?.some(({ id }) => id === 'notes') ?? false
+  const isGone = ({ server }: RecentCall): boolean => servers !== undefined && !servers.some(({ id }) => id === server)
   return (
     <Section title="Recent calls">
       {recent.isPending && <Skeleton lines={2} />}
@@ -49,7 +51,7 @@ export function RecentCalls(): ReactNode {
                 {call.durationMs !== undefined && `, ${durationText(call.durationMs)}`}
                 {call.by === 'model' && ', by the model'}
               </span>
-              <AgainLink call={call} />
+              {isGone(call) ? <span className={css.counts}>its server was removed</span> : <AgainLink call={call} />}
             </li>
           ))}
         </ul>

@@ -8,6 +8,9 @@ import { useRoute } from '../../hooks/use-console.tsx'
 import { foundText } from '../../state/found-servers.ts'
 import css from './home.module.css'
 
+const ALL_HERE = 'The servers of other programs on this computer are here already.'
+const NONE_FOUND = 'No other program on this computer has servers that can be imported.'
+
 export function YourServers(): ReactNode {
   const found = useRoute('GET /api/import')
   const text = found.data && foundText(found.data.servers)
@@ -17,7 +20,7 @@ export function YourServers(): ReactNode {
       {found.isPending ? (
         <Skeleton lines={1} label="Looking for servers of other programs" />
       ) : (
-        <p>{text ?? 'No other program on this computer has servers that can be imported.'}</p>
+        <p>{text ?? (found.data?.servers.length ? ALL_HERE : NONE_FOUND)}</p>
       )}
       <div className={css.actions}>
         {text !== undefined && (

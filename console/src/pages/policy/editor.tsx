@@ -19,7 +19,8 @@ const PAUSE_MS = 400
 
 export function Editor({ policy }: { policy: PolicyView }): ReactNode {
   const { file } = policy
-  const [text, setText] = useState(file?.text || FIRST_POLICY)
+  const [before] = useState(file?.text || FIRST_POLICY)
+  const [text, setText] = useState(before)
   const save = useAction('PUT /api/policy', { stale: ['GET /api/policy', 'GET /api/policy/hits'] })
   const replay = useAction('POST /api/policy/replay')
   const lint = useAction('POST /api/policy/lint')
@@ -32,7 +33,7 @@ export function Editor({ policy }: { policy: PolicyView }): ReactNode {
   if (!file) {
     return <EmptyState title="There is no policy file to edit">The program that opened this console gave the rules in code.</EmptyState>
   }
-  const isChanged = text !== file.text
+  const isChanged = text !== before
   const store = (): void =>
     save.mutate(
       { body: { text, hash: file.hash } },

@@ -11,6 +11,8 @@ import { Table } from '../../components/table.tsx'
 import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
 import { foreignText } from '../../state/foreign-text.ts'
 import { dateText } from '../../state/format.ts'
+import { sortedGrants } from '../../state/grants.ts'
+import css from './page.module.css'
 
 export function Grants(): ReactNode {
   const list = useRoute('GET /api/grants')
@@ -18,7 +20,7 @@ export function Grants(): ReactNode {
   const notify = useNotify()
   if (list.isPending) return <Skeleton lines={4} />
   if (list.isError) return <ErrorState title="The grants could not be fetched" error={list.error} onRetry={() => void list.refetch()} />
-  const live = list.data.grants.filter(({ isExpired }) => !isExpired)
+  const { current: live, earlier } = sortedGrants(list.data.grants)
   const expired = list.data.grants.filter(({ isExpired }) => isExpired)
   const remove = ({ id }: GrantView): void =>
     revoke.mutate({ params: { id } }, { onSuccess: () => notify({ tone: 'fine', text: 'Revoked. You are asked again next time.' }) })
@@ -35,11 +37,17 @@ export function Grants(): ReactNode {
           rows={live}
           keyOf={({ id }) => id}
           columns={[
-            { id: 'text', head: 'Allowed', cell: ({ text }) => foreignText(text) },
             {
-              id: 'until',
-              head: 'Until',
-              cell: ({ expiresAt }) => (expiresAt === undefined ? 'you revoke it' : dateText(expiresAt)),
+              id: 'text',
+              head: 'Allowed',
+              cell: ({ text, at, until, expiresAt }) => (
+                <>
+                  {foreignText(text)}
+                  <span className={css.ruleId}>
+                    You said so on {dateText(at)}, {expiresAt === undefined ? until : `until ${dateText(expiresAt)}`}
+                  </span>
+                </>
+              ),
             },
             {
               id: 'revoke',
@@ -59,6 +67,27 @@ export function Grants(): ReactNode {
             },
           ]}
         />
+      )}
+      {earlier.length > 0 && (
+        <Fold label={`For earlier versions of a command or its files (${earlier.length})`}>
+          <p>They count only if the files are again as they were then.</p>
+          <ul>
+            {earlier.map((grant) => (
+              <li key={grant.id}>
+                {foreignText(grant.text)}, {dateText(grant.at)}{' '}
+                <Button
+                  isSmall
+                  kind="danger"
+                  disabled={revoke.isPending}
+                  aria-label={`Revoke: ${foreignText(grant.text)}, ${dateText(grant.at)}`}
+                  onClick={() => remove(grant)}
+                >
+                  Revoke
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </Fold>
       )}
       {expired.length > 0 && (
         <Fold label={`Expired (${expired.length})`}>

@@ -8,11 +8,19 @@ import { EmptyState, ErrorState } from '../../components/states.tsx'
 import { useEvents, useOperation } from '../../hooks/use-console.tsx'
 import { foreignText } from '../../state/foreign-text.ts'
 import { durationText } from '../../state/format.ts'
+import { loginAdvice } from '../../state/servers.ts'
 import css from './page.module.css'
 
 const TONES: Readonly<Record<DoctorFinding['status'], Tone>> = { ok: 'fine', failed: 'danger', skipped: 'plain' }
 
-export function Doctor({ id }: { id: string }): ReactNode {
+export interface DoctorProps {
+  id: string
+  /** The settings send a header with a token. */
+  hasToken: boolean
+  onLogin(): void
+}
+
+export function Doctor({ id, hasToken, onLogin }: DoctorProps): ReactNode {
   const checkup = useOperation()
   const { operation } = checkup
   const [live, setLive] = useState<readonly DoctorFinding[]>([])
@@ -44,7 +52,7 @@ export function Doctor({ id }: { id: string }): ReactNode {
         </EmptyState>
       )}
       <ol className={css.steps}>
-        {findings.map(({ step, status, ms, detail, advice }) => (
+        {findings.map(({ step, status, ms, detail, advice, code }) => (
           <li key={step} className={css.step} data-status={status}>
             <span className={css.line}>
               <Badge tone={TONES[status]}>{status}</Badge>
@@ -52,7 +60,18 @@ export function Doctor({ id }: { id: string }): ReactNode {
               <span className={css.muted}>{durationText(ms)}</span>
             </span>
             <span className={css.detail}>{foreignText(detail)}</span>
-            {advice !== undefined && <span className={css.advice}>What to do: {foreignText(advice)}</span>}
+            {code === 'ERR_AUTH' ? (
+              <span className={css.advice}>
+                What to do: {loginAdvice(hasToken)}{' '}
+                {!hasToken && (
+                  <Button isSmall onClick={onLogin}>
+                    Log in
+                  </Button>
+                )}
+              </span>
+            ) : (
+              advice !== undefined && <span className={css.advice}>What to do: {foreignText(advice)}</span>
+            )}
           </li>
         ))}
       </ol>

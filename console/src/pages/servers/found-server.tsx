@@ -8,7 +8,7 @@ import { transportText } from '../../state/servers.ts'
 import css from './page.module.css'
 
 /** @param head the name of the server, with a badge or a checkbox */
-export const FoundServer = ({ server, head }: { server: Omit<ImportableServer, 'from'>; head: ReactNode }): ReactNode => (
+export const FoundServer = ({ server, head }: { server: Omit<ImportableServer, 'from' | 'isImported'>; head: ReactNode }): ReactNode => (
   <div className={css.found}>
     {head}
     <p className={css.address}>{foreignName(transportText(server.transport))}</p>

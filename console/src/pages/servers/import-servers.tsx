@@ -1,34 +1,35 @@
 /** Imports servers that other programs on this computer use, then offers to enable several at once. */
 
 import { type ReactNode, useState } from 'react'
-import type { EnabledServer, ImportableServer } from '../../../../src/console/api.ts'
+import type { ImportableServer } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox } from '../../components/field.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { useAction, useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { useAction, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import { originText } from '../../state/servers.ts'
 import { FoundServer } from './found-server.tsx'
 import css from './page.module.css'
+import { useEnableAll } from './use-enable-all.ts'
 
 export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactNode {
   const found = useRoute('GET /api/import', undefined, { isEnabled: isOpen })
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  /** The servers whose checkbox the person changed. What was imported before is not checked at first. */
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [added, setAdded] = useState<readonly string[]>()
   const take = useAction('POST /api/import', { stale: ['GET /api/servers', 'GET /api/import'] })
-  const enable = useOperation()
+  const enable = useEnableAll()
   const servers = found.data?.servers ?? []
-  const chosen = servers.filter(({ id }) => !left.has(id)).map(({ id }) => id)
+  const isChosen = ({ id, isImported }: ImportableServer): boolean => toggled.has(id) === isImported
+  const chosen = servers.filter(isChosen).map(({ id }) => id)
   const toggle = (id: string): void =>
-    setLeft((now) => (now.has(id) ? new Set([...now].filter((each) => each !== id)) : new Set([...now, id])))
-  const result = enable.operation?.state === 'done' ? (enable.operation.result as readonly EnabledServer[] | undefined) : undefined
+    setToggled((now) => (now.has(id) ? new Set([...now].filter((each) => each !== id)) : new Set([...now, id])))
   const close = (): void => {
     setAdded(undefined)
-    setLeft(new Set())
-    enable.reset()
+    setToggled(new Set())
     onClose()
   }
   return (
@@ -40,17 +41,18 @@ export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose():
       actions={
         added ? (
           <>
-            <Button onClick={close}>{result ? 'Close' : 'Not now'}</Button>
-            {!result && (
-              <Button
-                kind="main"
-                isBusy={enable.isRunning}
-                disabled={added.length === 0}
-                onClick={() => void enable.start('POST /api/servers/enable', { body: { ids: added } })}
-              >
-                Enable {counted(added.length, 'server')}
-              </Button>
-            )}
+            <Button onClick={close}>Not now</Button>
+            <Button
+              kind="main"
+              disabled={added.length === 0}
+              onClick={() => {
+                // The dialog would cover the question that follows.
+                close()
+                enable(added)
+              }}
+            >
+              Enable {counted(added.length, 'server')}
+            </Button>
           </>
         ) : (
           <>
@@ -82,7 +84,7 @@ export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose():
             </EmptyState>
           )}
           {servers.map((server) => (
-            <Importable key={server.id} server={server} isChosen={!left.has(server.id)} onToggle={() => toggle(server.id)} />
+            <Importable key={server.id} server={server} isChosen={isChosen(server)} onToggle={() => toggle(server.id)} />
           ))}
           {found.data?.problems.map(({ file, where, text }) => (
             <p key={`${file} ${where} ${text}`} className={css.muted}>
@@ -92,22 +94,13 @@ export function ImportServers({ isOpen, onClose }: { isOpen: boolean; onClose():
           {take.isError && <ErrorState title="The servers were not imported" error={take.error} />}
         </>
       )}
-      {added && !result && (
-        <>
-          <p>{counted(added.length, 'server')} imported. You see the exact commands of all of them before anything starts.</p>
-          {enable.startError && <ErrorState title="They were not enabled" error={enable.startError} />}
-          {enable.operation?.error && <ErrorState title="They were not enabled" error={enable.operation.error} />}
-        </>
-      )}
-      {result?.map(({ server, offering, error, health }) => (
-        <p key={server}>
-          <Badge tone={error ? 'danger' : 'fine'}>{error ? 'not enabled' : 'enabled'}</Badge> {foreignName(server)}
-          {error && `: ${foreignText(error.message)}`}
-          {offering && `: ${counted(offering.tools, 'tool')}`}
-          {offering && offering.held > 0 && `, ${offering.held} need a look`}
-          {!error && !offering && ` (${health.state})`}
+      {added && (
+        <p>
+          {added.length === 0
+            ? 'These servers were imported before, and nothing has changed.'
+            : `${counted(added.length, 'server')} imported. You see the exact commands of all of them before anything starts.`}
         </p>
-      ))}
+      )}
     </Dialog>
   )
 }
@@ -119,7 +112,8 @@ const Importable = ({ server, isChosen, onToggle }: { server: ImportableServer; 
       <Checkbox
         label={
           <>
-            <strong>{foreignName(server.id)}</strong> <span className={css.muted}>{foreignName(originText(server.from))}</span>
+            <strong>{foreignName(server.id)}</strong> <span className={css.muted}>{foreignName(originText(server.from))}</span>{' '}
+            {server.isImported && <Badge>imported before</Badge>}
           </>
         }
         checked={isChosen}

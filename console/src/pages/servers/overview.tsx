@@ -7,6 +7,7 @@ import { Fact, Facts } from '../../components/facts.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { Section } from '../../components/page-header.tsx'
+import { clientJson } from '../../state/client-json.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted, dateText } from '../../state/format.ts'
 import { countsText, namedFiles, originText, transportText } from '../../state/servers.ts'
@@ -50,6 +51,15 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
         </Section>
       )}
       <Roots id={server.id} roots={server.roots} />
+      {server.settings.command !== undefined || server.settings.url !== undefined ? (
+        <Fold label="For another client">
+          <CodeBlock
+            text={foreignText(clientJson(server))}
+            copy={clientJson(server)}
+            label="Its entry in the configuration of another client. Values of secrets are left out."
+          />
+        </Fold>
+      ) : null}
       {facts && (
         <Fold label="Capabilities">
           <JsonTree value={facts.capabilities} label="Capabilities" />

@@ -6,16 +6,21 @@ import type { ServerView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/page-header.tsx'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { countsText, originText, serverState, transportText } from '../../state/servers.ts'
 import css from './page.module.css'
+import { useElapsed } from './use-elapsed.ts'
 import { useServerActions } from './use-server-actions.ts'
 
-export function ServerCard({ server }: { server: ServerView }): ReactNode {
+/** @param fetchedAt milliseconds since 1970 */
+export function ServerCard({ server, fetchedAt }: { server: ServerView; fetchedAt: number }): ReactNode {
   const actions = useServerActions(server.id)
-  const state = serverState(server)
+  const state = serverState(server, useElapsed(fetchedAt, server.health.retryInMs !== undefined))
   const name = foreignName(server.title ?? server.id)
+  const showWaiting = useShowWaiting()
   const canEnable = !server.isEnabled || state.word === 'not enabled' || state.word === 'failed' || state.word === 'off'
+  const canDisable = !canEnable || state.word === 'failed'
   return (
     <Card label={name}>
       <div className={css.cardTop}>
@@ -36,11 +41,17 @@ export function ServerCard({ server }: { server: ServerView }): ReactNode {
           .join(' · ')}
       </p>
       <div className={css.cardActions}>
-        {canEnable ? (
+        {canEnable && (
           <Button isSmall kind="main" isBusy={actions.isBusy} aria-label={`Enable ${name}`} onClick={actions.enable}>
             {state.word === 'failed' ? 'Try again' : 'Enable'}
           </Button>
-        ) : (
+        )}
+        {state.word === 'asks you' && (
+          <Button isSmall kind="main" aria-label={`Answer the question about ${name}`} onClick={showWaiting}>
+            Answer
+          </Button>
+        )}
+        {canDisable && (
           <Button isSmall isBusy={actions.isBusy} aria-label={`Disable ${name}`} onClick={actions.disable}>
             Disable
           </Button>

@@ -7,6 +7,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { counted } from '../../state/format.ts'
+import { notImported } from '../../state/found-servers.ts'
 import { AddServer } from './add-server.tsx'
 import { ImportServers } from './import-servers.tsx'
 import css from './page.module.css'
@@ -17,7 +18,7 @@ export function ServerList(): ReactNode {
   const navigate = useNavigate({ from: '/servers' })
   const list = useRoute('GET /api/servers')
   const found = useRoute('GET /api/import')
-  const importable = found.data?.servers.length ?? 0
+  const importable = notImported(found.data?.servers ?? []).length
   const open = (which: 'new' | 'import' | undefined): void => void navigate({ search: which === undefined ? {} : { add: which } })
   return (
     <>
@@ -55,7 +56,7 @@ export function ServerList(): ReactNode {
       )}
       <div className={css.cards}>
         {list.data?.servers.map((server) => (
-          <ServerCard key={server.id} server={server} />
+          <ServerCard key={server.id} server={server} fetchedAt={list.dataUpdatedAt} />
         ))}
       </div>
       <AddServer isOpen={add === 'new'} onClose={() => open(undefined)} />

@@ -10,16 +10,19 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { shortened } from '../../state/format.ts'
-import { serverState } from '../../state/servers.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
+import { hasToken, serverState } from '../../state/servers.ts'
 import { Doctor } from './doctor.tsx'
 import { OfferingTab } from './offering-tab.tsx'
 import { Overview } from './overview.tsx'
 import { ServerLogTab } from './server-log.tsx'
 import { SettingsTab } from './settings-tab.tsx'
+import { useElapsed } from './use-elapsed.ts'
 import { useServerActions } from './use-server-actions.ts'
+import { WritingSwitch } from './writing-switch.tsx'
 
 export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): ReactNode {
   const { tab = 'overview', message } = useSearch({ from: '/servers' })
@@ -28,7 +31,9 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
   const actions = useServerActions(id)
   const [isRemoving, setRemoving] = useState(false)
   const server = found.data?.server
-  const state = server && serverState(server)
+  const elapsed = useElapsed(found.dataUpdatedAt, server?.health.retryInMs !== undefined)
+  const state = server && serverState(server, elapsed)
+  const showWaiting = useShowWaiting()
   const name = foreignName(server?.title ?? id)
   return (
     <>
@@ -48,6 +53,11 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
         actions={
           server && (
             <>
+              {state?.word === 'asks you' && (
+                <Button kind="main" onClick={showWaiting}>
+                  Answer
+                </Button>
+              )}
               {server.isEnabled && state?.word !== 'not enabled' ? (
                 <>
                   <Button isBusy={actions.isBusy} onClick={actions.restart}>
@@ -112,8 +122,21 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
                 />
               ),
             },
-            { id: 'settings', label: 'Settings', content: <SettingsTab server={server} key={JSON.stringify(server.settings)} /> },
-            { id: 'doctor', label: 'Doctor', content: <Doctor id={id} /> },
+            {
+              id: 'settings',
+              label: 'Settings',
+              content: (
+                <>
+                  {server.isStored && <WritingSwitch server={server} />}
+                  <SettingsTab server={server} onSaved={actions.resume} key={JSON.stringify(server.settings)} />
+                </>
+              ),
+            },
+            {
+              id: 'doctor',
+              label: 'Doctor',
+              content: <Doctor id={id} hasToken={hasToken(server.settings.headers)} onLogin={actions.login} />,
+            },
           ]}
         />
       )}

@@ -17,7 +17,7 @@ const TIERS = [
   { value: 'trusted', label: 'trusted: I know who wrote it' },
 ]
 
-export function SettingsTab({ server }: { server: ServerDetails }): ReactNode {
+export function SettingsTab({ server, onSaved }: { server: ServerDetails; onSaved(before: ServerDetails): void }): ReactNode {
   const before = draftOf(server.settings)
   const [draft, setDraft] = useState(before)
   const save = useAction('PATCH /api/servers/:id', { stale: ['GET /api/servers', 'GET /api/servers/:id'] })
@@ -26,26 +26,26 @@ export function SettingsTab({ server }: { server: ServerDetails }): ReactNode {
   const { changes, faults } = changedSettings(before, draft)
   const isChanged = Object.keys(changes).length > 0
   if (!server.isStored) return <KnownSettings server={server} />
-  const store = (): void =>
-    save.mutate(
-      { params: { id: server.id }, body: changes },
-      {
-        onSuccess: ({ movedSecrets }) =>
-          notify({
-            tone: 'fine',
-            text:
-              movedSecrets.length === 0
-                ? 'Saved. You are asked again if what runs has changed.'
-                : `Saved. Moved to the vault: ${movedSecrets.join(', ')}.`,
-          }),
-      },
-    )
+  const store = async (): Promise<void> => {
+    // Not as a callback of mutate: the settings that it changes replace this component.
+    const saved = await save.mutateAsync({ params: { id: server.id }, body: changes }).catch(() => undefined)
+    if (!saved) return
+    const { movedSecrets } = saved
+    notify({
+      tone: 'fine',
+      text:
+        movedSecrets.length === 0
+          ? 'Saved. You are asked again if what runs has changed.'
+          : `Saved. Moved to the vault: ${movedSecrets.join(', ')}.`,
+    })
+    onSaved(server)
+  }
   return (
     <>
       <Section
         title="Settings"
         actions={
-          <Button kind="main" isBusy={save.isPending} disabled={!isChanged || Object.keys(faults).length > 0} onClick={store}>
+          <Button kind="main" isBusy={save.isPending} disabled={!isChanged || Object.keys(faults).length > 0} onClick={() => void store()}>
             Save
           </Button>
         }

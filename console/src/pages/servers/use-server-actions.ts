@@ -1,5 +1,6 @@
 /** What a person can do with a server. Questions that it causes open as a dialog. */
 
+import type { ServerView } from '../../../../src/console/api.ts'
 import type { ApiError } from '../../api/error.ts'
 import { useAction, useConsoleState, useOperation } from '../../hooks/use-console.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
@@ -8,6 +9,8 @@ export interface ServerActions {
   enable(): void
   /** Starts it, and lets the person choose what is enabled. */
   enableChosen(): void
+  /** Starts it again after its settings changed, if it ran before. The host starts it itself only if that asks no question. */
+  resume(before: Pick<ServerView, 'health'>): void
   disable(): void
   restart(): void
   approve(): void
@@ -30,6 +33,9 @@ export function useServerActions(id: string): ServerActions {
   return {
     enable: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: {} }),
     enableChosen: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: { choose: true } }),
+    resume: ({ health: { state } }) => {
+      if (state === 'ready' || state === 'connecting') void operation.start('POST /api/servers/:id/enable', { ...request, body: {} })
+    },
     disable: () => disable.mutate(request),
     restart: () => void operation.start('POST /api/servers/:id/restart', request),
     // The host asks about changes itself. Then the question waits in the tray already.
@@ -42,6 +48,12 @@ export function useServerActions(id: string): ServerActions {
     remove: () => remove.mutate(request),
     // While the person is asked about its offering, the server itself is ready.
     isBusy: (operation.isRunning && !isAsked) || disable.isPending || remove.isPending,
-    error: operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined,
+    error: inPage(operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined),
   }
+}
+
+/** The host names the command of the terminal. Here a button does the same. */
+const inPage = (error: ServerActions['error']): ServerActions['error'] => {
+  const [text, ...command] = error?.message.split('. To be asked again: portico ') ?? []
+  return error && text !== undefined && command.length > 0 ? { ...error, message: `${text}. To be asked again, press Enable` } : error
 }

@@ -27,7 +27,8 @@ export function Recordings(): ReactNode {
   if (list.isPending) return <Skeleton lines={4} />
   if (list.isError) return <ErrorState title="The recordings could not be fetched" error={list.error} onRetry={() => void list.refetch()} />
   const { recordings } = list.data
-  const stored = recordings.filter(({ state }) => state === 'stored')
+  // A recording of all servers has empty ones: nothing can be compared with them.
+  const stored = recordings.filter(({ state, messages }) => state === 'stored' && messages > 0)
   const save = async ({ id, title }: RecordingView): Promise<void> => {
     try {
       const { text } = await api.call('GET /api/recordings/:id/text', { params: { id } })

@@ -1,6 +1,6 @@
 /** Sends the requests of a recording to a server, and shows which answers differ. */
 
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { RecordingReplay, RecordingView } from '../../../../src/console/api.ts'
 import { Button } from '../../components/button.tsx'
 import { Checkbox, Field, Select } from '../../components/field.tsx'
@@ -23,38 +23,46 @@ export function ReplayRecording({ recording, onClose }: { recording: RecordingVi
   const result = operation?.state === 'done' ? (operation.result as RecordingReplay | undefined) : undefined
   const start = (): void =>
     void replay.start('POST /api/recordings/:id/replay', { params: { id: recording.id }, body: { server, calls: hasCalls } })
+  const top = useRef<HTMLDivElement>(null)
+  // It opens below the table, where it may be out of sight.
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'nearest' })
+    top.current?.focus()
+  }, [])
   return (
-    <Section
-      title={`Send “${foreignName(recording.title)}” again`}
-      actions={
-        <Button isSmall kind="quiet" onClick={onClose}>
-          Close
-        </Button>
-      }
-    >
-      <div className={css.chooser}>
-        <Field label="Server">{(control) => <Select {...control} value={server} choices={choices} onValue={setChosen} />}</Field>
-        <Checkbox
-          label="Also call tools"
-          help="They act again. You are asked as usual."
-          checked={hasCalls}
-          onChange={(event) => setCalls(event.target.checked)}
-        />
-        <Button kind="main" isBusy={replay.isRunning} disabled={server === ''} onClick={start}>
-          Send
-        </Button>
-        {replay.isRunning && <Button onClick={replay.cancel}>Cancel</Button>}
-      </div>
-      {replay.startError && <ErrorState title="The recording was not sent" error={replay.startError} />}
-      {operation?.error && <ErrorState title="Sending stopped" error={operation.error} />}
-      {result && (
-        <div role="status">
-          <p>
-            {counted(result.asked, 'request')} sent, {counted(result.changed.length, 'answer')} different, {result.leftOut} left out.
-          </p>
-          <Differences requests={result.changed} />
+    <div ref={top} tabIndex={-1}>
+      <Section
+        title={`Send “${foreignName(recording.title)}” again`}
+        actions={
+          <Button isSmall kind="quiet" onClick={onClose}>
+            Close
+          </Button>
+        }
+      >
+        <div className={css.chooser}>
+          <Field label="Server">{(control) => <Select {...control} value={server} choices={choices} onValue={setChosen} />}</Field>
+          <Checkbox
+            label="Also call tools"
+            help="They act again. You are asked as usual."
+            checked={hasCalls}
+            onChange={(event) => setCalls(event.target.checked)}
+          />
+          <Button kind="main" isBusy={replay.isRunning} disabled={server === ''} onClick={start}>
+            Send
+          </Button>
+          {replay.isRunning && <Button onClick={replay.cancel}>Cancel</Button>}
         </div>
-      )}
-    </Section>
+        {replay.startError && <ErrorState title="The recording was not sent" error={replay.startError} />}
+        {operation?.error && <ErrorState title="Sending stopped" error={operation.error} />}
+        {result && (
+          <div role="status">
+            <p>
+              {counted(result.asked, 'request')} sent, {counted(result.changed.length, 'answer')} different, {result.leftOut} left out.
+            </p>
+            <Differences requests={result.changed} />
+          </div>
+        )}
+      </Section>
+    </div>
   )
 }

@@ -10,7 +10,7 @@ import { Fold } from '../../components/fold.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction } from '../../hooks/use-console.tsx'
 import { type Arguments, argumentsLine } from '../../state/arguments.ts'
-import { decisionWords } from '../../state/explain.ts'
+import { canBeAllowed, decisionWords } from '../../state/explain.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 
 export interface ExplainDialogProps {
@@ -39,12 +39,7 @@ export function ExplainDialog({ tool, args, onClose }: ExplainDialogProps): Reac
         </p>
         {error && <ErrorState title="It could not be explained" error={error} />}
         <Side who="If a model runs it" explanation={asModel.data} isPending={asModel.isPending && !asModel.data} />
-        {asModel.data?.decision.effect === 'ask' && !asModel.data.decision.isForced && (
-          <Allow tool={tool} args={given} onAllowed={() => setAllowed(allowed + 1)} />
-        )}
-        {asModel.data?.decision.effect === 'ask' && asModel.data.decision.isForced && (
-          <p className={css.muted}>It cannot be allowed from now on: for these reasons you are asked each time.</p>
-        )}
+        {asModel.data && canBeAllowed(asModel.data) && <Allow tool={tool} args={given} onAllowed={() => setAllowed(allowed + 1)} />}
         <Side who="If you run it here" explanation={asPerson.data} isPending={asPerson.isPending && !asPerson.data} />
       </div>
     </Dialog>

@@ -9,7 +9,7 @@ import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { argumentsIn } from '../../state/arguments.ts'
 import { findEntry, TOOL_FILTER_WORDS, TOOL_FILTERS, type ToolFilter, toolItem, toolTraits } from '../../state/catalog.ts'
-import { foreignName } from '../../state/foreign-text.ts'
+import { MissingTool } from './missing-tool.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 
 export function ToolsPage(): ReactNode {
@@ -66,9 +66,7 @@ export function ToolsPage(): ReactNode {
             onUseLink={onUseLink}
           />
         ) : wanted !== undefined && tools ? (
-          <EmptyState title={`There is no tool “${foreignName(wanted)}”`}>
-            Its server may be off, or may wait for your approval. Pick another one from the list.
-          </EmptyState>
+          <MissingTool name={wanted} />
         ) : undefined
       }
       hint={<EmptyState title="Pick a tool">Its description, its form and its results appear here.</EmptyState>}

@@ -24,6 +24,7 @@ import type { Arguments } from '../../state/arguments.ts'
 import { toolBadges } from '../../state/catalog.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
 import { TestDialog } from '../../traffic/test-dialog.tsx'
+import { AllowLater } from './allow-later.tsx'
 import { ExplainDialog } from './explain-dialog.tsx'
 
 export interface ToolPanelProps {
@@ -83,9 +84,7 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
                 messages={run.operation && <CallMessages server={server} operation={run.operation} />}
                 actions={
                   <>
-                    <Button isSmall onClick={() => setExplaining(true)}>
-                      Allow this from now on
-                    </Button>
+                    <AllowLater tool={exposed} args={value} onOpen={() => setExplaining(true)} />
                     <Button isSmall onClick={() => setTesting(true)}>
                       Make a test of this
                     </Button>
