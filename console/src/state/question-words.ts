@@ -9,7 +9,7 @@ type Subject = Question['subject']
 type Allow = Extract<GivenAnswer, { kind: 'allow' }>
 
 /** After a question appears, clicks and keys meant for something else do not answer it. */
-export const QUIET_MS = 500
+const QUIET_MS = 500
 
 /** Whether an answer counts already. */
 export const isQuiet = (shownAt: number, now: number): boolean => now - shownAt < QUIET_MS

@@ -9,7 +9,16 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
-import { type ChatEntry, entriesOf, entriesOfParts, isRunningAt, joinedEntries, messagesIn, waitsFor, withDecisions } from '../../state/chat.ts'
+import {
+  type ChatEntry,
+  entriesOf,
+  entriesOfParts,
+  isRunningAt,
+  joinedEntries,
+  messagesIn,
+  waitsFor,
+  withDecisions,
+} from '../../state/chat.ts'
 import { Activity } from './activity.tsx'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
