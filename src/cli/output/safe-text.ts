@@ -61,6 +61,11 @@ export class SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
   }
 
+  /** Every line but the first indented. */
+  hanging(by: number): SafeText {
+    return new SafeText(this.#text.replaceAll(/\n(?=.)/g, `\n${' '.repeat(by)}`))
+  }
+
   /**
    * An address as a link for terminals that have links (OSC 8). Characters that an encoded address cannot have are left out, so that it
    * cannot end the link.
