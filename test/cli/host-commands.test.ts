@@ -82,7 +82,7 @@ describe('servers by name', () => {
     expect(looked.stdout).toContain('Cursor, user')
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
     expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
-    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('npx mail --password hunter2secret')
     expect(looked.stderr).toContain('Nothing was imported')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
     await anna.run(['servers', 'import', '--all', '--yes'])
