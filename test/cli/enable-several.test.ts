@@ -58,6 +58,8 @@ describe('a first import', () => {
     await answerQuestion(terminal, 'Start all 4: one, two, three, four?', 'y')
     expect(await terminal.exit, terminal.text()).toBe(0)
     for (const name of Object.keys(FOUR)) expect(terminal.text()).toContain(`${name} enabled: 1 tool.`)
+    // Said once.
+    expect(terminal.text()).not.toMatch(/(?:is|are) enabled/)
     // One decision and one record for each server.
     const started = (await anna.audit()).flatMap((record) =>
       record.kind === 'intent' && record.entry.action === 'server.launch' ? [record.entry.server] : [],

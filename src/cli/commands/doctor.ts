@@ -1,7 +1,6 @@
 /** `portico doctor`: finds the step at which connecting to a server fails, and what to do about it. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import { Client, McpError } from '../../client/index.ts'
 import { Checkup, CheckupFailure, type CheckupFinding, checkCommand, checkUrl } from '../../host/index.ts'
@@ -69,10 +68,15 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
 
 /** The store warns once, before its first entry. */
 function noteKeys({ io, screen }: Invocation): void {
-  const folders = (['secrets', 'tokens'] as const).map((what) => storagePath(io, what)).filter((folder) => existsSync(join(folder, 'key')))
+  const folders = (['secrets', 'tokens'] as const).map((what) => storagePath(io, what)).filter(hasKeyBesideEntries)
   if (folders.length === 0) return
   const where = folders.join(' and ')
   screen.note(safe`${screen.noteStyle.yellow('!')} There is no keychain: only file permissions protect what is in ${where}`)
+}
+
+function hasKeyBesideEntries(folder: string): boolean {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.lock')) : []
+  return names.length > 1 && names.includes('key')
 }
 
 /** A checkup never opens a browser. */
