@@ -220,7 +220,7 @@ describe('commands', () => {
     await terminal.until('Not a command. Did you mean tools?')
     expect(terminal.text()).not.toContain('add a note title="Milk"')
     await type(terminal, 'good morning')
-    await terminal.until('Not a command, and not one of the sentences that the script knows.')
+    await terminal.until('Not a command, and no sentence that the script knows')
     await terminal.until('add a note title="Milk" text="2 l"')
     await type(terminal, 'good evening')
     await terminal.until(/Try help\.$/m)

@@ -13,6 +13,6 @@ test('a table fits the terminal: the last columns are cut with a sign, names nev
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
   // The screen does not break a row that is cut.
   for (const line of lines) expect(fitted(line, 80)).toBe(line)
-  expect(lines[1]).toMatch(/^everything__toggle-subscriber-updates-of-all-kinds {2}read-only.*… {1,2}Toggles…$/)
+  expect(lines[1]).toMatch(/^everything__toggle-subscriber-updates-of-all-kinds {2}read-only.*… {1,2}Toggle\w*…$/)
   expect(tableLines(columns, rows, plain, undefined)[1]?.text).toContain('for this session')
 })

@@ -230,7 +230,7 @@ export class Shell {
     const { cyan, dim } = screen.noteStyle
     const meant = line.trim() === verb ? nearest(verb, SHELL_VERBS) : undefined
     if (meant !== undefined) return screen.note(safe`Not a command. Did you mean ${cyan(meant)}?`)
-    screen.note(safe`Not a command, and not one of the sentences that the script knows. It is not sent anywhere.`)
+    screen.note(safe`Not a command, and no sentence that the script knows: nothing is sent.`)
     if (this.#hasShownSentences) return screen.note(safe`Try ${cyan('help')}.`)
     this.#hasShownSentences = true
     screen.note(safe`Try ${cyan('help')}, start with ${cyan(`${commandName(io)} up --model ollama:NAME`)}, or type:`)
