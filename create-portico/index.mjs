@@ -118,7 +118,10 @@ function packing(clone) {
 /** The steps of the README work also where the package was not made yet, or was removed. */
 function tellHowToPack(file, clone) {
   const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replace(/^npm install$/m, () => `${packing(clone)}   # once: makes the package portico\nnpm install`))
+  writeFileSync(
+    file,
+    text.replace(/^npm install$/m, () => `${packing(clone)}   # once: makes the package portico\nnpm install`),
+  )
 }
 
 /** The repository of Portico that this file is a part of. Undefined in the published package. */
