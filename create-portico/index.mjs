@@ -98,16 +98,30 @@ function create(name, folder) {
   const title = packageName(basename(folder))
   for (const file of ['package.json', 'README.md', 'src/server.ts', 'src/agent.ts', 'src/client.ts'])
     fill(join(folder, file), title, version, tarball)
+  if (clone) tellHowToPack(join(folder, 'README.md'), clone)
   const path = relative(process.cwd(), folder) || '.'
   const steps = [
-    // npm does not know the version in a clone, so the project installs a package that is made there.
-    ...(tarball && !existsSync(tarball) ? [`(cd ${quoted(clone)} && npm install && npm run build && npm pack)`] : []),
+    ...(tarball && !existsSync(tarball) ? [packing(clone)] : []),
     ...(path === '.' ? [] : [`cd ${quoted(path)}`]),
     'npm install',
     'npm test',
     'npm run dev',
   ]
   console.log(`Made ${title} in ${path}. Next:\n\n${steps.map((step) => `  ${step}`).join('\n')}\n`)
+}
+
+/** npm does not know the version in a clone, so the project installs a package that is made there. */
+function packing(clone) {
+  return `(cd ${quoted(clone)} && npm install && npm run build && npm pack)`
+}
+
+/** The steps of the README work also where the package was not made yet, or was removed. */
+function tellHowToPack(file, clone) {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(
+    file,
+    text.replace(/^npm install$/m, () => `${packing(clone)}   # once: makes the package portico\nnpm install`),
+  )
 }
 
 /** The repository of Portico that this file is a part of. Undefined in the published package. */

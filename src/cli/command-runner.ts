@@ -7,7 +7,6 @@ import { type ExitName, exitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { safe } from './output/safe-text.ts'
 import { Screen } from './output/screen.ts'
-import { wrapped } from './output/wrap.ts'
 
 export interface Invocation {
   io: Io
@@ -55,7 +54,11 @@ export class CommandRunner {
     return async (...given: unknown[]): Promise<void> => {
       const command = given.at(-1) as Command
       const isJson = command.optsWithGlobals().json === true
-      this.#asking = { hasInbox: command.options.some(({ long }) => long === '--inbox'), isParking: command.opts().inbox === true }
+      this.#asking = {
+        hasInbox: command.options.some(({ long }) => long === '--inbox'),
+        isParking: command.opts().inbox === true,
+        isShell: this.#io.isShell === true,
+      }
       await this.run(isJson, (invocation) => {
         if (this.#after !== undefined && !takesCommand) throw new UsageError(`"portico ${command.name()}" does not take a command after --`)
         return body(invocation, ...(given.slice(0, -1) as Args))
@@ -104,10 +107,7 @@ export class CommandRunner {
     const { exit, message, hint, json } = explainError(error, this.#asking)
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
-    const columns = screen.noteColumns
-    screen.note(
-      safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${wrapped(ownWords(this.#io, error, message).text, { columns, indent: 2 })}`,
-    )
-    if (hint) screen.note(safe`  ${screen.noteStyle.dim(wrapped(asTyped(this.#io, hint).text, { columns, indent: 2 }))}`)
+    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${ownWords(this.#io, error, message).hanging(2)}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(asTyped(this.#io, hint).hanging(2))}`)
   }
 }

@@ -87,11 +87,15 @@ export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL
   }
   if (error instanceof McpError) {
     const { code, data } = error
-    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
+    const message = code === 'ERR_CONSENT' ? error.message.replace(HOST_ADVICE, '') : error.message
+    return explained(exitNameOf(code), `${message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
   }
   const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
+
+/** The hint below an error says the same, and knows the options of the command. */
+const HOST_ADVICE = /\. Run it once in a terminal, add a rule .*$/s
 
 function explained(
   exit: ExitName,
@@ -124,7 +128,7 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_QUARANTINED':
       return asking.isShell
         ? `Review the change and decide: approve ${serverIn(data) ?? 'NAME'}`
-        : 'Review the change with "portico pins diff", approve it with "portico pins accept"'
+        : `Review the change with "portico pins diff ${serverIn(data) ?? 'NAME'}", approve it with "portico pins accept"`
     case 'ERR_DENIED': {
       const { by, feedback } = (data ?? {}) as { by?: unknown; feedback?: unknown }
       if (typeof feedback === 'string') return `Reason: ${feedback}`

@@ -12,7 +12,8 @@ import { isCommand, programFor } from './program.ts'
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { words, after } = splitAtDashes(argv)
   const commands: Commands = {
-    run: (line) => main(line, io),
+    // Only the shell takes command lines.
+    run: (line) => main(line, { ...io, isShell: true }),
     program: (line) => programFor(line, new CommandRunner(io, undefined, commands), io),
   }
   const runner = new CommandRunner(io, after, commands)

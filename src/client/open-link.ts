@@ -115,6 +115,11 @@ export class OpenLink {
     return this.#options.clock.now() - this.#heldAt < HELD_MS
   }
 
+  /** Whether the server is a process that has written nothing yet. */
+  get isStarting(): boolean {
+    return this.#link.isStarting ?? false
+  }
+
   get isClosed(): boolean {
     return this.#isClosed
   }

@@ -35,6 +35,9 @@ export class OpenAgain extends Error {
   }
 }
 
+/** A process may take this many times as long to start as a server takes to answer the probe. */
+const SLOW_START = 2
+
 export interface Opening {
   /** The dialect from the memory, which may be outdated. */
   expected: Verdict | undefined
@@ -80,11 +83,22 @@ class Probe {
     const discovery = discover(this.#openLink, this.#settings, stateless, given.signal)
     if (!handshake) return this.#stateless(await discovery)
     // A server that answered a probe before is given the full time, because it may be slow to start.
-    const early = expected === 'stateless' ? await discovery : await within(discovery, this.#openLink, this.#settings)
+    const early = expected === 'stateless' ? await discovery : await this.#early(discovery)
     if (early) return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
     const dialect = await this.#openBoth(discovery)
     given.abort(new DOMException('The server has answered the handshake', 'AbortError'))
     return dialect
+  }
+
+  /**
+   * The answer to the probe; undefined when the handshake must be tried too. A process that has written nothing may still be starting:
+   * it would read probe and handshake together, and a server that knows both would take the handshake.
+   */
+  #early(discovery: Promise<Discovery>): Promise<Discovery | undefined> {
+    const { clock, limits } = this.#settings
+    const startMs = Math.min(SLOW_START * limits.probeTimeoutMs, limits.connectTimeoutMs / 2)
+    const mayStart = (): boolean => this.#openLink.isStarting && clock.now() - this.#startedAt < startMs
+    return within(discovery, this.#openLink, this.#settings, mayStart)
   }
 
   #shakeHands(signal?: AbortSignal): Promise<ClientSession> {
@@ -222,5 +236,10 @@ function describe(result: Params): ServerDescription {
 }
 
 /** The result of `promise`; undefined when it takes longer than a probe may. */
-const within = <T>(promise: Promise<T>, openLink: OpenLink, { deadlines, limits }: Settings): Promise<T | undefined> =>
-  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => openLink.isHeld }, () => undefined)
+const within = <T>(
+  promise: Promise<T>,
+  openLink: OpenLink,
+  { deadlines, limits }: Settings,
+  isHeld = (): boolean => false,
+): Promise<T | undefined> =>
+  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => openLink.isHeld || isHeld() }, () => undefined)

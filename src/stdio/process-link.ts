@@ -37,6 +37,7 @@ class ProcessLink implements Link {
   readonly #bounds: ReadBounds
   #receiver: LinkReceiver | undefined
   #isOver = false
+  #hasWritten = false
   /** Lines that were not messages. */
   #garbage = 0
   /** The same since the last message. */
@@ -58,6 +59,11 @@ class ProcessLink implements Link {
     return this.#child.pid
   }
 
+  /** Not judged by standard error: programs such as npx write to it before they start the server. */
+  get isStarting(): boolean {
+    return !this.#hasWritten
+  }
+
   start(receiver: LinkReceiver): void {
     this.#receiver = receiver
     const maxLineBytes = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
@@ -69,6 +75,7 @@ class ProcessLink implements Link {
       onNotUtf8: (line) => this.#onNotUtf8(line),
     })
     this.#child.stdout.on('data', (chunk: Uint8Array) => {
+      this.#hasWritten = true
       if (!this.#isOver) reader.push(chunk)
     })
     this.#child.stdout.once('end', () => {

@@ -173,7 +173,6 @@ describe('a form', () => {
       ours: { hidden: ['value'] },
     }
     const { terminal, answer } = ask(ours, formQuestion)
-    await press(terminal, 'y')
     await terminal.until(/◆\s+API key/)
     // No review: the value goes to no server.
     terminal.type(`hunter2secret${KEY.enter}`)
@@ -213,7 +212,6 @@ describe('a form', () => {
   test('a form is filled in field by field, looked over, mended and sent', async () => {
     proves('T-ELIC-008', 'T-ELIC-028', 'T-ELIC-083')
     const { terminal, answer } = ask(form, formQuestion)
-    await press(terminal, 'y')
     await terminal.until(/◆\s+Your name/)
     terminal.type(KEY.enter)
     await terminal.until(/◆\s+age/)
@@ -254,7 +252,6 @@ describe('a form', () => {
     } as Extract<Subject, { kind: 'form' }>['schema']
     const defaults = { share: true, folders: ['ssh'], note: 'I agree\nto pay' }
     const { terminal, answer } = ask({ kind: 'form', message: 'Settings', schema, defaults, warnings: [] }, formQuestion)
-    await press(terminal, 'y')
     await terminal.until(/◆\s+Share/)
     terminal.type(KEY.down + KEY.down + KEY.enter)
     await terminal.until(/◆\s+Folders/)
@@ -273,7 +270,6 @@ describe('a form', () => {
       { kind: 'form', message: 'Name?', schema, defaults: { name: 'Anna' }, warnings: [] },
       formQuestion,
     )
-    await press(terminal, 'y')
     await terminal.until(/◆\s+name/)
     terminal.type(`${KEY.enter}${KEY.enter}y`)
     await terminal.until('[y] send')
@@ -291,13 +287,59 @@ describe('a form', () => {
   test('declining a form and closing it are two different answers', async () => {
     proves('T-ELIC-007', 'T-ELIC-056', 'T-ELIC-057', 'T-ELIC-081')
     const declined = ask(form, formQuestion)
+    await declined.terminal.until(/◆\s+Your name/)
+    declined.terminal.type(KEY.escape)
+    await declined.terminal.until(/\[n\] decline, and send nothing {2}\[d\] details/)
     await press(declined.terminal, 'n')
     expect((await declined.answer()).answer).toEqual({ kind: 'deny' })
     const closed = ask(form, formQuestion)
-    await press(closed.terminal, 'y')
     await closed.terminal.until(/◆\s+Your name/)
     closed.terminal.type(KEY.interrupt)
     expect((await closed.answer()).answer).toEqual({ kind: 'cancel' })
+  })
+
+  test('a number takes two steps: the field and one key that sends it', async () => {
+    const schema = { type: 'object' as const, properties: { age: { type: 'integer' as const } }, required: ['age'] }
+    const { terminal, answer } = ask({ kind: 'form', message: 'Your age?', schema, defaults: {}, warnings: [] }, formQuestion)
+    await terminal.until(/◆\s+age/)
+    expect(terminal.text()).toContain('notes asks you for information')
+    expect(terminal.text()).toContain('Nothing is sent before your last y.')
+    expect(terminal.text()).not.toContain('[y]')
+    terminal.type(`42${KEY.enter}`)
+    await terminal.until('[y] send')
+    await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { age: 42 } })
+  })
+
+  test('after Esc the person sees the details, or goes on with what is filled in', async () => {
+    const { terminal } = ask(form, formQuestion)
+    await terminal.until(/◆\s+Your name/)
+    terminal.type(`${KEY.wipe}Berta${KEY.enter}`)
+    await terminal.until(/◆\s+age/)
+    terminal.type(KEY.escape)
+    await terminal.until('[e] go on filling in')
+    await press(terminal, 'd')
+    await terminal.until('node notes.mjs')
+    await press(terminal, 'e')
+    await terminal.until(/go on filling in[\s\S]*◆\s+age/)
+    terminal.type(KEY.escape)
+    await terminal.until(/(?:go on filling in[\s\S]*){3}>$/)
+    await press(terminal, KEY.escape)
+    await terminal.until('Closed without an answer')
+    expect(terminal.text()).toContain('Berta')
+  })
+
+  test('text that is typed while a form appears does not land in its fields', async () => {
+    const schema = { type: 'object' as const, properties: { name: { type: 'string' as const } } }
+    const { terminal, answer } = ask({ kind: 'form', message: 'Name?', schema, defaults: {}, warnings: [] }, formQuestion)
+    await terminal.until('Nothing is sent before')
+    terminal.type(`rm -rf /${KEY.enter}`)
+    await terminal.until(/◆\s+name/)
+    terminal.type(`Anna${KEY.enter}`)
+    await terminal.until('[y] send')
+    expect(terminal.text()).toContain('name: │ "Anna"')
+    await press(terminal, 'y')
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { name: 'Anna' } })
   })
 })
 

@@ -21,7 +21,7 @@ const call: Subject = {
   pattern: { '/id': { max: 10 } },
   lastArgs: { id: 6 },
   destination: 'outside',
-  origins: [{ pointer: '/id', source: 'mail/inbox#3', bytes: 1, excerpt: '7' }],
+  origins: [{ pointer: '/id', source: 'mail/inbox#3', bytes: 1, characters: 1, excerpt: '7' }],
 }
 
 /** The key `a` grants this. */
@@ -73,7 +73,7 @@ describe('a call', () => {
     expect(terminal.text().trim().split('\n')).toEqual([
       'The model wants to call notes/remove. Allow it?',
       '  │ id = 7  password = "hunter2-hunter2"',
-      '  ! warning: 1 bytes of /id come from mail/inbox#3',
+      '  ! warning: 1 character of id comes from the result of mail/inbox',
       '  why: It may destroy something',
       '  [y] allow once  [a] always, with any arguments  [n] deny  [d] details  [e] edit',
       '  [w] say what to do instead >',
@@ -98,7 +98,7 @@ describe('a call', () => {
       'argument id: │ 7',
       'argument id, last time: │ 6',
       'argument password: │ hunter2-hunter2',
-      'come from mail/inbox#3',
+      'comes from the result of mail/inbox',
       'Removes a note\\x1b[2J',
       'allowing similar calls would cover: │ id is at most 10',
       'expires in 10 minutes (then denied)',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve } from './support/cli.ts'
-import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -41,6 +41,31 @@ describe('a turn', () => {
     expect(text.match(/Two litres/g)).toHaveLength(1)
     expect(text).toMatch(/Continue: portico chat --resume \w{10}/)
   }, 60_000)
+})
+
+describe('the samples of the shell', () => {
+  test('a chat has them, a resumed one shows its last turns, and --server leaves them out', async () => {
+    const home = newFolder()
+    const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+    const sit = (...args: string[]): TerminalProcess => startTerminal([CLI, ...args], { env, cwd: home, columns: 80 })
+    const terminal = sit('chat')
+    await terminal.until(/Model: scripted \(no language model\)\.[\s\S]*\n>/)
+    terminal.type(`add a note title="Milk" text="Two litres"${KEY.enter}`)
+    await answerQuestion(terminal, /The model wants to call notes\/add/, 'y')
+    await terminal.until(/excerpt +Two litres/)
+    await expect.poll(() => terminal.visible().join('\n').trimEnd().endsWith('\n>'), { timeout: 20_000 }).toBe(true)
+    terminal.type(KEY.end)
+    expect(await terminal.exit).toBe(0)
+    const [, id = ''] = /--resume (\w{10})/.exec(terminal.text()) ?? []
+    const again = sit('chat', '--resume', id)
+    await again.until(/Continuing a conversation of 1 turn:\n> add a note title="Milk" text="Two litres"\n {2}→ notes__add\n/)
+    again.type(KEY.end)
+    expect(await again.exit).toBe(0)
+    const only = await portico(['chat', '--server', 'deploy', 'list notes'], { env, cwd: home })
+    expect(only.stdout).not.toContain('Two litres')
+    const unknown = await portico(['chat', '--server', 'nothing', 'list notes'], { env, cwd: home })
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Unknown server "nothing"') })
+  }, 90_000)
 })
 
 describe('stored conversations', () => {

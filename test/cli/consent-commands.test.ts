@@ -74,6 +74,9 @@ test('a server is enabled by name, and without a terminal the error says what to
   const { code, stderr } = await anna.run('servers', 'enable', 'ev')
   expect(code).not.toBe(0)
   expect(stderr).toContain('no terminal')
+  // One advice, for this command.
+  expect(stderr.match(/in a terminal/g)).toHaveLength(1)
+  expect(stderr).toContain('--inbox')
 })
 
 test('tools that say they only read are listed, accepted and revoked', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
@@ -38,6 +38,16 @@ async function answering(status: number, headers: Record<string, string> = {}): 
   await once(server, 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 }
+
+test('a checkup says when only file permissions protect stored secrets', async () => {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  const checkup = async (): Promise<string> => (await portico(['doctor', ...serve('notes', join(home, 'notes'))], { env })).stderr
+  expect(await checkup()).not.toContain('no keychain')
+  mkdirSync(join(home, 'host', 'secrets'), { recursive: true, mode: 0o700 })
+  for (const name of ['key', 'one.secret']) writeFileSync(join(home, 'host', 'secrets', name), 'x')
+  expect(await checkup()).toContain(`There is no keychain: only file permissions protect what is in ${join(home, 'host', 'secrets')}`)
+})
 
 describe('a server at a URL', () => {
   test('a server at a URL that works passes every step', async () => {

@@ -58,6 +58,8 @@ describe('a first import', () => {
     await answerQuestion(terminal, 'Start all 4: one, two, three, four?', 'y')
     expect(await terminal.exit, terminal.text()).toBe(0)
     for (const name of Object.keys(FOUR)) expect(terminal.text()).toContain(`${name} enabled: 1 tool.`)
+    // Said once.
+    expect(terminal.text()).not.toMatch(/(?:is|are) enabled/)
     // One decision and one record for each server.
     const started = (await anna.audit()).flatMap((record) =>
       record.kind === 'intent' && record.entry.action === 'server.launch' ? [record.entry.server] : [],
@@ -187,7 +189,8 @@ test('the shell enables the servers that are not enabled, and uses them at once'
   await terminal.until(OPEN_LIST)
   for (const key of ['a', KEY.enter]) await terminal.press(key)
   await answerQuestion(terminal, 'Start all 4', 'y')
-  await terminal.until('are enabled')
+  await terminal.until('Type "tools" for a list of tools.')
+  expect(terminal.text()).toContain('four enabled: 1 tool.')
   terminal.type('tools\r')
   await terminal.until('three__three_hello')
 }, 60_000)

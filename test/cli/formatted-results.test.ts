@@ -2,11 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { printResult, resultLines } from '../../src/cli/output/content.ts'
+import { fittedLines } from '../../src/cli/output/fitted.ts'
 import { MediaFolder } from '../../src/cli/output/media.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
+import { StreamedText } from '../../src/cli/output/streamed-text.ts'
 import { structuredLines } from '../../src/cli/output/structured.ts'
 import { stylesFor } from '../../src/cli/output/style.ts'
-import { StreamedText, wrapped } from '../../src/cli/output/wrap.ts'
 import type { CallToolResult } from '../../src/client/index.ts'
 import { memoryIo } from './support/memory-io.ts'
 
@@ -72,7 +73,15 @@ describe('results', () => {
 describe('wrapping', () => {
   test('text is wrapped at words, and an address that is wider than the line stays whole', () => {
     const address = 'https://example.com/a/very/long/path'
-    expect(wrapped(`Open ${address} now please`, { columns: 20, indent: 2 }).text).toBe(`Open\n  ${address}\n  now please`)
+    expect(fittedLines(`Open ${address} now please`, 20)).toEqual(['Open', address, 'now please'])
+    expect(fittedLines('x'.repeat(50), 24)).toEqual(['x'.repeat(24), 'x'.repeat(24), 'xx'])
+  })
+
+  test('control characters are escaped before the text is measured', () => {
+    for (const line of fittedLines('\u001b[31m red '.repeat(5), 20)) {
+      expect(line.length).toBeLessThanOrEqual(20)
+      expect(line).not.toContain('\u001b')
+    }
   })
 
   test('text that streams in is wrapped at words and keeps its line breaks and indentation', () => {

@@ -81,8 +81,8 @@ describe('servers by name', () => {
     const looked = await anna.run(['servers', 'import'])
     expect(looked.stdout).toContain('Cursor, user')
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
-    expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
-    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
+    expect(looked.stdout).toContain("npx mail --password '[13 characters hidden]'")
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('npx mail --password hunter2secret')
     expect(looked.stderr).toContain('Nothing was imported')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
     await anna.run(['servers', 'import', '--all', '--yes'])
@@ -123,8 +123,8 @@ describe('servers by name', () => {
     expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing new')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
-      { id: 'docs', where: `-- sh -c '${script}'` },
-      { id: 'mail', where: `-- mail send --token \${secret:mail/args2}` },
+      { id: 'docs', where: `sh -c '${script}'` },
+      { id: 'mail', where: `mail send --token \${secret:mail/args2}` },
     ])
   })
 
@@ -156,12 +156,12 @@ describe('servers by name', () => {
   test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
     const anna = withServers({ mail: { command: 'mail', args: ['send', '--token', 'hunter2secret'] } })
     const terminal = anna.sit(['servers', 'import', 'mail'])
-    await terminal.until('● Leave them')
+    await terminal.until('● Move them')
     expect(terminal.text()).toContain('mail: args[2], 13 characters')
     expect(terminal.text()).not.toContain('hunter2')
-    terminal.type(KEY.up + KEY.enter)
-    await terminal.until(/args\[2\] is hunter2secret[\s\S]*● Leave them/)
-    terminal.type(KEY.up + KEY.enter)
+    terminal.type(KEY.down + KEY.enter)
+    await terminal.until(/args\[2\] is hunter2secret[\s\S]*● Move them/)
+    terminal.type(KEY.enter)
     await answerQuestion(terminal, 'Start mail?', 'n')
     expect(await terminal.exit, terminal.text()).toBe(0)
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')

@@ -18,7 +18,8 @@ const SCREEN_BEGINS = ' the screen begins here'
 async function screenOf(each: ScreenCase, columns: number, rows: number): Promise<string> {
   const defaults = { reasons: [], scopes: ['once' as const], widths: [] }
   const { terminal } = ask(each.subject, { ...defaults, ...each.question }, { columns, rows })
-  await terminal.until(/^ {2}\[y\][\s\S]* >$/m)
+  // A form begins with its first field.
+  await terminal.until(each.subject.kind === 'form' ? /◆/ : /^ {2}\[y\][\s\S]* >$/m)
   return pressed(terminal, each.keys, columns, rows)
 }
 

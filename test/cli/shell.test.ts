@@ -3,6 +3,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
@@ -219,13 +220,13 @@ describe('commands', () => {
     await terminal.until('Not a command. Did you mean tools?')
     expect(terminal.text()).not.toContain('add a note title="Milk"')
     await type(terminal, 'good morning')
-    await terminal.until('No model is configured, so this is not sent')
+    await terminal.until('Not a command, and no sentence that the script knows')
     await terminal.until('add a note title="Milk" text="2 l"')
     await type(terminal, 'good evening')
     await terminal.until(/Try help\.$/m)
     expect(terminal.text().match(/add a note title="Milk"/g)).toHaveLength(1)
     await type(terminal, 'doctor notes')
-    await terminal.until('notes is a sample of the shell; it is not configured')
+    await terminal.until(/notes is a sample of the shell; it is not configured\n {2}Add your own: servers add$/m)
   }, 60_000)
 
   test('started through npm, hints name the command that works', async () => {
@@ -247,4 +248,26 @@ test('a preset chosen in the shell holds at once; explain knows its servers and 
   await type(terminal, 'policy explain add title=x text=y')
   await terminal.until('Preset: trusting.')
   await quit(terminal)
+}, 60_000)
+
+test('pins diff and pins accept know the samples, in the shell and as commands', async () => {
+  const terminal = sit()
+  await type(terminal, 'pins diff notes')
+  await terminal.until('No changes since your approval.')
+  await type(terminal, 'pins accept notes')
+  await terminal.until('Nothing of notes awaits approval.')
+  await type(terminal, 'pins diff nothing')
+  await terminal.until('Unknown server "nothing"')
+  await quit(terminal)
+  const command = sit({ home: terminal.home, args: ['pins', 'diff', 'notes'] })
+  expect(await command.exit, command.text()).toBe(0)
+  expect(command.text()).toContain('No changes since your approval.')
+}, 60_000)
+
+test('Ctrl-D ends the shell on a line of its own', async () => {
+  const terminal = sit()
+  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+  terminal.type(KEY.end)
+  expect(await terminal.exit).toBe(0)
+  expect(stripVTControlCharacters(terminal.raw())).toMatch(/> \r?\n$/)
 }, 60_000)

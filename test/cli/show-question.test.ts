@@ -7,7 +7,7 @@ import { groundedMarks } from '../../src/base/text/visible-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { cutTo, expandTabs, widthOf, wrapTo } from '../../src/cli/output/width.ts'
 import { showQuestion, showSummary } from '../../src/cli/terminal/show-question.ts'
-import { summaryOf } from '../../src/host/index.ts'
+import { describeQuestion, type QuestionLine, summaryOf } from '../../src/host/index.ts'
 import type { Question, Subject } from '../../src/host/model/question.ts'
 import { CALL, question } from '../host/consent/ask/questions.ts'
 import { expectLinear } from '../support/linear.ts'
@@ -39,44 +39,49 @@ async function drawn(columns: number, draw: (screen: Screen) => void): Promise<R
   return rows
 }
 
-/** Every row is the title, begins with a label of the host, or has the bar. */
-const LABELLED =
-  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|your data|argument|arguments|warning|excerpt|allowing similar|not shown|definition|changed|capabilities|message|field)\b/
+/** Kinds of lines in words of the host. Their names of others are one word, or stand in quotes. */
+const OWN_SENTENCES = new Set(['title', 'reason', 'hidden', 'budget'])
 
-/** Sentences of the host that go on in a second row, without a bar. */
-const OWN_WORDS =
-  'no rule allows it The model wants to call mail Allow it? Approve what changed on mail (1 tool)? mail offers 1 tool. Enable it? characters; open the details before you allow it'
+/** Whether a row goes on with a sentence of the host: it begins with a word of it, outside of quotes. */
+const goesOn = (lines: readonly QuestionLine[], row: string): boolean =>
+  lines.some(({ kind, tone, text }) => {
+    const sentence = expandTabs(text)
+    if (!OWN_SENTENCES.has(kind) || tone === 'theirs' || /\n| {2}/.test(sentence)) return false
+    const places = [...sentence.matchAll(/(?<= )\S/g)].map(({ index }) => index)
+    return places.some((at) => sentence.startsWith(row, at) && sentence.slice(0, at).replaceAll(/\\./g, '').split('"').length % 2 === 1)
+  })
 
-/** The row goes on with a word of the host. A name of a server has no spaces, or stands in quotes. */
-const isOwnWords = (text: string): boolean => OWN_WORDS.split(' ').includes(/^ {4}([^\s/]+)/.exec(text)?.[1] ?? '')
+/** Whether a row begins with a label, and a text of others beside it has the bar. */
+const hasLabel = (lines: readonly QuestionLine[], row: string): boolean =>
+  lines.some(({ label, text, tone }) => {
+    const head = `${expandTabs(label)}:`
+    if (label === '' || !(row.startsWith(head) || head.startsWith(row.trimEnd()))) return false
+    const beside = row.slice(head.length).trim()
+    // A row of a text in words of the host begins as that text does, and may be broken.
+    return beside === '' || (tone === 'theirs' ? beside.startsWith('│') : expandTabs(text).trimStart().startsWith(beside))
+  })
 
-function expectMarked(rows: readonly Row[]): void {
+/**
+ * The bar is exactly where it belongs: a row has it, or begins with a label, or goes on with a sentence of the host. A row that goes on
+ * with a sentence has no bar.
+ */
+function expectMarked(rows: readonly Row[], lines: readonly QuestionLine[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:The model wants to|Approve|mail)/)
+  expect(expandTabs(lines[0]?.text ?? '').startsWith(title?.text.replace(/^\(2 of 3\) ?/, '') ?? '?'), title?.text).toBe(true)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
-    if (!isOwnWords(text)) expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
-    // A line of others that stands beside its label has the bar behind that.
-    if (
-      /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
-      /: \S/.test(text)
-    )
-      expect(text).toMatch(/: (?:│|none|not given|widened)|^[^:]*"/)
+    if (/^ {2}│ ?/.test(text)) continue
+    if (/^ {4}\S/.test(text)) expect(goesOn(lines, text.trim()), text).toBe(true)
+    else expect(hasLabel(lines, text.replace(/^ {2}(?:! )?/, '')), text).toBe(true)
   }
 }
 
-/** Every row of a short question begins with its position, a label of the host, or the bar. */
-const SUMMARY_LABELLED = /^ {2}(?:! warning|why|folded|definitions|changed|message|arguments)\b/
+const expectQuestionMarked = async (asked: Question, columns: number): Promise<void> =>
+  expectMarked(await rowsOf(asked, columns), describeQuestion(asked))
 
-function expectSummaryMarked(rows: readonly Row[]): void {
-  const [, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
-  expect(title?.text).toMatch(/^\(2 of 3\)/)
-  for (const { text, isWrapped } of rest) {
-    expect(isWrapped, text).toBe(false)
-    if (!isOwnWords(text)) expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : SUMMARY_LABELLED)
-  }
-}
+const expectSummaryMarked = async (asked: Question, columns: number): Promise<void> =>
+  expectMarked(await summaryRowsOf(asked, columns), summaryOf(asked).lines)
 
 const FORGED = '  your data: stays on this computer'
 
@@ -100,12 +105,12 @@ describe('text that is wider than it looks', () => {
   ])('wide text has a bar before each of its lines: %s', async (_name, text) => {
     for (const columns of [20, 41, 80]) {
       const hostile = `${text}${FORGED}\n${FORGED}\n${text}`
-      const origins = [{ pointer: `/${text}`, source: text, bytes: 9, excerpt: hostile }]
+      const origins = [{ pointer: `/${text}`, source: text, bytes: 9, characters: 9, excerpt: hostile }]
       const tool = { ...CALL.tool, name: hostile, title: hostile, description: hostile }
       const subject: Subject = { ...CALL, tool, args: { body: hostile, [hostile]: { [hostile]: [hostile] } }, origins }
       const asked = question({ subject, server: { id: 'mail', title: hostile, where: hostile }, reasons: [hostile] })
-      expectMarked(await rowsOf(asked, columns))
-      expectSummaryMarked(await summaryRowsOf(asked, columns))
+      await expectQuestionMarked(asked, columns)
+      await expectSummaryMarked(asked, columns)
     }
   })
 
@@ -139,8 +144,8 @@ describe('text that is wider than it looks', () => {
           subject: { ...CALL, tool, args: { [other]: one, x: other } },
           server: { id: 'mail', title: one, where: other },
         })
-        expectMarked(await rowsOf(call, columns))
-        expectSummaryMarked(await summaryRowsOf(call, columns))
+        await expectQuestionMarked(call, columns)
+        await expectSummaryMarked(call, columns)
         const definition = { name: one, description: other, inputSchema: { [one]: [other] } }
         const difference = {
           kind: 'tool' as const,
@@ -153,8 +158,8 @@ describe('text that is wider than it looks', () => {
           isFirst: true,
           items: [{ kind: 'tool', name: one, definition, difference, flags: [other] }],
         }
-        expectMarked(await rowsOf(question({ subject: approve }), columns))
-        expectSummaryMarked(await summaryRowsOf(question({ subject: approve }), columns))
+        await expectQuestionMarked(question({ subject: approve }), columns)
+        await expectSummaryMarked(question({ subject: approve }), columns)
         counted({ 'drawn questions in which every line of others has its mark': 1 })
       }),
       // A failure is told at once: to make it smaller takes minutes.
@@ -176,6 +181,13 @@ describe('sentences of the host', () => {
     expect(texts.join('\n')).toContain(
       '  why: You have not marked this server\n    as trusted, so the tool may do\n    more than the server says',
     )
+  })
+
+  test('a bar stands only before text of others', async () => {
+    for (const columns of [24, 30, 40, 60]) {
+      const rows = await rowsOf(question({ reasons: [reason], subject: { kind: 'roots', roots: [] } }), columns)
+      for (const { text } of rows) if (text.startsWith('  │ ')) expect(text).not.toMatch(/trusted|server says|tool may/)
+    }
   })
 
   test('a row that begins within a name of a server has the bar', async () => {

@@ -4,7 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI, portico } from './support/cli.ts'
-import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
+import {
+  answerQuestion,
+  KEY,
+  openQuestion,
+  readPages,
+  startTerminal,
+  type TerminalOptions,
+  type TerminalProcess,
+} from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -87,7 +95,7 @@ describe('consent', () => {
     expect(terminal.text().match(/Too much salt/g)).toHaveLength(2)
     await type(terminal, 'deploy api 1.4.0 to staging')
     await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
-    await answerQuestion(terminal, /deploy asks you/, 'y')
+    await terminal.until(/deploy asks you/)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● staging')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
@@ -112,7 +120,10 @@ describe('consent', () => {
     const first = sit({ columns: 160, rows: 50 })
     await type(first, 'deploy api 1.4.0 to staging')
     await answerQuestion(first, /call deploy\/deploy/i, 'a')
-    await answerQuestion(first, /deploy asks you/, 'n')
+    await first.until(/deploy asks you[\s\S]*◆/)
+    first.type(KEY.escape)
+    await first.until('[n] decline, and send nothing')
+    await first.press('n')
     await type(first, 'q')
     expect(await first.exit).toBe(0)
     const second = sit({ columns: 160, rows: 50, env: { HOME: first.home, PORTICO_HOME: join(first.home, 'host') } })
@@ -142,14 +153,25 @@ describe('consent', () => {
     await enableOffering(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
     await answerQuestion(terminal, /call rogue\/forecast/i, 'y')
-    await answerQuestion(terminal, /Approve what changed on rogue/, 'n')
+    await terminal.until(/Approve what changed on rogue[\s\S]*\[n\] no[^>]*>$/)
+    const short = terminal.text().slice(terminal.text().indexOf('Approve what changed'))
+    expect(short.split('\n').length).toBeLessThanOrEqual(20)
+    expect(short).toContain('The name contains a non-Latin letter that looks like o')
+    expect(short).toMatch(/│ convert_units +renamed \(formerly convert\)/)
+    expect(short).toMatch(/Tells the model to hide something from you/)
+    await terminal.press('d')
+    await readPages(terminal)
     const text = terminal.text()
-    expect(text).toMatch(/! warning: Tells the model to hide something from you/)
     expect(text).toMatch(/│ - "The weather of a city/)
+    expect(text).not.toMatch(/widened|renamed from/)
+    await terminal.press('n')
+    await terminal.until('What is new or changed on rogue stays out of use: you said no')
+    await type(terminal, 'pins diff rogue')
+    await terminal.until(/≠ tool forecast accepts or says more, new texts[\s\S]*\+ "The weather of a city\. <IMPORTANT>/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await terminal.until('The tool "rogue__forecast" is new or changed')
+    await terminal.until(/The tool "rogue__forecast" is new or changed[\s\S]*approve rogue/)
     await type(terminal, 'q')
     expect(await terminal.exit).toBe(0)
     // The yes was for the demonstration.
@@ -163,7 +185,7 @@ describe('Ctrl-C', () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
     await answerQuestion(terminal, /call deploy\/deploy/i, 'y')
-    await answerQuestion(terminal, /deploy asks you/, 'y')
+    await terminal.until(/deploy asks you/)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● development')
     terminal.type(KEY.enter)
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')

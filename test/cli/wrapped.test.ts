@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { fitted } from '../../src/cli/output/fitted.ts'
-import { safe } from '../../src/cli/output/safe-text.ts'
+import { safe, untrustedLines } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { widthOf } from '../../src/cli/output/width.ts'
-import { wrapped } from '../../src/cli/output/wrap.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
@@ -12,22 +11,8 @@ import { startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
-test('text wraps at words, and later lines are indented', () => {
-  expect(wrapped('one two three four five six seven', { columns: 24, indent: 4 }).text).toBe('one two three four\n    five six seven')
-  expect(wrapped('one two\nthree', { columns: undefined, indent: 2 }).text).toBe('one two\n  three')
-})
-
-test('an address stays whole, and any other long word is broken', () => {
-  const url = 'https://server.example/a/very/long/path/to/somewhere'
-  expect(wrapped(`Open ${url} now`, { columns: 24 }).text).toBe(`Open\n${url}\nnow`)
-  expect(wrapped('x'.repeat(50), { columns: 24 }).text.split('\n')).toEqual(['x'.repeat(24), 'x'.repeat(24), 'xx'])
-})
-
-test('control characters are escaped before the text is measured', () => {
-  for (const line of wrapped('\u001b[31m red '.repeat(5), { columns: 20 }).text.split('\n')) {
-    expect(line.length).toBeLessThanOrEqual(20)
-    expect(line).not.toContain('\u001b')
-  }
+test('later lines of a text stand below its first one', () => {
+  expect(untrustedLines('one\ntwo\n\nthree').hanging(2).text).toBe('one\n  two\n\n  three')
 })
 
 test('an error wraps at words in a terminal', async () => {

@@ -183,6 +183,8 @@ describe('a package without a fixed version', () => {
       await host.enable('tools')
       expect(first.saw('launch')).toMatchObject([{ isLatest: true }])
       expect(first.saw('launch')[0]).not.toHaveProperty('version')
+      // A warning is no change.
+      expect(first.asked[0]?.reasons[0]).toBe('It runs a program on this computer')
     }
     const second = agreeing()
     {

@@ -96,6 +96,8 @@ test('a project made from a clone installs the package of the clone, and any oth
   const cloned = await run(process.execPath, [join(root, 'create-portico/index.mjs'), 'two', '-t', 'client'], folder)
   const tarball = required('two').replace(/^file:/, '')
   expect(dirname(tarball)).toBe(resolve(root))
+  expect(readFileSync(join(folder, 'one', 'README.md'), 'utf8')).not.toContain('npm pack')
+  expect(readFileSync(join(folder, 'two', 'README.md'), 'utf8')).toMatch(/^\(cd .* && npm pack\) .*\nnpm install$/m)
   if (!existsSync(tarball)) expect(cloned.output).toMatch(/npm pack\)\n {2}cd two\n {2}npm install/)
 })
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type CallOptions, Client, type ConnectOptions, verdictMemory } from '../../src/client/index.ts'
 import { connect } from '../../src/index.ts'
@@ -516,6 +517,30 @@ describe('a server that exits', () => {
     const [said] = (await plain.call('pid')).content
     process.kill(Number((said as { text: string }).text), 'SIGKILL')
     await expect.poll(() => plain.isClosed).toBe(true)
+  })
+
+  test('a server that takes seconds to start is spoken to in its newest revision', async () => {
+    const late = `setTimeout(() => import(${JSON.stringify(pathToFileURL(fixture('server.mjs')).href)}), 2500)`
+    // The handshake would be sent after a second, if the process were not still starting.
+    const limits = { probeTimeoutMs: 1000 }
+    const slow = await connect({ command: process.execPath, args: ['-e', late] }, { memory: verdictMemory(), limits })
+    open.add(slow)
+    expect(slow.revision).toBe('2026-07-28')
+  })
+
+  test('a process that never answers the probe gets the handshake after a while', async () => {
+    const silent = `process.stdin.on('data', (chunk) => { for (const line of String(chunk).trim().split('\\n')) {
+      const { id, method, params } = JSON.parse(line)
+      if (method === 'initialize') console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: {}, serverInfo: { name: 'old', version: '1' } } }))
+    } })`
+    const started = performance.now()
+    const client = await connect(
+      { command: process.execPath, args: ['-e', silent] },
+      { memory: verdictMemory(), limits: { probeTimeoutMs: 200 } },
+    )
+    open.add(client)
+    expect(client.server.info.name).toBe('old')
+    expect(performance.now() - started).toBeGreaterThan(900)
   })
 
   test('a server is started again at most five times a minute', async () => {

@@ -53,3 +53,15 @@ export function skeleton(name: string): string {
 
 /** Whether two different names look alike. */
 export const looksLike = (a: string, b: string): boolean => a !== b && skeleton(a) === skeleton(b)
+
+/**
+ * The Latin letters that letters of another alphabet imitate in a name: `['o']` for a name with a Cyrillic о among Latin letters. Empty
+ * for a name in its own alphabet, in which some letters look like none of ours.
+ */
+export function imitatedLetters(name: string): string[] {
+  const letters = name.match(/\p{L}/gu) ?? []
+  const foreign = letters.filter((letter) => !/\p{Script=Latin}/u.test(letter))
+  const imitated = foreign.flatMap((letter) => LETTERS.get(letter) ?? LETTERS.get(letter.toLowerCase()) ?? [])
+  const isMixed = foreign.length < letters.length
+  return isMixed || imitated.length === foreign.length ? [...new Set(imitated)] : []
+}

@@ -7,10 +7,9 @@ import type { ExitName } from '../exit-codes.ts'
 import { resultLines } from '../output/content.ts'
 import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
-import { type SafeText, safe } from '../output/safe-text.ts'
+import { type SafeText, safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { widthOf } from '../output/width.ts'
-import { StreamedText, wrapped } from '../output/wrap.ts'
+import { StreamedText } from '../output/streamed-text.ts'
 
 const MAX_SHOWN_LINES = 60
 
@@ -110,17 +109,16 @@ class ShownTurn {
 
   /** @param name before the text, in bold */
   #line(mark: SafeText, name: string, text: string): void {
-    const { columns, style } = this.#screen
-    const head = name === '' ? safe`${mark} ` : safe`${mark} ${style.bold(name)} `
-    const lead = INDENT + (name === '' ? 0 : widthOf(name) + 1)
-    this.#screen.print(safe`${head}${wrapped(text, { columns, indent: INDENT, lead, ...(name !== '' && { style: style.dim }) })}`)
+    const { style } = this.#screen
+    const body = untrustedLines(text).hanging(INDENT)
+    this.#screen.print(name === '' ? safe`${mark} ${body}` : safe`${mark} ${style.bold(name)} ${style.dim(body)}`)
   }
 }
 
 const INDENT = 2
 
 /** How the script begins an answer that repeats the result of a tool. */
-const isReportOf = (name: string, text: string): boolean => [':', ',', ' failed:'].some((next) => text.startsWith(`${name}${next}`))
+export const isReportOf = (name: string, text: string): boolean => [':', ',', ' failed:'].some((next) => text.startsWith(`${name}${next}`))
 
 const END_WORDS = {
   done: '',

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { McpError } from '../../client/index.ts'
 import { type AuditFilter, type AuditRecord, appendAnchor, type Checkpoint, readAudit, verifyAudit } from '../../host/index.ts'
-import { commandName } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import type { ExitName } from '../exit-codes.ts'
@@ -62,7 +62,7 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
   for await (const record of readAudit(folder, { kinds: ['checkpoint'] })) if (record.kind === 'checkpoint') newest = record.checkpoint
   if (!newest) throw new McpError('ERR_AUDIT', 'No record is signed yet. A host writes signed checkpoints while it runs and when it ends.')
   await appendAnchor(resolve(io.cwd, file), newest)
-  screen.note(safe`${file} now covers the log up to record ${newest.to}. Check with: ${commandName(io)} audit verify --anchors ${file}`)
+  screen.note(safe`${file} now covers the log up to record ${newest.to}. Check with: ${typedCommand(io, `audit verify --anchors ${file}`)}`)
   return 'ok'
 }
 

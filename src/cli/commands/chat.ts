@@ -2,17 +2,18 @@
 
 import type { Command } from 'commander'
 import { Conversation, type Host, openConversations } from '../../host/index.ts'
+import { showLastTurns } from '../chat/last-turns.ts'
 import { MODEL_HELP, modelNamed } from '../chat/model-by-name.ts'
 import { listConversations, storeConversation } from '../chat/stored.ts'
 import { runTurn } from '../chat/turn.ts'
-import { commandName } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { withHost } from '../connections/open-host.ts'
+import { bundledSamples } from '../demo/embedded.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
-import { counted } from '../output/counted.ts'
 import { notEnabledNote, settled } from '../shell/servers.ts'
 import { LineTerminal } from '../terminal/line-editor.ts'
 
@@ -32,7 +33,7 @@ export function registerChat(program: Command, runner: CommandRunner): void {
     .summary('talk to a model that can use the servers')
     .description(
       'Sends a message to a model that can use the servers, under the policy. Without a message, starts an interactive chat.\n' +
-        'Conversations are stored without secrets in the folder of the host, and can be continued.',
+        'It has your servers and the samples of the shell (notes, deploy). Conversations are stored without secrets in the folder of the host, and can be continued.',
     )
     .argument('[message...]')
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
@@ -59,15 +60,19 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
   const only = options.server.length > 0 ? { only: options.server } : {}
   // A single message needs the tools at once. In an interactive chat the prompt comes first.
   const waits = said !== ''
-  return withHost(invocation, { ...only, parks: options.inbox === true, waits, options: { model } }, async (host) => {
-    const conversation = options.resume === undefined ? new Conversation() : await host.conversations.load(options.resume)
-    const chat: Chat = { invocation, host, conversation, saves: options.save }
-    try {
-      return said === '' ? await converse(chat, model.label) : await sayOnce(chat, said)
-    } finally {
-      await host.endConversation(conversation)
-    }
-  })
+  return withHost(
+    invocation,
+    { ...(await bundledSamples(io)), ...only, parks: options.inbox === true, waits, options: { model } },
+    async (host) => {
+      const conversation = options.resume === undefined ? new Conversation() : await host.conversations.load(options.resume)
+      const chat: Chat = { invocation, host, conversation, saves: options.save }
+      try {
+        return said === '' ? await converse(chat, model.label) : await sayOnce(chat, said)
+      } finally {
+        await host.endConversation(conversation)
+      }
+    },
+  )
 }
 
 interface Chat {
@@ -80,9 +85,9 @@ interface Chat {
 
 async function sayOnce(chat: Chat, said: string): Promise<ExitName> {
   const { io, screen } = chat.invocation
-  if (!screen.isJson) notEnabledNote(screen, chat.host, `Enable: ${commandName(io)} servers enable`)
+  if (!screen.isJson) notEnabledNote(screen, chat.host, `Enable: ${typedCommand(io, 'servers enable')}`)
   const { exit, id } = await turn(chat, chat.invocation, said)
-  if (id !== undefined && isInteractive(io)) screen.note(screen.noteStyle.dim(`Continue: ${commandName(io)} chat --resume ${id}`))
+  if (id !== undefined && isInteractive(io)) screen.note(screen.noteStyle.dim(`Continue: ${typedCommand(io, `chat --resume ${id}`)}`))
   return exit
 }
 
@@ -90,9 +95,9 @@ async function converse(chat: Chat, model: string): Promise<ExitName> {
   const { invocation, host, conversation } = chat
   const { io, screen, signal } = invocation
   const { dim } = screen.noteStyle
-  if (conversation.turn > 0) screen.note(dim(`Continuing a conversation of ${counted(conversation.turn, 'turn')}.`))
-  screen.note(dim(`${model}. An empty line or Ctrl-D ends the chat.`))
-  notEnabledNote(screen, host, `Enable: ${commandName(io)} servers enable`)
+  showLastTurns(screen, conversation)
+  screen.note(dim(`Model: ${model}. An empty line or Ctrl-D ends the chat.`))
+  notEnabledNote(screen, host, `Enable: ${typedCommand(io, 'servers enable')}`)
   const terminal = new LineTerminal(io, '> ')
   let stored: string | undefined
   for (;;) {
@@ -104,7 +109,7 @@ async function converse(chat: Chat, model: string): Promise<ExitName> {
     })
     if (signal.aborted) return 'interrupted'
   }
-  if (stored !== undefined) screen.note(dim(`Continue: ${commandName(io)} chat --resume ${stored}`))
+  if (stored !== undefined) screen.note(dim(`Continue: ${typedCommand(io, `chat --resume ${stored}`)}`))
   return 'ok'
 }
 

@@ -1,5 +1,6 @@
 /** `portico doctor`: finds the step at which connecting to a server fails, and what to do about it. */
 
+import { existsSync, readdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import { Client, McpError } from '../../client/index.ts'
 import { Checkup, CheckupFailure, type CheckupFinding, checkCommand, checkUrl } from '../../host/index.ts'
@@ -7,11 +8,11 @@ import { typedText } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { connectOptions, targetFor } from '../connections/connect.ts'
 import { type DirectServer, withDirect } from '../connections/direct.ts'
+import { storagePath } from '../connections/host-files.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
 import { parseTarget } from '../connections/target.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { safe } from '../output/safe-text.ts'
-import { wrapped } from '../output/wrap.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const WIDEST_STEP = 14
@@ -60,8 +61,22 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
     return checkup.step('found', () => Promise.reject(new CheckupFailure(error.message, 'Is it installed, and is the path right?')))
   })
   if (screen.isJson) screen.printJson({ isHealthy: checkup.isHealthy, findings: checkup.findings })
+  else noteKeys(invocation)
   if (checkup.isHealthy) return 'ok'
   return checkup.findings.some(({ step, status }) => status === 'failed' && step === 'authorization') ? 'auth' : 'unreachable'
+}
+
+/** The store warns once, before its first entry. */
+function noteKeys({ io, screen }: Invocation): void {
+  const folders = (['secrets', 'tokens'] as const).map((what) => storagePath(io, what)).filter(hasKeyBesideEntries)
+  if (folders.length === 0) return
+  const where = folders.join(' and ')
+  screen.note(safe`${screen.noteStyle.yellow('!')} There is no keychain: only file permissions protect what is in ${where}`)
+}
+
+function hasKeyBesideEntries(folder: string): boolean {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.lock')) : []
+  return names.length > 1 && names.includes('key')
 }
 
 /** A checkup never opens a browser. */
@@ -71,9 +86,7 @@ function printFinding({ io, screen }: Invocation, { step, status, ms, detail, ad
   const { style } = screen
   const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
   const time = status === 'skipped' ? '' : ` ${ms} ms`
-  const columns = screen.columns
-  // The time follows the last line.
-  const shown = wrapped(detail.trimEnd(), { columns: columns === undefined ? undefined : columns - time.length, indent: WIDEST_STEP + 3 })
+  const shown = untrustedLines(detail.trimEnd()).hanging(WIDEST_STEP + 3)
   screen.print(safe`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(shown) : shown}${style.dim(time)}`)
-  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${wrapped(typedText(io, advice), { columns, indent: 4 })}`)
+  if (advice !== undefined) screen.print(safe`  ${style.yellow('→')} ${untrustedLines(typedText(io, advice)).hanging(4)}`)
 }

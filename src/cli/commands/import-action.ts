@@ -1,7 +1,7 @@
 /** `portico servers import`: takes over the servers of other clients, and asks which of them to enable. */
 
 import { describeSubject, readClientConfigs, type ServerSpec, serverFile, variableWarnings, withoutPlainSecrets } from '../../host/index.ts'
-import { commandName } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { hostFolderOf } from '../connections/host-files.ts'
 import { describeProvenance, fromOf, shownTransport } from '../connections/shown-server.ts'
@@ -84,7 +84,7 @@ export async function importAction(invocation: Invocation, names: string[], opti
     // They are imported in any case, and a No is an answer.
     return exit === 'denied' ? 'ok' : exit
   }
-  screen.note(safe`To enable them: ${commandName(io)} servers enable ${imported.join(' ')}`)
+  screen.note(safe`To enable them: ${typedCommand(io, `servers enable ${imported.join(' ')}`)}`)
   return 'ok'
 }
 

@@ -60,7 +60,8 @@ export async function agreesToMove({ io, signal, screen }: Invocation, movable: 
           ...(isShown ? [] : [{ value: 'show' as const, label: 'Show them first' }]),
           { value: 'leave', label: 'Leave them as they are' },
         ],
-        'leave',
+        // The vault is the safer place, and the files of other clients stay as they are.
+        'move',
       )
       if (next !== 'show') return next === 'move'
       for (const { id, secret, value } of movable) here.note(safe`  ${id}: ${secret.where} is ${value}`)

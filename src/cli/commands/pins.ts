@@ -4,10 +4,10 @@ import type { Command } from 'commander'
 import { openPins } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
-import { withHost } from '../connections/open-host.ts'
+import { type OpenHostOptions, withHost } from '../connections/open-host.ts'
+import { acceptDifferences, printDifferences } from '../connections/pin-differences.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { jsonText } from '../output/json.ts'
-import { safe, untrustedLines } from '../output/safe-text.ts'
+import { safe } from '../output/safe-text.ts'
 import { printTable } from '../output/table.ts'
 
 export function registerPins(program: Command, runner: CommandRunner): void {
@@ -46,40 +46,16 @@ async function listAction({ io, screen }: Invocation, server: string | undefined
 }
 
 async function diffAction(invocation: Invocation, server: string): Promise<ExitName> {
-  const { screen } = invocation
-  return withHost(invocation, { only: [server], asksNobody: true }, async (host) => {
-    const health = host.health()[server]
-    if (health?.state === 'refused') throw health.error
-    if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
-    const review = host.review(server)
-    if (screen.isJson) screen.printJson(review ?? null)
-    if (!review) {
-      const missing = host.notOffered(server)
-      if (!screen.isJson) screen.note(safe`No changes since your approval.`)
-      if (!screen.isJson && missing.length > 0) screen.note(safe`Approved, but not offered now: ${missing.join(', ')}.`)
-      return 'ok'
-    }
-    if (screen.isJson) return 'different'
-    const { style } = screen
-    for (const { kind, name, difference, flags, definition } of review.items) {
-      screen.print(safe`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
-      for (const flag of flags) screen.print(safe`  ${style.yellow(`! ${flag}`)}`)
-      for (const { pointer, text, before, after } of difference?.changes ?? []) {
-        screen.print(safe`  ${pointer}: ${text}`)
-        if (before !== undefined) screen.print(safe`    ${style.red(`- ${jsonText(before)}`)}`)
-        if (after !== undefined) screen.print(safe`    ${style.green(`+ ${jsonText(after)}`)}`)
-      }
-      if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
-    }
-    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone}: not offered now`)
-    return 'different'
-  })
+  return withHost(invocation, { ...(await samples(invocation)), only: [server], asksNobody: true }, async (host) =>
+    printDifferences(invocation, host, server),
+  )
 }
 
 async function acceptAction(invocation: Invocation, server: string, { inbox }: { inbox?: true }): Promise<void> {
-  const { screen, signal } = invocation
-  await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
-    if (host.review(server)) await host.approve(server, { signal })
-    screen.note(host.review(server) ? safe`${server}: some items still await approval.` : safe`Nothing of ${server} awaits approval.`)
-  })
+  await withHost(invocation, { ...(await samples(invocation)), only: [server], parks: inbox === true }, (host) =>
+    acceptDifferences(invocation, host, server),
+  )
 }
+
+/** Loaded on use, with the servers that they start. */
+const samples = async ({ io }: Invocation): Promise<Partial<OpenHostOptions>> => (await import('../demo/embedded.ts')).bundledSamples(io)

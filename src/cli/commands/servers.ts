@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openGrants, type ServerSpec, serverFile, withoutPlainSecrets } from '../../host/index.ts'
-import { commandName, typedCommand } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { describeTransport } from '../connections/configured.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'
@@ -158,7 +158,7 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
     )
   if (servers.length === 0)
     return screen.note(
-      safe`No servers are configured yet. Add one: ${commandName(io)} servers add NAME URL, or ${commandName(io)} servers import`,
+      safe`No servers are configured yet. Add one: ${typedCommand(io, 'servers add NAME URL')}, or ${typedCommand(io, 'servers import')}`,
     )
   // The last columns give way first, so the address is not among them.
   const rows = servers.map((spec) => [spec.id, stateOf(spec), shownTransport(spec, whole), spec.tier, fromOf(spec)])
@@ -210,7 +210,7 @@ async function acceptAction(
         [{ title: 'TOOL', style: 'bold' }, { title: 'ACCEPTED AS READ-ONLY' }],
         tools.map(({ name, isAccepted }) => [name, isAccepted ? 'yes' : 'no']),
       )
-      if (chosen.length === 0) screen.note(safe`Accept them: ${commandName(io)} servers accept ${server} TOOL..., or --all`)
+      if (chosen.length === 0) screen.note(safe`Accept them: ${typedCommand(io, `servers accept ${server} TOOL...`)}, or --all`)
     }
     return 'ok'
   })

@@ -1,6 +1,5 @@
 /** `portico` without a command: the host with sample servers, its console in the browser, and a prompt where there is a terminal. */
 
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Console, consoleAsker, consoleFeed } from '../../console/index.ts'
@@ -9,9 +8,8 @@ import { MODEL_HELP, modelNamed } from '../chat/model-by-name.ts'
 import { storeConversation } from '../chat/stored.ts'
 import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
-import { hostFolderOf } from '../connections/host-files.ts'
 import { withHost } from '../connections/open-host.ts'
-import { deploySample, notesSample, sampleRules } from '../demo/embedded.ts'
+import { bundledSamples } from '../demo/embedded.ts'
 import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
@@ -56,12 +54,9 @@ async function upAction(started: Invocation, options: UpOptions, commands: Comma
     throw new UsageError('--no-console needs a terminal: without one there would be nothing to use', 'For a check that ends: portico demo')
   const port = options.port === undefined ? undefined : portNumber(options.port)
   const model = await modelNamed(io, options.model, options.baseUrl)
-  const notesFolder = join(hostFolderOf(io), 'embedded-notes')
-  await mkdir(notesFolder, { recursive: true, mode: 0o700 })
-  const extra = { notes: notesSample(notesFolder), deploy: deploySample() }
   const parts = options.console ? { asker: consoleAsker(), feed: consoleFeed() } : undefined
   // The page and the prompt come first: servers start in the background.
-  const how = { extra, rulesForExtra: sampleRules, waits: false, ...(parts && { console: parts }), options: { model } }
+  const how = { ...(await bundledSamples(io)), waits: false, ...(parts && { console: parts }), options: { model } }
   return withHost(invocation, how, async (host) => {
     const servers = new SampleServers(invocation, host)
     const console = parts && (await openConsole(invocation, host, { parts, servers, port }))

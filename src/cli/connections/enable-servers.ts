@@ -7,7 +7,7 @@ import type { Invocation } from '../command-runner.ts'
 import { explainError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
-import { wrapped } from '../output/wrap.ts'
+import { takeAnnounced } from './announced.ts'
 
 /** Servers that wait for the person's answer before they start. */
 export const notEnabled = (host: Host): string[] =>
@@ -32,19 +32,19 @@ export function tellEnabled({ io, screen }: Invocation, host: Host, servers: rea
   })
   const [first] = failed
   if (!first) {
-    screen.note(safe`${servers.join(', ')} ${servers.length === 1 ? 'is' : 'are'} enabled`)
+    // The line about the first offering of a server has said it already.
+    const untold = servers.filter((server) => !takeAnnounced(host, server))
+    if (untold.length > 0) screen.note(safe`${untold.join(', ')} ${untold.length === 1 ? 'is' : 'are'} enabled`)
     return 'ok'
   }
   if (servers.length === 1 && !isDeclined(first.error)) throw first.error
   if (failed.length > 1 && failed.every(({ error }) => error instanceof McpError && error.code === 'ERR_CONSENT'))
     throw new McpError('ERR_CONSENT', `Starting ${namesOf(failed)} needs your approval, and there is no terminal`)
   const declined = failed.filter(({ error }) => isDeclined(error))
-  const { noteStyle: style, noteColumns: columns } = screen
+  const { noteStyle: style } = screen
   for (const failure of failed)
     if (!declined.includes(failure))
-      screen.note(
-        safe`${style.red('✗')} ${wrapped(ownWords(io, failure.error, explainError(failure.error).message).text, { columns, indent: 2 })}`,
-      )
+      screen.note(safe`${style.red('✗')} ${ownWords(io, failure.error, explainError(failure.error).message).hanging(2)}`)
   if (declined.length > 0) {
     const again = typedCommand(io, `servers enable ${declined.map(({ server }) => server).join(' ')}`)
     screen.note(safe`Not enabled: ${namesOf(declined)}. To be asked again: ${again}`)
@@ -61,6 +61,10 @@ function errorOf(server: string, health: Health | undefined): Error | undefined 
     case 'waiting':
     case 'open-circuit':
       return named(server, health.lastError)
+    case 'not-enabled':
+      // It was started and failed, and another start needs a question.
+      if (health.lastError) return named(server, health.lastError)
+      return new McpError('ERR_SERVER_DOWN', `The server ${JSON.stringify(server)} is not enabled`)
     default:
       return new McpError('ERR_SERVER_DOWN', `The server ${JSON.stringify(server)} is ${health?.state ?? 'not configured'}`)
   }

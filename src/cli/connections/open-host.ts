@@ -13,19 +13,20 @@ import {
   serverFile,
 } from '../../host/index.ts'
 import type { Rule } from '../../host/policy-tools/index.ts'
-import { commandName, typedCommand } from '../command-name.ts'
+import { typedCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownServer } from '../errors.ts'
 import { isInteractive } from '../io.ts'
 import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
+import { rememberAnnounced } from './announced.ts'
 import { enableServers, notEnabled } from './enable-servers.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 import { openPage } from './open-page.ts'
 
 export interface OpenHostOptions {
-  /** Use only these configured servers. Default: all. */
+  /** Use only these servers. Default: all. */
   only?: readonly string[]
   /** Connect to none of them. Default: false. */
   startsNothing?: boolean
@@ -37,7 +38,7 @@ export interface OpenHostOptions {
   waits?: boolean
   /** Servers in addition to the configured ones. */
   extra?: NonNullable<HostOptions['servers']>
-  /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
+  /** Rules for the extra servers in use. */
   rulesForExtra?(ids: readonly string[]): readonly Rule[]
   /** The console of the host. Its pages are asked as well, and the first answer counts. */
   console?: { asker: ConsoleAsker; feed: ConsoleFeed }
@@ -72,20 +73,20 @@ export async function withHost<T>(
 ): Promise<T> {
   const { io, screen } = invocation
   const all = await configuredServers(invocation)
-  for (const id of only ?? [])
-    if (!all.some((spec) => spec.id === id))
-      throw unknownServer(
-        id,
-        all.map((spec) => spec.id),
-      )
-  const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
+  const names = [...new Set([...all.map(({ id }) => id), ...Object.keys(extra)])]
+  for (const id of only ?? []) if (!names.includes(id)) throw unknownServer(id, names)
+  const isChosen = (id: string): boolean => !only || only.includes(id)
+  const chosen = all.filter(({ id }) => isChosen(id))
+  // A configured server replaces an extra one of the same name.
+  const others = Object.fromEntries(Object.entries(extra).filter(([id]) => isChosen(id) && !chosen.some((spec) => spec.id === id)))
+  const announced = new Set<string>()
   const ask = asksNobody ? undefined : await askerFor(invocation, parks, console?.asker)
   const host = await createHost({
     servers: {
-      ...extra,
+      ...others,
       ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, startsNothing ? { ...spec, isDisabled: true } : spec])),
     },
-    policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(extra).filter((id) => !chosen.some((spec) => spec.id === id))) },
+    policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(others)) },
     folder: hostFolderOf(io),
     project: io.cwd,
     info: CLIENT_INFO,
@@ -93,11 +94,13 @@ export async function withHost<T>(
     ...(ask && { ask }),
     onEvent: (event) => {
       showEvent(invocation, event)
+      if (event.kind === 'enabled') announced.add(event.server)
       console?.feed.onEvent(event)
     },
     ...(console && { onTraffic: (traffic) => console.feed.onTraffic(traffic) }),
     ...options,
   })
+  rememberAnnounced(host, announced)
   try {
     if (waits) {
       const settled = async (): Promise<void> => {
@@ -130,7 +133,7 @@ async function askerFor({ io, screen }: Invocation, parks: boolean, pages: Asker
   const inbox = inboxAsker({ folder: storagePath(io, 'inbox'), onWarning: (text) => screen.note(safe`! ${text}`) })
   return {
     ask: (question, signal) => {
-      screen.note(safe`A question waits for your answer: ${commandName(io)} inbox answer ${question.id}`)
+      screen.note(safe`A question waits for your answer: ${typedCommand(io, `inbox answer ${question.id}`)}`)
       return inbox.ask(question, signal)
     },
   }
@@ -140,7 +143,7 @@ function notePending({ io, screen }: Invocation, host: Host, id: string): void {
   const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
   if (pending > 0)
     screen.note(
-      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: ${io.isShell ? `approve ${id}` : `${commandName(io)} pins diff ${id}`}`,
+      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: ${io.isShell ? `approve ${id}` : typedCommand(io, `pins diff ${id}`)}`,
     )
 }
 

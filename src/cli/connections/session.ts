@@ -15,8 +15,8 @@ export interface Session {
   /** For people. */
   readonly title: string
   tools(): Promise<readonly Tool[]>
-  /** The tool exists, but awaits approval. */
-  isWithheld?(name: string): boolean
+  /** The server of a tool that exists, but awaits approval. */
+  withheldBy?(name: string): string | undefined
   resources(): Promise<ResourceListing>
   prompts(): Promise<readonly Prompt[]>
   call(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallToolResult>
@@ -73,7 +73,7 @@ function hostSession(host: Host, id: string): Session {
   return {
     title: id,
     tools: async () => ours(host.tools()),
-    isWithheld: (name) => isWithheld(host, id, name),
+    withheldBy: (name) => (isWithheld(host, id, name) ? id : undefined),
     resources: async () => ({ resources: ours(host.resources()), resourceTemplates: ours(host.templates()) }),
     prompts: async () => ours(host.prompts()),
     call: (name, args, options) => host.call({ server: id, name }, args, { ...options, as: 'person' }),

@@ -4,11 +4,8 @@ import { type ServerSpec, withoutPlainSecrets } from '../../host/index.ts'
 import { describeTransport } from './configured.ts'
 
 /** The command or address; values that look like secrets are replaced by their length. */
-export const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => {
-  const shown = describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
-  // As it was typed: servers add NAME -- COMMAND.
-  return spec.transport.type === 'stdio' ? `-- ${shown}` : shown
-}
+export const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string =>
+  describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
 
 export const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 

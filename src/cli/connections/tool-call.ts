@@ -10,12 +10,15 @@ import { ProgressBar } from '../output/progress.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Session } from './session.ts'
 
-export async function findTool(session: Pick<Session, 'title' | 'tools' | 'isWithheld'>, name: string): Promise<Tool> {
+export async function findTool(session: Pick<Session, 'title' | 'tools' | 'withheldBy'>, name: string): Promise<Tool> {
   const tools = await session.tools()
   const tool = tools.find((each) => each.name === name)
   if (tool) return tool
-  if (session.isWithheld?.(name))
-    throw new McpError('ERR_QUARANTINED', `The tool ${JSON.stringify(name)} is new or changed, and waits for your approval`)
+  const server = session.withheldBy?.(name)
+  if (server !== undefined)
+    throw new McpError('ERR_QUARANTINED', `The tool ${JSON.stringify(name)} is new or changed, and waits for your approval`, {
+      data: { server },
+    })
   throw unknownName(
     'tool',
     name,

@@ -1,14 +1,19 @@
 /** The sample servers of the command: notes and deploy as processes, rogue and the deploy of the tour over HTTP on this machine. */
 
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
 import type { GivenServer, ServerSpec } from '../../host/index.ts'
 import { allow, type Rule } from '../../host/policy-tools/index.ts'
 import { listen } from '../../http/index.ts'
+import { hostFolderOf } from '../connections/host-files.ts'
+import type { OpenHostOptions } from '../connections/open-host.ts'
+import type { Io } from '../io.ts'
 
 /** Samples are started and enabled without a question: they are part of the command and stay on this machine. */
-export const sampleRules = (ids: readonly string[]): Rule[] =>
+const sampleRules = (ids: readonly string[]): Rule[] =>
   ids.length === 0 ? [] : [allow('samples', { action: ['server.launch', 'server.connect', 'server.approve'], server: ids })]
 
 const OURS: ServerSpec['provenance'][number] = { client: 'Portico', scope: 'ours', file: '' }
@@ -26,11 +31,20 @@ const bundled = (...args: string[]): Pick<ServerSpec, 'transport' | 'provenance'
   provenance: [OURS],
 })
 
+/**
+ * The samples that the person has beside their own servers, with the rules for them: for `withHost`. Creates the folder of the notes.
+ */
+export async function bundledSamples(io: Pick<Io, 'env'>): Promise<Pick<OpenHostOptions, 'extra' | 'rulesForExtra'>> {
+  const folder = join(hostFolderOf(io), 'embedded-notes')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return { extra: { notes: notesSample(folder), deploy: deploySample() }, rulesForExtra: sampleRules }
+}
+
 /** The notes, which are stored in this folder. */
 export const notesSample = (folder: string): GivenServer => ({ ...bundled('notes', folder), tier: 'trusted', labels: ['private:notes'] })
 
 /** A process and no port: grants belong to a command or an address, and a free port is another address each time. */
-export const deploySample = (): GivenServer => ({ ...bundled('deploy'), tier: 'trusted' })
+const deploySample = (): GivenServer => ({ ...bundled('deploy'), tier: 'trusted' })
 
 export interface DeploySample {
   server: GivenServer

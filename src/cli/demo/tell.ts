@@ -1,8 +1,7 @@
-/** Prints the lines of the tour, wrapped at words. Prints nothing when the output is JSON. */
+/** Prints the lines of the tour. Prints nothing when the output is JSON. */
 
-import { NOTHING, type SafeText, type Showable, safe } from '../output/safe-text.ts'
+import { NOTHING, type SafeText, type Showable, safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { wrapped } from '../output/wrap.ts'
 
 export interface TellOptions {
   /** Columns before the line. Default: 4. */
@@ -17,6 +16,6 @@ const DEFAULT_INDENT = 4
 export function tell(screen: Screen, text: string, { indent = DEFAULT_INDENT, mark, style }: TellOptions = {}): void {
   if (screen.isJson) return
   const lead = indent + (mark === undefined ? 0 : mark.width + 1)
-  const shown = wrapped(text, { columns: screen.columns, indent: lead, ...(style && { style }) })
-  screen.print(safe`${' '.repeat(indent)}${mark === undefined ? NOTHING : safe`${mark.text} `}${shown}`)
+  const shown = untrustedLines(text).hanging(lead)
+  screen.print(safe`${' '.repeat(indent)}${mark === undefined ? NOTHING : safe`${mark.text} `}${style?.(shown) ?? shown}`)
 }

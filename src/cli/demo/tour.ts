@@ -2,7 +2,7 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ChatPart, type Conversation, type Host, type Review, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
+import { type ChatPart, type Conversation, differenceWords, type Host, type Review, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
 import { resultLines } from '../output/content.ts'
 import { counted } from '../output/counted.ts'
 import type { SafeText } from '../output/safe-text.ts'
@@ -255,7 +255,7 @@ function tellItem(screen: Screen, { kind, name, difference, flags }: Review['ite
   const { red, green, yellow } = screen.style
   const warnings = flags.length === 0 ? '' : `, ${counted(flags.length, 'warning')}`
   const mark = { text: red('quarantined'), width: 11 }
-  tell(screen, `${kind} ${name}: ${difference ? CLASS_WORDS[difference.class] : 'new'}${warnings}`, { mark })
+  tell(screen, `${kind} ${name}: ${difference ? differenceWords(difference) : 'new'}${warnings}`, { mark })
   if (name !== 'forecast') return
   for (const { before, after } of difference?.changes ?? []) {
     if (typeof before !== 'string' || typeof after !== 'string') continue
@@ -263,16 +263,6 @@ function tellItem(screen: Screen, { kind, name, difference, flags }: Review['ite
     tell(screen, after, { indent: 6, mark: { text: green('+'), width: 1 }, style: green })
   }
   for (const flag of flags) tell(screen, flag, { indent: 6, mark: { text: yellow('!'), width: 1 } })
-}
-
-const CLASS_WORDS: Readonly<Record<NonNullable<Review['items'][number]['difference']>['class'], string>> = {
-  cosmetic: 'changed without effect',
-  narrowed: 'accepts less than before',
-  removed: 'removed',
-  text: 'changed its description or its claims',
-  downgraded: 'changed what it claims',
-  widened: 'changed, and accepts more than before',
-  renamed: 'renamed',
 }
 
 function check(holds: boolean, otherwise: string): asserts holds {

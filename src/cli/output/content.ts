@@ -4,13 +4,13 @@ import { asText } from '../../base/as-text.ts'
 import { inertText } from '../../base/text/inert-text.ts'
 import type { CallToolResult, ContentBlock, ResourceContents } from '../../client/index.ts'
 import type { Io } from '../io.ts'
+import { fittedLines } from './fitted.ts'
 import { jsonText } from './json.ts'
 import { bytesOf, inlineImage, type MediaFolder } from './media.ts'
 import { type SafeText, safe, untrusted, untrustedLines } from './safe-text.ts'
 import type { Screen } from './screen.ts'
 import { structuredLines } from './structured.ts'
 import type { Styles } from './style.ts'
-import { wrappedLines } from './wrap.ts'
 
 interface Where {
   io: Io
@@ -41,7 +41,7 @@ export function resultLines({ content, structuredContent }: CallToolResult, styl
   const repeated = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
   const texts = content
     .filter((block) => block.type !== 'text' || repeated === undefined || columns === undefined || !isSameJson(block.text, repeated))
-    .flatMap((block) => wrappedLines(columns === undefined ? blockText(block) : inertText(blockText(block)), columns))
+    .flatMap((block) => fittedLines(columns === undefined ? blockText(block) : inertText(blockText(block)), columns))
     .map((line) => untrusted(line))
   if (structuredContent === undefined || (columns === undefined && texts.length > 0)) return texts
   if (columns === undefined) return [untrusted(jsonText(structuredContent))]

@@ -1,6 +1,7 @@
 /** Breaks the lines of an output at words, so that the terminal does not break them within one. */
 
-import { widthOf } from './width.ts'
+import { untrustedLines } from './safe-text.ts'
+import { expandTabs, widthOf, wrapTo } from './width.ts'
 
 /** Our own styles and links, which take no columns. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles begin with the escape character
@@ -35,6 +36,16 @@ export const fitted = (text: string, columns: number | undefined): string =>
         .split('\n')
         .map((line) => fittedLine(line, columns))
         .join('\n')
+
+/**
+ * The lines of a text of others, for a place that is narrower than the terminal. A word that is wider than the place is broken, unless it
+ * is an address. The text is escaped before it is measured, because escapes are wider than what they stand for.
+ */
+export const fittedLines = (text: string, columns: number | undefined): string[] => {
+  const lines = fitted(expandTabs(untrustedLines(text).text), columns).split('\n')
+  if (columns === undefined) return lines
+  return lines.flatMap((line) => (widthOf(line) > columns && !line.includes('://') ? wrapTo(line, columns) : [line]))
+}
 
 const shownWidth = (text: string): number => widthOf(text.replaceAll(STYLES, ''))
 

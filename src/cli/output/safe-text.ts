@@ -6,6 +6,9 @@
 import { groundedMarks, visibleText } from '../../base/text/visible-text.ts'
 import { cutTo, expandTabs, widthOf } from './width.ts'
 
+/** Some terminals draw it two columns wide. */
+const ELLIPSIS = '…'
+
 export class SafeText {
   readonly #text: string
 
@@ -44,7 +47,7 @@ export class SafeText {
 
   /** Cut to this width, with an ellipsis. For text without styles. */
   cut(columns: number): SafeText {
-    return this.width <= columns ? this : new SafeText(`${cutTo(this.#text, Math.max(0, columns - 1))}…`)
+    return this.width <= columns ? this : new SafeText(`${cutTo(this.#text, Math.max(0, columns - widthOf(ELLIPSIS)))}${ELLIPSIS}`)
   }
 
   /** The lines one by one. For text without styles. */
@@ -59,6 +62,11 @@ export class SafeText {
   /** Every line indented. */
   indented(by: number): SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
+  }
+
+  /** Every line but the first indented. */
+  hanging(by: number): SafeText {
+    return new SafeText(this.#text.replaceAll(/\n(?=.)/g, `\n${' '.repeat(by)}`))
   }
 
   /**

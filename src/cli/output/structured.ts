@@ -1,11 +1,11 @@
 /** Structured content for people: objects as lines of key and value, lists of objects as tables. Nothing is left out. */
 
 import { isObject } from '../../base/json.ts'
+import { fittedLines } from './fitted.ts'
 import { jsonText } from './json.ts'
 import { type SafeText, safe, untrusted } from './safe-text.ts'
 import type { Styles } from './style.ts'
 import { tableLines } from './table.ts'
-import { wrappedLines } from './wrap.ts'
 
 interface Place {
   style: Styles
@@ -87,7 +87,7 @@ function scalarText(value: unknown): string {
 /** `updatedAt` as `UPDATED AT`. */
 const headingOf = (key: string): string => key.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toUpperCase()
 
-const textLines = (text: string, columns: number): SafeText[] => wrappedLines(text, columns).map((line) => untrusted(line))
+const textLines = (text: string, columns: number): SafeText[] => fittedLines(text, columns).map((line) => untrusted(line))
 
 const indented = (lines: readonly SafeText[]): SafeText[] => lines.map((line) => line.indented(INDENT))
 

@@ -12,8 +12,8 @@ export const catalogSession = (host: Host): Session => ({
   title: 'the connected servers',
   tools: async () => host.tools().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
   // A tool that awaits approval has no catalog name yet, so its likely name is compared.
-  isWithheld: (name) =>
-    Object.keys(host.health()).some((id) => name.startsWith(`${id}__`) && isWithheld(host, id, name.slice(id.length + 2))),
+  withheldBy: (name) =>
+    Object.keys(host.health()).find((id) => name.startsWith(`${id}__`) && isWithheld(host, id, name.slice(id.length + 2))),
   resources: async () => ({
     resources: host.resources().map(({ exposed, definition }) => ({ ...definition, uri: exposed })),
     resourceTemplates: host.templates().map(({ exposed, definition }) => ({ ...definition, uriTemplate: exposed })),

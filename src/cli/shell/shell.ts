@@ -10,6 +10,7 @@ import { candidates } from '../completion/candidates.ts'
 import { knownNames } from '../completion/known-names.ts'
 import { enableServers, notEnabled, tellEnabled } from '../connections/enable-servers.ts'
 import { firstLine } from '../connections/listings.ts'
+import { acceptDifferences, printDifferences } from '../connections/pin-differences.ts'
 import { findTool } from '../connections/tool-call.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { nearest } from '../nearest.ts'
@@ -102,6 +103,8 @@ export class Shell {
       case 'policy':
         if (splitWords(rest)[0] === 'explain' && !/\s--?\w/.test(rest)) return this.#explain(invocation, splitWords(rest).slice(1))
         return this.#portico(invocation, splitWords(line))
+      case 'pins':
+        return this.#pins(invocation, splitWords(rest))
       case 'portico':
         return this.#portico(invocation, splitWords(rest))
     }
@@ -169,6 +172,17 @@ export class Shell {
     screen.print(untrustedLines((await host.explain(tool.name, args)).text))
   }
 
+  /** The changes of a server of the shell, which the command does not know. */
+  async #pins(invocation: Invocation, words: readonly string[]): Promise<void> {
+    const [what, id, ...more] = words
+    if ((what !== 'diff' && what !== 'accept') || id === undefined || more.length > 0) return this.#portico(invocation, ['pins', ...words])
+    const { host } = this.#options
+    this.#checkServer(id)
+    await settled(host, invocation.signal)
+    if (what === 'accept') return acceptDifferences(invocation, host, id)
+    printDifferences(invocation, host, id)
+  }
+
   #checkServer(id: string): void {
     const names = Object.keys(this.#options.host.health())
     if (id === '') throw new UsageError('Missing server', `Servers: ${names.join(', ')}`)
@@ -216,7 +230,7 @@ export class Shell {
     const { cyan, dim } = screen.noteStyle
     const meant = line.trim() === verb ? nearest(verb, SHELL_VERBS) : undefined
     if (meant !== undefined) return screen.note(safe`Not a command. Did you mean ${cyan(meant)}?`)
-    screen.note(safe`Not a command. No model is configured, so this is not sent anywhere.`)
+    screen.note(safe`Not a command, and no sentence that the script knows: nothing is sent.`)
     if (this.#hasShownSentences) return screen.note(safe`Try ${cyan('help')}.`)
     this.#hasShownSentences = true
     screen.note(safe`Try ${cyan('help')}, start with ${cyan(`${commandName(io)} up --model ollama:NAME`)}, or type:`)

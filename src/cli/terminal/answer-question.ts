@@ -23,6 +23,7 @@ import { editedAnswer } from './edit-answer.ts'
 import { editObject } from './edit-json.ts'
 import { Prompts } from './prompts.ts'
 import { detailPages, showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
+import { untilQuiet } from './until-quiet.ts'
 
 export interface AnswerOptions {
   /** Opens a page after the person agreed. Default: the caller opens it. */
@@ -48,6 +49,9 @@ const CHOICE_ROWS = 4
 /** The empty row above a page, the rest of the time and the title below the last one. */
 const PAGE_FRAME = 3
 
+const THEIR_FORM = 'Nothing is sent before your last y. Esc: decline, or see details.'
+const OWN_FORM = 'Esc: do not enter it, or see details.'
+
 type Key = AnswerChoice['key'] | ScopeKey
 
 /** Other scopes have numbers. */
@@ -63,6 +67,14 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
     const what = above === 1 ? 'A row of the question is' : `${above} rows of the question are`
     screen.note(safe`${screen.noteStyle.yellow(`${what} above this screen. Read it page by page (d) before you allow it.`)}`)
     showTitle(screen, question)
+  }
+  // The first field of a form that is on the screen as a whole. Nothing is sent before the review.
+  if (question.subject.kind === 'form' && summary.folded === 0 && above <= 0) {
+    screen.note(safe`  ${screen.noteStyle.dim(question.subject.ours ? OWN_FORM : THEIR_FORM)}`)
+    await untilQuiet(io, ends)
+    const yes = choices.find(({ key }) => key === 'y')
+    const answer = yes && (await answerOf(desk, question, yes, options))
+    if (answer) return answer
   }
   let isOpened = false
   let isWhole = false
@@ -124,7 +136,7 @@ async function answerOf(
   desk: Desk,
   question: Question,
   { key, answer }: AnswerChoice,
-  options: AnswerOptions,
+  options: AnswerToOptions,
 ): Promise<Answer | undefined> {
   const { io, ends } = desk
   if (answer) return answer
@@ -135,7 +147,22 @@ async function answerOf(
     await openFor(desk, subject, options)
     return { kind: 'allow', scope }
   }
-  return editedAnswer(desk, subject, scope)
+  return editedAnswer(desk, subject, scope, () => leaveForm(desk, question, options.leftMs))
+}
+
+/** After Esc in a field. Esc once more closes the question without an answer. */
+async function leaveForm(desk: Desk, question: Question, leftMs: number): Promise<'decline' | 'go-on'> {
+  const isOurs = question.subject.kind === 'form' && question.subject.ours !== undefined
+  const choices = [
+    { key: 'n', label: isOurs ? 'stop' : 'decline, and send nothing' },
+    { key: 'd', label: 'details' },
+    { key: 'e', label: 'go on filling in' },
+  ] as const
+  for (;;) {
+    const key = await chooseByKey<'n' | 'd' | 'e'>(desk.io, choices, 'n', desk.ends)
+    if (key === 'd') await showDetails(desk, question, false, leftMs)
+    else return key === 'n' ? 'decline' : 'go-on'
+  }
 }
 
 /** Called after the yes. The address is one argument of a program, never part of a shell line. */
@@ -176,7 +203,9 @@ async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<A
     ...widths.flatMap((width) =>
       width === 'pattern' && !hasPattern ? [] : [{ key: WIDTH_KEYS[width], label: widthText(subject, width) }],
     ),
-    ...(hasPattern ? [{ key: 'e' as const, label: 'edit what similar means' }] : []),
+    ...(Object.keys(pattern).length === 0
+      ? []
+      : [{ key: 'e' as const, label: hasPattern ? 'edit what similar means' : 'choose the arguments yourself' }]),
     { key: 'b', label: 'back' },
   ]
   const chosen = await chooseByKey<WidthKey>(io, choices, 'b', ends).catch((error: unknown) => {

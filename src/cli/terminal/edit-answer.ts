@@ -8,13 +8,21 @@ import { safe } from '../output/safe-text.ts'
 import type { Desk } from './answer-question.ts'
 import { chooseByKey } from './choice-line.ts'
 import { editObject } from './edit-json.ts'
-import { fillForm } from './form.ts'
+import { type FillOptions, fillForm } from './form.ts'
 import { watchEnter } from './own-enter.ts'
 import { Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
-/** Undefined: the person went back, and the question is still open. @throws Cancelled when the person closes it */
-export async function editedAnswer(desk: Desk, subject: Subject, scope: Grant['scope']): Promise<Answer | undefined> {
+/**
+ * Undefined: the person went back, and the question is still open. @throws Cancelled when the person closes it
+ * @param onEscape the person pressed Esc in a field of a form
+ */
+export async function editedAnswer(
+  desk: Desk,
+  subject: Subject,
+  scope: Grant['scope'],
+  onEscape: FillOptions['onEscape'],
+): Promise<Answer | undefined> {
   const { io, screen, ends } = desk
   const prompts = new Prompts(io, ends)
   const allow = (value: unknown): Answer | undefined => (value === undefined ? undefined : { kind: 'allow', scope, edited: value })
@@ -50,7 +58,7 @@ export async function editedAnswer(desk: Desk, subject: Subject, scope: Grant['s
     case 'approve':
       return allow(await chooseItems(prompts, subject.items))
     case 'form': {
-      const filled = await fillForm(desk, prompts, subject.schema, subject.defaults, subject.ours)
+      const filled = await fillForm(desk, prompts, subject.schema, subject.defaults, { ours: subject.ours, onEscape })
       return filled.kind === 'send' ? allow(filled.content) : { kind: 'deny' }
     }
     default:

@@ -1,13 +1,13 @@
 /** Fills in a form of a server, field by field, with a review before it is sent. */
 
 import { asText } from '../../base/as-text.ts'
-import type { FormSchema } from '../../client/index.ts'
+import { Cancelled, type FormSchema } from '../../client/index.ts'
 import { checkForm, nameText } from '../../host/index.ts'
 import { jsonText } from '../output/json.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Desk } from './answer-question.ts'
 import { chooseByKey, type KeyChoice } from './choice-line.ts'
-import { type Choice, canEditOnLine, type Prompts } from './prompts.ts'
+import { type Choice, ClosedByInterrupt, canEditOnLine, type Prompts } from './prompts.ts'
 import { showLine } from './show-question.ts'
 
 type Field = FormSchema['properties'][string]
@@ -17,16 +17,20 @@ export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind
 /** How often a field with a wrong value is asked for again before the review. A server can ask for a value that does not exist. */
 const MAX_TRIES = 3
 
-/**
- * Throws `Cancelled` when the person closes it.
- * @param ours a form of the host itself: it goes to no server, so it needs no review. Default: a form of a server
- */
+export interface FillOptions {
+  /** A form of the host itself: it goes to no server, so it needs no review. Default: a form of a server. */
+  ours?: { hidden: readonly string[] } | undefined
+  /** The person pressed Esc in a field. Rejects with `Cancelled` to close the form. */
+  onEscape(): Promise<'decline' | 'go-on'>
+}
+
+/** Throws `Cancelled` when the person closes it. Nothing is sent before the review at the end. */
 export async function fillForm(
   { io, screen, ends }: Desk,
   prompts: Prompts,
   schema: FormSchema,
   defaults: Readonly<Record<string, unknown>>,
-  ours?: { hidden: readonly string[] },
+  { ours, onEscape }: FillOptions,
 ): Promise<Filled> {
   const { hidden } = ours ?? { hidden: [] }
   const required = new Set(schema.required ?? [])
@@ -34,7 +38,19 @@ export async function fillForm(
   const content: Record<string, unknown> = Object.fromEntries(
     Object.keys(schema.properties).map((name) => [name, Object.hasOwn(defaults, name) ? defaults[name] : undefined]),
   )
-  const fill = async (name: string, field: Field): Promise<void> => {
+  /** False: the person declines. */
+  const fill = async (name: string, field: Field): Promise<boolean> => {
+    for (;;) {
+      try {
+        await fillOnce(name, field)
+        return true
+      } catch (error) {
+        if (!isEscape(error, ends)) throw error
+        if ((await onEscape()) === 'decline') return false
+      }
+    }
+  }
+  const fillOnce = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
     const before = content[name]
     // The prompt starts empty for such a value, so the person must see it elsewhere.
@@ -51,7 +67,7 @@ export async function fillForm(
     )
   for (const [name, field] of Object.entries(schema.properties))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      await fill(name, field)
+      if (!(await fill(name, field))) return { kind: 'decline' }
       const fault = await faultOf(name, field)
       if (fault === undefined) break
       showLine(screen, { kind: 'warning', label: 'Not a valid value', text: fault, tone: 'warning' })
@@ -80,20 +96,25 @@ export async function fillForm(
     if (key === 'n') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
     const faults = await Promise.all(names.map((each) => faultOf(each, schema.properties[each] as Field)))
-    const name = await prompts.choose(
+    const wrong = Math.max(
+      0,
+      faults.findIndex((each) => each !== undefined),
+    )
+    const choice = prompts.choose(
       'Which field?',
       names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
       // The cursor starts at the field that is wrong.
-      names[
-        Math.max(
-          0,
-          faults.findIndex((fault) => fault !== undefined),
-        )
-      ],
+      names[wrong],
     )
-    await fill(name, schema.properties[name] as Field)
+    // Esc goes back to the review.
+    const name = await choice.catch((error: unknown) => (isEscape(error, ends) ? undefined : Promise.reject(error)))
+    if (name !== undefined && !(await fill(name, schema.properties[name] as Field))) return { kind: 'decline' }
   }
 }
+
+/** The person pressed Esc. Ctrl-C closes the form, and so does the end of its question. */
+const isEscape = (error: unknown, ends: AbortSignal): boolean =>
+  error instanceof Cancelled && !(error instanceof ClosedByInterrupt) && !ends.aborted
 
 const given = (content: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined))

@@ -45,6 +45,8 @@ export class LineTerminal {
         stopTyping()
         signal.removeEventListener('abort', abort)
         last?.close()
+        // What follows begins on a line of its own, also the prompt of the system after Ctrl-D.
+        if (typed === undefined && last) this.#io.stderr.stream.write('\n')
         resolve(typed)
       }
       const abort = (): void => finish(undefined)

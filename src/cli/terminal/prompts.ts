@@ -18,6 +18,13 @@ export interface Choice<Value> {
   hint?: Showable
 }
 
+/** The person pressed Ctrl-C, not Esc. */
+export class ClosedByInterrupt extends Cancelled {
+  constructor() {
+    super('The question was closed without an answer')
+  }
+}
+
 interface Common {
   input: Io['stdin']
   output: Writable
@@ -146,11 +153,17 @@ export class Prompts {
     // Closed by a simulated Esc, so that the prompt is redrawn as closed.
     const close = (): void => void stdin.emit('keypress', ESCAPE, { name: 'escape', sequence: ESCAPE })
     this.#signal.addEventListener('abort', close, { once: true })
+    let isInterrupted = false
+    const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined): void => {
+      isInterrupted = key?.ctrl === true && key.name === 'c'
+    }
+    stdin.on('keypress', onKey)
     try {
       const answer = await prompt({ input: stdin, output: stderr.stream, withGuide: false })
-      if (isCancel(answer)) throw closed()
+      if (isCancel(answer)) throw isInterrupted ? new ClosedByInterrupt() : closed()
       return answer as Exclude<Value, symbol>
     } finally {
+      stdin.off('keypress', onKey)
       this.#signal.removeEventListener('abort', close)
     }
   }

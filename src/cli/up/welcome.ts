@@ -28,7 +28,7 @@ export function welcome({ io, screen }: Invocation, { configured, samples, model
   const say = (line: SafeText): void => (isShell ? screen.note(line) : screen.print(line))
   const { bold, dim, cyan } = isShell ? screen.noteStyle : screen.style
   const yours = configured.length === 0 ? 'none yet' : configured.length > MAX_NAMED ? `${configured.length}` : configured.join(', ')
-  const about = `Your servers: ${yours}. Samples: ${samples.join(', ')}. Model: ${model ?? 'none'}.`
+  const about = `Your servers: ${yours}. Samples: ${samples.join(', ')}. Model: ${model ?? 'a script'}.`
   say(bold('Portico: many MCP servers, one policy, your approval first'))
   say(dim(untrusted(about).cut((isShell && screen.noteColumns) || about.length)))
   if (other) say(safe`Another Portico is running: ${other.origin} (process ${other.pid}).`)

@@ -1,6 +1,6 @@
 /** Warns about names that look like names of other servers, and about texts that mention other servers. */
 
-import { skeleton } from '../../base/text/confusable.ts'
+import { imitatedLetters, skeleton } from '../../base/text/confusable.ts'
 import { visibleText } from '../../base/text/visible-text.ts'
 import type { Primitive } from './pin.ts'
 
@@ -19,7 +19,23 @@ export function nameChecker(others: readonly OtherName[]): (primitive: Primitive
   const names = groupBy(named, ({ name }) => [name.toLowerCase()])
   const looks = groupBy(named, ({ server, name }) => [name, `${server}${name}`, withoutServer(server, name)].flatMap(looksOf))
   const servers = new Map(others.map(({ server }) => [server.toLowerCase(), server]))
-  return (primitive, prose) => [...firstOf(alike(primitive, names, looks)), ...firstOf(mentions(primitive, prose, names, servers))]
+  return (primitive, prose) => [
+    ...imitations(primitive),
+    ...firstOf(alike(primitive, names, looks)),
+    ...firstOf(mentions(primitive, prose, names, servers)),
+  ]
+}
+
+/** A person cannot see the difference, so the warning names the letters. */
+function imitations({ name }: Primitive): string[] {
+  // One group holds both letters, because many typefaces draw them alike.
+  const letters = imitatedLetters(name).map((letter) => (letter === 'l' ? 'i or l' : letter))
+  if (letters.length === 0) return []
+  return [
+    letters.length === 1
+      ? `The name contains a non-Latin letter that looks like ${letters[0]}`
+      : `The name contains non-Latin letters that look like ${letters.join(', ')}`,
+  ]
 }
 
 type Groups = ReadonlyMap<string, readonly Named[]>

@@ -143,7 +143,9 @@ export interface ArgumentOrigin {
   pointer: string
   /** For people: "mail/inbox#3". */
   source: string
+  /** How much of the arguments comes from there. */
   bytes: number
+  characters: number
   excerpt: string
 }
 

@@ -34,6 +34,8 @@ export interface About {
 export interface Link {
   /** The id of the server's process, if the link started one. */
   readonly pid?: number | undefined
+  /** The link started a process that has written nothing yet, so it may still be starting. Default: false. */
+  readonly isStarting?: boolean
   /** Starts to deliver messages. */
   start(receiver: LinkReceiver): void
   /** Sends a message. Without `about` it is an answer. */

@@ -109,10 +109,15 @@ describe('what is in them', () => {
   })
 
   test('a key in a file causes one warning, and one in a keychain none', async () => {
-    const { store, warnings } = storeIn(newFolder())
+    const folder = newFolder()
+    const { store, warnings } = storeIn(folder)
     await store.set('a', '1')
     await store.get('a')
     expect(warnings).toEqual([expect.stringContaining('no keychain')])
+    // The next start of the program says nothing.
+    const again = storeIn(folder)
+    await again.store.set('b', '2')
+    expect(again.warnings).toEqual([])
     const { keychain, secrets } = memoryKeychain()
     const kept = storeIn(newFolder(), { keychain })
     await kept.store.set('a', '1')

@@ -55,6 +55,17 @@ test('a server with a common word as its name is mentioned everywhere, so that i
   expect(flagger(others)(tool('Starts the server and lists its tools.'))).toEqual([])
 })
 
+test.each<[string, string[]]>([
+  ['n\u043etes', ['The name contains a non-Latin letter that looks like o']],
+  ['f\u0456le', ['The name contains a non-Latin letter that looks like i or l']],
+  ['\u0430dd_n\u043ete', ['The name contains non-Latin letters that look like a, o']],
+  ['поиск', []],
+  ['検索', []],
+  ['größe', []],
+])('a name with letters that imitate Latin ones says which: %s', (name, expected) => {
+  expect(flagger([])(tool('Adds', {}, name))).toEqual(expected)
+})
+
 describe('warnings about a definition', () => {
   test.each<[string, Primitive, string]>([
     ['characters that cannot be seen', tool('Adds\u202e two'), 'Contains invisible characters: "Adds<U+202E> two"'],

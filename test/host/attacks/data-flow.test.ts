@@ -62,7 +62,7 @@ describe('private data, untrusted text and an open-world tool', () => {
     ['in base64', Buffer.from(MAIL).toString('base64')],
     ['in hex', Buffer.from(MAIL).toString('hex')],
     ['in percent signs', encodeURIComponent(MAIL)],
-  ])('the person is asked each time and sees which bytes come from where: %s', async (_, text) => {
+  ])('the person is asked each time and sees which text comes from where: %s', async (_, text) => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: theft(text) })
@@ -75,7 +75,7 @@ describe('private data, untrusted text and an open-world tool', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/\d+ bytes of \/text come from mail\/inbox#\d+\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(/\d+ characters of text come from the result of mail\/inbox\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })
@@ -196,7 +196,7 @@ describe('private data, untrusted text and an untrusted server without the label
     await expect(use(host, MAIL, { conversation })).rejects.toMatchObject({ code: 'ERR_DENIED' })
     expect(got).toEqual([])
     expect(ask.asked.at(-1)).toMatchObject({ scopes: ['once'] })
-    expect(ask.read()).toMatch(/\d+ bytes of \/\w+ come from mail\/inbox#\d+/)
+    expect(ask.read()).toMatch(/\d+ characters of \w+ come from the result of mail\/inbox/)
     await expect(use(host, MAIL, { conversation, as: 'person' })).rejects.toMatchObject({ code: 'ERR_DENIED' })
     // A model can hide private data in words of its own. A person is not asked about theirs.
     await expect(use(host, 'harmless', { conversation })).rejects.toMatchObject({ code: 'ERR_DENIED' })

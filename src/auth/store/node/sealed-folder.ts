@@ -53,8 +53,7 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
     (await kept(folder, () => readdir(folder))).filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
 
   /** A peer that influences the keys must not be able to fill the disk. */
-  const checkRoom = async (key: string): Promise<void> => {
-    const names = await fileNames()
+  const checkRoom = (key: string, names: readonly string[]): void => {
     if (names.length < MAX_ENTRIES || names.includes(options.fileName(key))) return
     throw new McpError('ERR_LIMIT', `${folder} has ${names.length} entries, the maximum`)
   }
@@ -67,9 +66,10 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
     write: async (key, value) => {
       const size = new TextEncoder().encode(value).byteLength
       if (size > maxEntryBytes) throw new McpError('ERR_LIMIT', `An entry has ${size} bytes, more than ${maxEntryBytes}`)
-      await checkRoom(key)
-      // Only at the first write: an empty store has nothing to protect.
-      if (warning !== undefined && !hasWarned) options.onWarning(warning)
+      const names = await fileNames()
+      checkRoom(key, names)
+      // Only before the first entry: an empty store has nothing to protect, and the person need not read it at every start.
+      if (warning !== undefined && names.length === 0 && !hasWarned) options.onWarning(warning)
       hasWarned = true
       await writePrivate(pathOf(key) + suffix, await seal(key, value))
     },

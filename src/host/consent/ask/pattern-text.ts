@@ -11,11 +11,11 @@ import { nameText } from './question-line.ts'
  */
 export const patternText = (pattern: ArgumentRules): string =>
   Object.entries(pattern)
-    .flatMap(([pointer, test]) => testTexts(test).map((text) => `${nameOf(pointer)} ${text}`))
+    .flatMap(([pointer, test]) => testTexts(test).map((text) => `${pointerText(pointer)} ${text}`))
     .join('\n')
 
 /** `/message` is the argument `message`, `/files/*` is each of `files`. */
-function nameOf(pointer: string): string {
+export function pointerText(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   const isEach = parts.at(-1) === '*'
   const name = (isEach ? parts.slice(0, -1) : parts).map((part) => nameText(part.replaceAll('~1', '/').replaceAll('~0', '~'))).join('.')

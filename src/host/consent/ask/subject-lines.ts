@@ -7,13 +7,16 @@ import { inertText } from '../../../base/text/inert-text.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { ApprovedItem, ArgumentOrigin, Finding, Subject } from '../../model/question.ts'
+import { isExactPattern } from '../grants/proposed-pattern.ts'
 import { alikeArguments } from './alike-arguments.ts'
 import { changeText } from './approve-summary.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
+import { differenceWords, toldChanges } from './difference-words.ts'
 import { formLines, secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
-import { patternText } from './pattern-text.ts'
+import { patternText, pointerText } from './pattern-text.ts'
 import { line, nameText, type QuestionLine, theirs, valueLine, warning } from './question-line.ts'
+import { counted } from './title.ts'
 
 const warnings = (texts: readonly string[]): QuestionLine[] => texts.map((text) => warning(text))
 
@@ -145,7 +148,7 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
     ...argumentLines(subject, isWhole),
     ...callWarnings(subject),
     ...excerptLines(origins),
-    ...(Object.keys(pattern).length === 0 ? [] : theirs('allowing similar calls would cover', patternText(pattern))),
+    ...(isExactPattern(pattern) ? [] : theirs('allowing similar calls would cover', patternText(pattern))),
   ]
 }
 
@@ -161,9 +164,16 @@ interface WithOrigins {
 }
 
 export const originWarnings = ({ origins = [] }: WithOrigins): QuestionLine[] =>
-  origins.map(({ pointer, source, bytes }) =>
-    warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
-  )
+  origins.map(({ pointer, source, characters }) => {
+    const part = pointer === '' ? 'the arguments' : pointerText(pointer)
+    return warning(`${counted(characters, 'character')} of ${part} ${characters === 1 ? 'comes' : 'come'} from ${sourceText(source)}`)
+  })
+
+/** A tool or a prompt has a name, a resource an address. The number tells results of the same tool apart, and says nothing to a person. */
+function sourceText(source: string): string {
+  const name = source.replace(/#\d+$/, '')
+  return `${/[:\s]/.test(name) ? '' : 'the result of '}${nameText(name)}`
+}
 
 const excerptLines = (origins: readonly ArgumentOrigin[] = []): QuestionLine[] =>
   origins.flatMap(({ excerpt }) => theirs('excerpt', excerpt))
@@ -193,11 +203,10 @@ function argumentLines({ args, isOwn, lastArgs: last, wasOwn }: GivenArguments, 
 }
 
 function itemLines({ kind, name, definition, difference, flags }: ApprovedItem): QuestionLine[] {
-  const formerly = difference?.formerly === undefined ? '' : `, formerly ${nameText(difference.formerly)}`
   return [
-    line(itemText({ kind, name }), difference ? `${difference.class}${formerly}` : 'new'),
+    line(itemText({ kind, name }), difference ? differenceWords(difference) : 'new'),
     ...warnings(flags),
-    ...(difference?.changes ?? []).flatMap((change) => theirs('changed', changeText(change), 'difference')),
+    ...(difference ? toldChanges(difference) : []).flatMap((change) => theirs('changed', changeText(change), 'difference')),
     valueLine('definition', definition),
   ]
 }

@@ -11,7 +11,7 @@ import { grantBounds } from '../grant-bounds.ts'
 import { declaredAgainst } from '../hints.ts'
 import { actionName } from './action-words.ts'
 import type { Evaluation } from './evaluate.ts'
-import { alwaysChoice, boundsFor, offeredScopes, offeredWidths } from './grant-choices.ts'
+import { alwaysChoice, boundsFor, offeredScopes, shownWidths } from './grant-choices.ts'
 import type { PendingQuestions } from './pending-questions.ts'
 import type { ActionRequest, Approval, GateOptions } from './request.ts'
 import { whyAsked } from './why-asked.ts'
@@ -76,7 +76,7 @@ async function makeQuestion(
     reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision, subject)],
     subject,
     scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),
-    widths: isHiding ? ['exact'] : offeredWidths(action, decision),
+    widths: isHiding ? ['exact'] : shownWidths(action, decision, subject),
     ...(always && { always }),
   }
   return { question, isHiding }

@@ -2,8 +2,9 @@
 
 import type { Action, ActionKind, Decision } from '../../model/action.ts'
 import type { GrantScope } from '../../model/grant.ts'
-import type { AlwaysChoice, GrantWidth } from '../../model/question.ts'
+import type { AlwaysChoice, GrantWidth, Subject } from '../../model/question.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
+import { isExactPattern } from '../grants/proposed-pattern.ts'
 import { isConsequential } from '../guards.ts'
 import type { ActionRequest } from './request.ts'
 
@@ -23,6 +24,10 @@ export function offeredWidths({ kind }: Action, { isForced }: Decision): readonl
   if (kind === 'tool.call') return ['exact', 'pattern', 'any']
   return REPEATED.has(kind) ? ['exact', 'any'] : ['exact']
 }
+
+/** The widths that a question shows. A pattern that covers only these arguments would be the same choice twice. */
+export const shownWidths = (action: Action, decision: Decision, subject: Subject): readonly GrantWidth[] =>
+  offeredWidths(action, decision).filter((width) => width !== 'pattern' || subject.kind !== 'call' || !isExactPattern(subject.pattern))
 
 /** Starting a server is proposed for as long as possible: the grant ends when the program, its files or its address change. */
 export function offeredScopes({ kind }: Action, scopes: readonly GrantScope[]): readonly GrantScope[] {

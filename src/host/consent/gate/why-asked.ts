@@ -1,18 +1,16 @@
-/** The reason of a question that neither a rule nor a guard causes: what the action can do. */
+/** The reason of a question that neither a rule nor a guard causes: what the action can do. A start that changed has its own reason. */
 
 import type { Action, ActionKind } from '../../model/action.ts'
 import type { Subject } from '../../model/question.ts'
 
 /** @returns undefined for kinds that are allowed by default: only a rule or a guard asks about them */
 export function whyAsked({ kind, claimed }: Action, subject: Subject): string | undefined {
-  if (subject.kind === 'approve') return subject.isFirst ? 'The model reads these texts' : CHANGED
+  if (subject.kind === 'approve') return subject.isFirst ? 'The model reads these texts' : 'It changed since you approved it'
   if ((kind === 'tool.call' || kind === 'app.call') && claimed.readOnlyHint === true) {
     return 'The server says that this tool only reads, and you have not accepted that'
   }
   return WHY[kind]
 }
-
-const CHANGED = 'It changed since you approved it'
 
 const WHY: Readonly<Partial<Record<ActionKind, string>>> = {
   'server.launch': 'It runs a program on this computer',

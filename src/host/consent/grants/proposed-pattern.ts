@@ -37,6 +37,10 @@ export function proposePattern(args: Json, { schema = {}, tier = 'untrusted' }: 
   return rules.length > MAX_RULES ? { '': { eq: args } } : Object.fromEntries(rules)
 }
 
+/** Whether a proposed pattern covers nothing but the arguments that it was made for. */
+export const isExactPattern = (pattern: ArgumentRules): boolean =>
+  Object.values(pattern).every((test) => Object.keys(test).every((name) => name === 'eq' || name === 'schema'))
+
 type Entry = [pointer: string, test: ArgumentTest]
 
 function membersOf(object: Json, { schema, tier }: ProposeOptions, pointer: string, depth: number): Entry[] {

@@ -142,6 +142,7 @@ export class Provenance {
         pointer,
         source: this.#sources[source] ?? '',
         bytes: parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
+        characters: parts.reduce((sum, part) => sum + part.length, 0),
         excerpt: first.length > EXCERPT_LENGTH ? `${first.slice(0, EXCERPT_LENGTH)}…` : first,
       }
     })

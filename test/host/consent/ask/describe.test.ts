@@ -104,9 +104,9 @@ describe('a tool call', () => {
   })
 
   test('a tool call shows which parts come from private data, and from which source', () => {
-    const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, excerpt: 'Dear Anna' }]
+    const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, characters: 212, excerpt: 'Dear Anna' }]
     expect(warningsOf({ ...CALL, origins })).toEqual(
-      expect.arrayContaining([expect.stringContaining('212 bytes of /body come from mail/inbox#3')]),
+      expect.arrayContaining([expect.stringContaining('212 characters of body come from the result of mail/inbox')]),
     )
   })
 
@@ -272,7 +272,7 @@ describe('all other questions', () => {
           },
         ],
       },
-      ['widened', 'it names a tool of bank', '/to: new property'],
+      ['accepts or says more', 'it names a tool of bank', '/to: new property'],
     ],
     [
       {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differenceText } from '../../../../src/host/consent/ask/difference-text.ts'
+import { differenceText } from '../../../../src/host/consent/ask/difference-words.ts'
 import { patternText } from '../../../../src/host/consent/ask/pattern-text.ts'
 import type { ArgumentRules } from '../../../../src/host/model/rule.ts'
 

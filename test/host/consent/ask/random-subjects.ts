@@ -166,7 +166,7 @@ export const subjects: Record<Subject['kind'], fc.Arbitrary<About>> = {
         tool: { ...each, annotations: { title: each.title, ...{ extra } } },
         args: given,
         lastArgs,
-        origins: [{ pointer: `/${each.name}`, source: each.title, bytes: 9, excerpt: each.description }],
+        origins: [{ pointer: `/${each.name}`, source: each.title, bytes: 9, characters: 9, excerpt: each.description }],
       },
       [each.name, each.title, each.description, extra],
       given,
