@@ -8,7 +8,7 @@ export interface ClientLimits {
   timeoutMs: number
   /** How long a request may take in total. */
   maxTotalMs: number
-  /** How long to wait for the answer to the probe before also trying the handshake. A process that is starting gets five times as long. */
+  /** How long to wait for the answer to the probe before also trying the handshake. A process that is starting gets twice as long. */
   probeTimeoutMs: number
   /** How long one attempt to connect may take. There may be a second attempt. */
   connectTimeoutMs: number

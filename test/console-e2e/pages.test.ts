@@ -210,6 +210,7 @@ const OPENED: Record<string, { path: string; open(page: Tab): Promise<void> }> =
   'own-question': {
     path: '/tools?tool=deploy__deploy&args=%7B%22service%22%3A%22api%22%2C%22version%22%3A%221.4.0%22%2C%22environment%22%3A%22staging%22%7D',
     open: async (page) => {
+      await page.getByRole('button', { name: 'Use them' }).click()
       await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Details' }).click()
     },

@@ -19,7 +19,7 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the answer at the terminal closes the card of the page, and the answer in the page closes the question there', async () => {
+test('an answer at the terminal closes the card of the page, and the other way round', async () => {
   const home = newFolder()
   const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
   const terminal = startTerminal([CLI], { cwd: home, columns: 120, rows: 40, env })

@@ -65,6 +65,7 @@ test('every page shows that messages are recorded, and can stop it', async () =>
 test('a result becomes a test, and so does a call in the messages of its server', async () => {
   const { page, open, problems } = await shown()
   await open(SEARCH)
+  await page.getByRole('button', { name: 'Use them' }).click()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByRole('button', { name: 'Make a test of this' }).click()
   await page.getByText("from 'portico/testing'").waitFor()

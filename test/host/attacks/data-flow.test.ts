@@ -75,7 +75,9 @@ describe('private data, untrusted text and an open-world tool', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/\d+ characters of text come from the result of mail\/inbox\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(
+      /\d+ characters of text come from the result of mail\/inbox\n {2}excerpt: .*(code of the safe|wolpertinger)/s,
+    )
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })
