@@ -232,6 +232,13 @@ test('payloads in every message of a server: sampling, forms, pages to visit, lo
     }
     await dialog.getByRole('button', { name: 'Details', exact: true }).click()
     await window.still()
+    // Folded text must be shown before the answer counts.
+    const more = dialog.getByRole('button', { name: /^Show (?:everything|more)$/ })
+    while (await more.isVisible()) {
+      await afterQuiet(page)
+      await more.click()
+      await check(`question ${step}, everything`)
+    }
     await afterQuiet(page)
     await button.click()
     await button.waitFor({ state: 'hidden' })

@@ -101,7 +101,10 @@ export function takeItems(room: Room, items: readonly Item[]): ShownItem[] {
 function takeChanges(room: Room, { difference, definition, flags }: Item): ShownChange[] {
   room.lines -= 1 + flags.length
   if (!difference) return [{ lines: takeDiff(room, undefined, definition) }]
+  const { formerly } = difference
   return difference.changes.flatMap(({ pointer, text, before, after }) => {
+    // The head of the item says so.
+    if (formerly !== undefined && pointer === 'name' && before === formerly) return []
     if (isOver(room)) {
       takeText(room, readable(after))
       return []

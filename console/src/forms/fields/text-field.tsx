@@ -115,7 +115,14 @@ function SuggestingInput({
   }, [key, text, suggest, isFocused])
   return (
     <ComboboxProvider value={text} setValue={onText}>
-      <Combobox {...control} render={<TextInput />} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)} />
+      <Combobox
+        {...control}
+        render={<TextInput />}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        // The list closes itself, but only once it has been open for a moment.
+        onKeyDown={({ key: pressed }) => pressed === 'Escape' && setFound([])}
+      />
       {found.length > 0 && (
         <ComboboxPopover gutter={4} sameWidth portal className={css.suggestions}>
           {found.slice(0, 100).map((each) => (
