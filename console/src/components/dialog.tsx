@@ -1,7 +1,7 @@
 /** A dialog: only for what the person has just asked for. */
 
 import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { classes } from './classes.ts'
 import css from './dialog.module.css'
 
@@ -23,6 +23,7 @@ export function Dialog({ title, isOpen, onClose, children, actions, isWide = fal
       return body.current?.querySelector<HTMLElement>('input:not(:disabled), textarea:not(:disabled), select:not(:disabled)') ?? null
     },
   }))
+  usePageFocusAfter(isOpen)
   return (
     <Base
       open={isOpen}
@@ -45,3 +46,18 @@ export function Dialog({ title, isOpen, onClose, children, actions, isWide = fal
     </Base>
   )
 }
+
+/** The page takes the focus if the control that opened the dialog is gone. Otherwise the next Tab would start at the top of the window. */
+function usePageFocusAfter(isOpen: boolean): void {
+  useEffect(() => {
+    if (!isOpen) return
+    return () => {
+      // The dialog gives the focus back first.
+      setTimeout(() => {
+        if (document.activeElement === document.body) document.querySelector<HTMLElement>('#page')?.focus({ preventScroll: true })
+      }, GIVE_BACK_MS)
+    }
+  }, [isOpen])
+}
+
+const GIVE_BACK_MS = 50
