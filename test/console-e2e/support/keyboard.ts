@@ -12,7 +12,7 @@ export interface Keyboard {
   at(selector: string): Promise<void>
   /** Tabs to a control and presses Enter. */
   enter(name: string | RegExp): Promise<void>
-  /** Tabs to the answer of a question, waits until keys count, and presses Enter. */
+  /** Tabs to the answer of a question, waits until keys count and no other card goes away, and presses Enter. */
   answer(name: string | RegExp): Promise<void>
   /** Tabs to a field and replaces its text. */
   fill(name: string | RegExp, text: string): Promise<void>
@@ -37,6 +37,9 @@ const FOCUS = `(() => {
   const name = (at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText ?? '').trim()
   return { name: name || at.tagName.toLowerCase(), isShown: hasRing && isInView, html: at.outerHTML.slice(0, 160) }
 })()`
+
+/** How many questions of the page have ended: their cards have no buttons any more. */
+const ENDED_CARDS = `[...document.querySelectorAll('article[data-question]')].filter((card) => !card.querySelector('button')).length`
 
 const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
 
@@ -70,6 +73,8 @@ export function keyboardOf(window: Window): Keyboard {
     answer: async (name) => {
       await window.page.getByText(name, { exact: true }).first().waitFor()
       await to(name)
+      // A card that ended goes away later. The card below it moves up then, and its quiet time starts again.
+      await expect.poll(() => window.page.evaluate(ENDED_CARDS), { timeout: 10_000 }).toBe(0)
       await afterQuiet(window.page)
       await keyboard.press('Enter')
     },
