@@ -98,6 +98,8 @@ function SuggestingInput({
 }): ReactNode {
   const [found, setFound] = useState<readonly string[]>([])
   const [isFocused, setFocused] = useState(false)
+  /** The text at which the person closed the list. */
+  const [closedAt, setClosedAt] = useState<string>()
   const key = JSON.stringify(path)
   useEffect(() => {
     if (!isFocused) return
@@ -120,10 +122,10 @@ function SuggestingInput({
         render={<TextInput />}
         onFocus={() => setFocused(true)}
         onBlur={() => setFocused(false)}
-        // The list closes itself, but only once it has been open for a moment.
-        onKeyDown={({ key: pressed }) => pressed === 'Escape' && setFound([])}
+        // Suggestions that come late must not open the list again.
+        onKeyDown={({ key: pressed }) => setClosedAt(pressed === 'Escape' ? text : undefined)}
       />
-      {found.length > 0 && (
+      {found.length > 0 && closedAt !== text && (
         <ComboboxPopover gutter={4} sameWidth portal className={css.suggestions}>
           {found.slice(0, 100).map((each) => (
             <ComboboxItem key={each} value={each} className={css.suggestion}>
