@@ -114,7 +114,7 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await isClosed(window)
   await sees('0 of 1 server enabled. Not enabled: other.')
   // Nothing is left to import, so the button that had the focus is gone.
-  await expect.poll(() => page.evaluate('document.activeElement?.id'), 'the page takes the focus').toBe('page')
+  await expect.poll(() => page.evaluate('document.activeElement?.id'), { message: 'the page takes the focus' }).toBe('page')
 
   // Policy: another preset, a rule, and what it would have changed.
   await keys.press('g', 'y')
