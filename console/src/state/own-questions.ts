@@ -9,8 +9,7 @@ export function ownQuestion(state: ConsoleState): WaitingQuestion | undefined {
 }
 
 /** Whether a model caused the question. */
-const isOfModel = (view: QuestionView | undefined): boolean =>
-  view?.question.chain.some((each) => each.startsWith('model ')) ?? false
+const isOfModel = (view: QuestionView | undefined): boolean => view?.question.chain.some((each) => each.startsWith('model ')) ?? false
 
 function isOwn({ own, operations, announced }: ConsoleState, { view, server, action }: WaitingQuestion): boolean {
   if (!view) return false
