@@ -127,7 +127,7 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   await window.open('/policy?tab=grants')
   await page.getByText('echo').first().waitFor()
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)
 
 test('with the keyboard alone: details, deny with a reason, allow, a form, a page to visit, the model', async () => {
   const { window, api, echoed, ask } = await desk()
@@ -187,7 +187,7 @@ test('with the keyboard alone: details, deny with a reason, allow, a form, a pag
   await page.keyboard.press('Enter')
   expect(await said(write)).toContain('the model said')
   expect(window.problems.filter((problem) => !problem.startsWith('another window'))).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('a form, a page to visit, a request to the model before and after, and folders', async () => {
   const visits: string[] = []
@@ -252,7 +252,7 @@ test('a form, a page to visit, a request to the model before and after, and fold
   await noneWaits(window)
   expect(host.health().desk?.state).toBe('ready')
   expect(window.problems.filter((problem) => !problem.startsWith('another window'))).toEqual([])
-}, 90_000)
+}, 120_000)
 
 test('two browsers see the same question; the answer of one closes it in the other', async () => {
   const { window, api, console: served, echoed, ask } = await desk()
@@ -275,7 +275,7 @@ test('two browsers see the same question; the answer of one closes it in the oth
   await noneWaits(window)
   await noneWaits(second)
   expect([...window.problems, ...second.problems].filter((problem) => !problem.includes('409'))).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('a click in the first moment of a question does not count', async () => {
   const { window, api, echoed, ask } = await desk()
@@ -290,4 +290,4 @@ test('a click in the first moment of a question does not count', async () => {
   await noneWaits(window)
   await api.ended(operation.id)
   expect(echoed).toEqual([])
-}, 30_000)
+}, 120_000)

@@ -76,7 +76,7 @@ test('every value that a form sends is drawn: many fields, nested groups, values
       expect(JSON.stringify(got.at(-1)), name).toContain('SECRET-MARK')
     }
   }
-}, 60_000)
+}, 120_000)
 
 test('a form with too many values for fields is JSON, with everything in it', async () => {
   const { page, open } = await shown((server) => {
@@ -89,7 +89,7 @@ test('a form with too many values for fields is JSON, with everything in it', as
   await open('/tools?tool=sh__rows')
   expect(await page.getByLabel('JSON').last().inputValue()).toContain('row 4999')
   await page.getByText('too many for fields').waitFor()
-}, 60_000)
+}, 120_000)
 
 test('defaults in the form of a server are drawn before they can be sent', async () => {
   const { page, host, open, got } = await shown((server, seen) => {
@@ -110,7 +110,7 @@ test('defaults in the form of a server are drawn before they can be sent', async
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await asked
   expect(JSON.stringify(got)).toContain('SECRET-MARK')
-}, 60_000)
+}, 120_000)
 
 test('a link from another site fills in nothing before a click, and its window runs nothing by one key', async () => {
   const { page, got, origin } = await shown((server, seen) => {
@@ -133,7 +133,7 @@ test('a link from another site fills in nothing before a click, and its window r
   await other.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
   const opened = async (name: string): Promise<Page> => {
     const [found] = await Promise.all([page.context().waitForEvent('page'), other.getByRole('link', { name }).click()])
-    found.setDefaultTimeout(8_000)
+    found.setDefaultTimeout(20_000)
     return found
   }
   const tool = await opened('A')
@@ -158,7 +158,7 @@ test('a link from another site fills in nothing before a click, and its window r
   expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('')
   await chat.getByRole('button', { name: 'Use it' }).click()
   await expect.poll(() => chat.getByLabel('Message', { exact: true }).inputValue()).toBe('FROM-ELSEWHERE')
-}, 60_000)
+}, 120_000)
 
 test('a link of our own pages fills in the form at once', async () => {
   const { page, host, open, got } = await shown((server, seen) => {
@@ -175,7 +175,7 @@ test('a link of our own pages fills in the form at once', async () => {
   expect(await page.getByLabel('name').inputValue()).toBe('first')
   await page.keyboard.press('Control+Enter')
   await expect.poll(() => got).toHaveLength(2)
-}, 60_000)
+}, 120_000)
 
 test('hostile markdown, many parts and many options leave the page usable', async () => {
   const { page, open, host } = await shown((server) => {
@@ -198,7 +198,7 @@ test('hostile markdown, many parts and many options leave the page usable', asyn
     expect(elements, name).toBeLessThan(6_000)
     if (name === 'parts') await page.getByRole('button', { name: 'Show more parts, 19,950 left' }).waitFor()
   }
-}, 60_000)
+}, 120_000)
 
 test('one of many options is found by typing, and a list offers each value once', async () => {
   const { page, open, got } = await shown((server, seen) => {
@@ -217,7 +217,7 @@ test('one of many options is found by typing, and a list offers each value once'
   await page.getByRole('option', { name: 'city 271' }).click()
   await run(page).click()
   await expect.poll(() => got).toEqual([{ stage: 'staging', city: 'city 271' }])
-}, 60_000)
+}, 120_000)
 
 test('a new row has the focus and an empty value of its type', async () => {
   const { page, open, got } = await shown((server, seen) => {
@@ -233,7 +233,7 @@ test('a new row has the focus and an empty value of its type', async () => {
   await page.getByRole('button', { name: 'Add a row' }).click()
   await run(page).click()
   await expect.poll(() => got).toEqual([{ tags: ['home', ''] }])
-}, 60_000)
+}, 120_000)
 
 test('a chat shows a message once, and says that it waits for the person', async () => {
   const { page, open } = await shown(
@@ -252,4 +252,4 @@ test('a chat shows a message once, and says that it waits for the person', async
   await page.getByRole('button', { name: 'Allow once' }).click()
   await page.getByRole('log').getByText('done').waitFor()
   await page.getByText('Waiting for you', { exact: true }).and(page.getByRole('log').locator('*')).waitFor({ state: 'hidden' })
-}, 60_000)
+}, 120_000)

@@ -84,7 +84,7 @@ test('blanks, line breaks and long code hide nothing: the end of a text is above
   }
   expect(called).toEqual([])
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)
 
 test('characters that reorder or hide letters are shown as codes', async () => {
   const { window, page, call } = await desk()
@@ -94,7 +94,7 @@ test('characters that reorder or hide letters are shown as codes', async () => {
   await afterQuiet(page)
   await card.getByRole('button', { name: 'Deny', exact: true }).click()
   expect(await answer).toBe('refused')
-}, 30_000)
+}, 120_000)
 
 test('a question that slides to another place takes no click in its first moment there', async () => {
   const { window, page, call, called } = await desk()
@@ -120,7 +120,7 @@ test('a question that slides to another place takes no click in its first moment
   await afterQuiet(page)
   await button.click()
   expect(await second).toBe('called')
-}, 30_000)
+}, 120_000)
 
 test('a question that has ended keeps its place while the pointer is among the questions', async () => {
   const { window, page, call, called } = await desk()
@@ -144,7 +144,7 @@ test('a question that has ended keeps its place while the pointer is among the q
   await button.click()
   expect(await second).toBe('called')
   expect(called).toEqual(['second'])
-}, 30_000)
+}, 120_000)
 
 test('a changed offering with much text does not stop the page, and is approved only after all was shown', async () => {
   const server = createServer({ name: 'many', version: '1.0.0' })
@@ -201,4 +201,4 @@ test('a changed offering with much text does not stop the page, and is approved 
   await approve.click()
   await expect.poll(() => host.review('many')?.items.length ?? 0).toBe(0)
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)

@@ -261,7 +261,7 @@ test('the tour from its start to its end, with every kind of question', async ()
   await keys.enter('Finish the tour')
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)
 
 test('Tab goes through every page and back to its start, and the focus is always visible', async () => {
   const { window, api } = await seat()
@@ -291,4 +291,4 @@ test('Tab goes through every page and back to its start, and the focus is always
     for (const fault of await tabThrough(window)) faults.push(`${path}: ${fault}`)
   }
   expect([...faults, ...window.problems]).toEqual([])
-}, 90_000)
+}, 120_000)

@@ -249,6 +249,6 @@ test('with nothing to show: every page says what to do, and axe finds nothing', 
   await window.close()
   // What is not there is asked for by its address.
   expect([...faults, ...window.problems.filter((problem) => !/gone|404/.test(problem))]).toEqual([])
-}, 90_000)
+}, 120_000)
 
 const linkOf = (origin: string, { code }: { code: string }): string => `${origin}/#code=${code}`

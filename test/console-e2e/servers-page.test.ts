@@ -42,7 +42,7 @@ test('servers of another program are imported, and the question about all of the
   await page.getByText('2 servers enabled.').waitFor()
   expect(await page.getByRole('button', { name: /found on this computer/ }).count()).toBe(0)
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)
 
 test('a setting of a program that changed is saved with a question, and the switch saves the questions', async () => {
   const folder = folders()
@@ -78,4 +78,4 @@ test('a setting of a program that changed is saved with a question, and the swit
   await expect.poll(() => host.tools().map(({ exposed }) => exposed), { timeout: 20_000 }).toEqual(['mine__third'])
   expect(await page.getByRole('dialog').count()).toBe(0)
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)

@@ -148,4 +148,4 @@ test('by keyboard: a server that turns hostile is shown as a difference, kept ou
   await keys.answer('Approve 1 item')
   await expect.poll(async () => (await api.get('GET /api/servers/rogue')).server.waiting).toBe(names.length - 1)
   expect(window.problems).toEqual([])
-}, 90_000)
+}, 120_000)

@@ -50,4 +50,4 @@ test('an answer at the terminal closes the card of the page, and the other way r
   await type(terminal, 'call notes__list')
   await terminal.until(/^total +2$/m)
   expect(window.problems).toEqual([])
-}, 60_000)
+}, 120_000)

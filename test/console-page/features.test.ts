@@ -29,7 +29,7 @@ async function shown(host?: HostOptions): Promise<Shown> {
   const problems: string[] = []
   page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
   page.on('pageerror', (error) => void problems.push(error.message))
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
   await page.goto(all.console.link())
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   const open = async (path: string): Promise<void> => {

@@ -21,7 +21,7 @@ const STILL_MS = 120
 export async function openWindow(browser: Browser, link: string, options: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
-  page.setDefaultTimeout(8_000)
+  page.setDefaultTimeout(20_000)
   const { origin } = new URL(link)
   const problems: string[] = []
   const open = new Set<unknown>()
