@@ -147,7 +147,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     origin,
     port: server.port,
     // A fragment is not sent to any server, and stays out of logs.
-    link: () => `${origin}/#code=${services.codes.issue()}`,
+    link: () => `${origin}/#code=${services.codes.issue('link')}`,
     close,
     [Symbol.asyncDispose]: close,
   }

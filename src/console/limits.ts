@@ -4,7 +4,7 @@ import type { Rate } from '../base/rate.ts'
 
 /** The limits of a console. docs/console-api.md lists all of them. */
 export interface ConsoleLimits {
-  /** Codes that were made and not used yet. A further code replaces the oldest. */
+  /** Codes of links that were made and not used yet, and as many of windows. A further code replaces the oldest of its kind. */
   maxCodes: number
   /** How long a code can be used. */
   codeTtlMs: number

@@ -114,7 +114,7 @@ describe('playing back', () => {
 
   test('a file that is not a recording is refused, with the line', async () => {
     const file = join(newFolder(), 'exchange.jsonl')
-    writeFileSync(file, '{"portico":"transcript","format":1}\nnot json\n')
+    writeFileSync(file, '{"portico":"transcript","format":1,"target":"x","at":"2026-11-16"}\nnot json\n')
     const { code, stderr } = await portico(['replay', file])
     expect(code).toBe(8)
     expect(stderr).toContain('line 2: expected JSON')

@@ -56,6 +56,14 @@ describe('the one-time code', () => {
     expect(statuses).toEqual([401, 201, 201])
   })
 
+  test('codes for further windows do not replace a printed link', async () => {
+    const { console } = await bare({ limits: { maxCodes: 2 } })
+    const printed = codeOf(console.link())
+    const page = await Page.open(console)
+    for (let i = 0; i < 3; i++) await page.get('POST /api/session/codes')
+    expect((await new Page(console.origin).exchange(printed)).status).toBe(201)
+  })
+
   test('after too many wrong codes further wrong ones wait, and the right code still works', async () => {
     const clock = fakeClock()
     const { console } = await bare({ clock, limits: { wrongCodes: { perSecond: 0.5, burst: 3 } } })

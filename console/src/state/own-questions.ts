@@ -25,11 +25,16 @@ function isOwn({ own, operations, announced }: ConsoleState, { view, server, act
       operation.kind !== 'chat' &&
       (!isRest || operation.kind === 'approve') &&
       operation.startedAt <= askedAt + 1_000 &&
-      concerns(operation, server),
+      concerns(operation, server, action),
   )
 }
 
-function concerns({ target }: OperationView, server: string): boolean {
+/** Requests that a server makes by itself. */
+const BY_SERVER = /^(?:elicit|sampling|roots)\./
+
+function concerns({ target }: OperationView, server: string, action: string): boolean {
   if (typeof target !== 'string') return target.server === server
-  return target === server || target.startsWith(`${server}__`) || target.includes('://')
+  // An address does not name its server. Another server must not open a dialog while it is read.
+  if (target.includes('://')) return !BY_SERVER.test(action)
+  return target === server || target.startsWith(`${server}__`)
 }

@@ -6,7 +6,11 @@ import { ApiError } from '../errors.ts'
 import type { ConsoleLimits } from '../limits.ts'
 import { digestOf, isSame, newSecret } from './secret.ts'
 
+/** The terminal prints links. An open window makes codes for further windows, and must not push out a printed link. */
+type Purpose = 'link' | 'window'
+
 interface Code {
+  purpose: Purpose
   digest: Buffer
   expiresAt: number
 }
@@ -29,13 +33,15 @@ export class Codes {
   }
 
   /** Makes a code that works once. */
-  issue(): string {
+  issue(purpose: Purpose): string {
     const { maxCodes, codeTtlMs } = this.#limits
     const code = newSecret()
     const live = this.#live()
+    const same = live.filter((each) => each.purpose === purpose)
+    const replaced = new Set(same.slice(0, Math.max(0, same.length - maxCodes + 1)))
     this.#codes = [
-      ...live.slice(Math.max(0, live.length - maxCodes + 1)),
-      { digest: digestOf(code), expiresAt: this.#clock.now() + codeTtlMs },
+      ...live.filter((each) => !replaced.has(each)),
+      { purpose, digest: digestOf(code), expiresAt: this.#clock.now() + codeTtlMs },
     ]
     return code
   }

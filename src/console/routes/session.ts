@@ -21,7 +21,7 @@ export const sessionRoutes = ({ host, codes, sessions, limits, models, preferenc
     if (!cookies.some((cookie) => sessions.hasCookie(cookie))) headers['set-cookie'] = noCookie(port())
     return null
   }),
-  route('POST /api/session/codes', { status: 201 }, () => ({ code: codes.issue(), expiresInMs: limits.codeTtlMs })),
+  route('POST /api/session/codes', { status: 201 }, () => ({ code: codes.issue('window'), expiresInMs: limits.codeTtlMs })),
   route('GET /api/settings', {}, () => ({
     name: 'portico',
     version: VERSION,

@@ -54,7 +54,9 @@ function FormAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAn
           {foreignText(text)}
         </p>
       ))}
-      <SchemaForm form={form} isPlain {...(subject.ours && { hidden: subject.ours.hidden })} />
+      <div className={subject.ours ? undefined : css.theirs}>
+        <SchemaForm form={form} isPlain {...(subject.ours && { hidden: subject.ours.hidden })} />
+      </div>
       {!subject.ours && <p className={css.hint}>The server receives what you enter. Do not enter a password that it does not need.</p>}
       <div className={css.buttons}>
         <SendButton onMore={onMore} isBusy={isBusy} />
