@@ -2,6 +2,7 @@
 
 import { dirname, relative } from 'node:path'
 import type { Command } from 'commander'
+import { onAbort } from '../../base/on-abort.ts'
 import { Client, type Target } from '../../client/index.ts'
 import { countOffering } from '../../host/index.ts'
 import { processTarget } from '../../stdio/index.ts'
@@ -60,8 +61,7 @@ async function devAction(invocation: Invocation, path: string, options: TargetOp
 }
 
 /** Without a keyboard it runs until it is stopped. */
-const until = (signal: AbortSignal): Promise<ExitName> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve('ok'), { once: true }))
+const until = (signal: AbortSignal): Promise<ExitName> => new Promise((resolve) => void onAbort(signal, () => resolve('ok')))
 
 async function converse(invocation: Invocation, dev: DevServer): Promise<ExitName> {
   const { screen } = invocation

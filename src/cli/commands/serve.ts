@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { onAbort } from '../../base/on-abort.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import type { Service } from '../../server/index.ts'
 import { commandName } from '../command-name.ts'
@@ -136,7 +137,7 @@ async function serveAction(invocation: Invocation, name: string, args: string[],
           : error
       })
       screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
-      signal.addEventListener('abort', () => void listening.close(), { once: true })
+      onAbort(signal, () => void listening.close())
       await listening.closed
       return
     }
@@ -146,7 +147,7 @@ async function serveAction(invocation: Invocation, name: string, args: string[],
     }
     const { serveStdio } = await import('../../stdio/index.ts')
     const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
-    signal.addEventListener('abort', () => void serving.close(), { once: true })
+    onAbort(signal, () => void serving.close())
     await serving.closed
   } finally {
     await close?.()

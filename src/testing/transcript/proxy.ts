@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { isObject } from '../../base/json.ts'
+import { onAbort } from '../../base/on-abort.ts'
 import { MirroredParams } from '../../client/mirrored-params.ts'
 import { type TappedMessage, tapTarget } from '../../client/tap-target.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
@@ -74,7 +75,8 @@ export async function proxyStdio(target: Target, { input, output, signal, onMess
         // Requests in flight may still be answered.
         setTimeout(resolve, LAST_ANSWERS_MS)
       })
-      signal.addEventListener('abort', () => resolve(), { once: true })
+      // It may have been aborted while the connection was opened.
+      onAbort(signal, resolve)
     })
   } finally {
     // An input that is still read keeps the process alive.

@@ -1,6 +1,7 @@
 /** Serves a recording on standard streams. */
 
 import type { Readable, Writable } from 'node:stream'
+import { onAbort } from '../../base/on-abort.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
 import type { Playback } from './playback.ts'
@@ -43,7 +44,7 @@ export function servePlayback(playback: Playback, { input, output, signal }: Ser
       input.pause()
       resolve()
     }
-    signal.addEventListener('abort', stop, { once: true })
+    onAbort(signal, stop)
   })
 }
 
