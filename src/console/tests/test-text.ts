@@ -5,7 +5,7 @@ import type { TestView } from '../api.ts'
 import { expectedText, isLarge, literal, outline, quoted, secretText } from './literals.ts'
 import type { RecordedCall } from './recorded-call.ts'
 
-/** @param day when it was written, such as `2026-11-16` */
+/** @param day when it was written, as year, month and day */
 export function testText(call: RecordedCall, spec: ServerSpec, day: string): TestView {
   const secrets = new Set<string>()
   const target = targetText(spec, secrets)
