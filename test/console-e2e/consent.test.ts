@@ -9,6 +9,7 @@ import { scriptedModel } from '../../src/testing/index.ts'
 import { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { portOf } from '../support/http-requests.ts'
+import { keyboardOf } from './support/keyboard.ts'
 import { afterQuiet, openWindow, tabTo, type Window } from './support/windows.ts'
 import { inMemory, type World, worlds } from './support/worlds.ts'
 
@@ -132,6 +133,7 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
 test('with the keyboard alone: details, deny with a reason, allow, a form, a page to visit, the model', async () => {
   const { window, api, echoed, ask } = await desk()
   const { page } = window
+  const keys = keyboardOf(window)
   await window.open('/')
   await page.keyboard.press('w')
   const first = await ask('echo with text="one"')
@@ -149,8 +151,7 @@ test('with the keyboard alone: details, deny with a reason, allow, a form, a pag
   expect(echoed).toEqual([])
   const second = await ask('echo with text="two"')
   await card(window, /call desk\/echo/)
-  await tabTo(page, 'Allow once')
-  await page.keyboard.press('Enter')
+  await keys.answer('Allow once')
   await api.ended(second.operation.id)
   expect(echoed).toEqual(['two'])
   expect(await page.evaluate('document.activeElement !== document.body'), 'the focus stays in the tray').toBe(true)
@@ -162,14 +163,12 @@ test('with the keyboard alone: details, deny with a reason, allow, a form, a pag
   await card(window, /./)
   await tabTo(page, /^City/)
   await page.keyboard.type('Bern')
-  await tabTo(page, 'Send')
-  await page.keyboard.press('Enter')
+  await keys.answer('Send')
   expect(await said(form)).toContain('city: Bern')
   const visit = await call('visit')
   await card(window, /./)
-  await tabTo(page, 'Open the page')
   const other = page.context().waitForEvent('page')
-  await page.keyboard.press('Enter')
+  await keys.answer('Open the page')
   await (await other).close()
   expect(await said(visit)).toContain('visited')
   const write = await call('write')
@@ -179,12 +178,8 @@ test('with the keyboard alone: details, deny with a reason, allow, a form, a pag
   await tabTo(page, 'JSON')
   await page.keyboard.press('Control+a')
   await page.keyboard.type('{ "messages": [{ "role": "user", "content": { "type": "text", "text": "Changed" } }], "maxTokens": 5 }')
-  await tabTo(page, 'Allow once with this text')
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Send the answer' }).waitFor()
-  await afterQuiet(page)
-  await tabTo(page, 'Send the answer')
-  await page.keyboard.press('Enter')
+  await keys.answer('Allow once with this text')
+  await keys.answer('Send the answer')
   expect(await said(write)).toContain('the model said')
   expect(window.problems.filter((problem) => !problem.startsWith('another window'))).toEqual([])
 }, 120_000)
