@@ -9,7 +9,7 @@ import type { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { type Keyboard, keyboardOf, tabThrough } from './support/keyboard.ts'
-import { afterQuiet, openWindow, type Window } from './support/windows.ts'
+import { openWindow, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
@@ -165,7 +165,7 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
   await keys.press('Enter')
   await page.getByRole('menu').waitFor()
   await keys.press('ArrowDown')
-  await afterQuiet(page)
+  await keys.settled()
   await keys.press('Enter')
   await answered()
   await expect.poll(async () => (await api.get('GET /api/grants')).grants.length).toBe(1)

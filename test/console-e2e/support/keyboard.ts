@@ -12,6 +12,8 @@ export interface Keyboard {
   at(selector: string): Promise<void>
   /** Tabs to a control and presses Enter. */
   enter(name: string | RegExp): Promise<void>
+  /** Waits until answers count: a card that ended goes away later, and the quiet time of the card that moves up then starts again. */
+  settled(): Promise<void>
   /** Tabs to the answer of a question, waits until keys count and no other card goes away, and presses Enter. */
   answer(name: string | RegExp): Promise<void>
   /** Tabs to a field and replaces its text. */
@@ -53,6 +55,10 @@ export function keyboardOf(window: Window): Keyboard {
   const press = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await keyboard.press(key)
   }
+  const settled = async (): Promise<void> => {
+    await expect.poll(() => window.page.evaluate(ENDED_CARDS), { timeout: 10_000 }).toBe(0)
+    await afterQuiet(window.page)
+  }
   return {
     press,
     type: (text) => keyboard.type(text),
@@ -70,12 +76,11 @@ export function keyboardOf(window: Window): Keyboard {
       await expect.poll(() => window.page.evaluate('document.activeElement?.ariaBusy'), { timeout: 10_000 }).not.toBe('true')
       await keyboard.press('Enter')
     },
+    settled,
     answer: async (name) => {
       await window.page.getByText(name, { exact: true }).first().waitFor()
       await to(name)
-      // A card that ended goes away later. The card below it moves up then, and its quiet time starts again.
-      await expect.poll(() => window.page.evaluate(ENDED_CARDS), { timeout: 10_000 }).toBe(0)
-      await afterQuiet(window.page)
+      await settled()
       await keyboard.press('Enter')
     },
     fill: async (name, text) => {
