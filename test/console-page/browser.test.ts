@@ -77,13 +77,15 @@ test('an answer elsewhere closes the question here, and a reason reaches the one
   await other.get(`POST /api/questions/${asker.waiting()[0]?.id}/answer`, { kind: 'deny' })
   await page.getByText('Denied').waitFor()
   expect(await other.ended(first.operation.id)).toMatchObject({ state: 'failed' })
+  // It goes away after a moment, and the next card would move.
+  await page.getByText('Denied').waitFor({ state: 'hidden' })
   const second = await other.get('POST /api/tools/call', DEPLOY)
   await page.getByRole('button', { name: 'Deny with a reason' }).click()
   await page.getByLabel('What to do instead').fill('Ask me tomorrow')
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Deny', exact: true }).last().click()
   expect(JSON.stringify((await other.ended(second.operation.id)).error)).toContain('Ask me tomorrow')
-})
+}, 60_000)
 
 test('long arguments must be shown before an answer counts', async () => {
   const { page, console, asker } = await shown()

@@ -1,7 +1,7 @@
 /** A person without a mouse: only keys, and the focus must always be visible. */
 
 import { expect } from 'vitest'
-import { afterQuiet, tabTo, type Window } from './windows.ts'
+import { afterQuiet, ENDED_CARDS, tabTo, type Window } from './windows.ts'
 
 export interface Keyboard {
   press(...keys: string[]): Promise<void>
@@ -39,9 +39,6 @@ const FOCUS = `(() => {
   const name = (at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText ?? '').trim()
   return { name: name || at.tagName.toLowerCase(), isShown: hasRing && isInView, html: at.outerHTML.slice(0, 160) }
 })()`
-
-/** How many questions of the page have ended: their cards have no buttons any more. */
-const ENDED_CARDS = `[...document.querySelectorAll('article[data-question]')].filter((card) => !card.querySelector('button')).length`
 
 const focusOf = ({ page }: Window): Promise<Focus> => page.evaluate(FOCUS) as Promise<Focus>
 

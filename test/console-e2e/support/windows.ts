@@ -81,8 +81,18 @@ export async function openWindow(browser: Browser, link: string, options: Browse
   }
 }
 
-/** Longer than the quiet time of a question, in which clicks and keys do not count. */
-export const afterQuiet = (page: Page): Promise<void> => page.waitForTimeout(650)
+/** Questions of the page that have ended: their cards have no buttons any more. */
+export const ENDED_CARDS = `[...document.querySelectorAll('article[data-question]')].filter((card) => !card.querySelector('button')).length`
+
+/**
+ * Longer than the quiet time of a question, in which clicks and keys do not count. A card that ended goes away after a moment; the quiet time of
+ * the card that moves up then starts again. While the mouse is in the tray, the card stays.
+ */
+export async function afterQuiet(page: Page): Promise<void> {
+  const end = Date.now() + 4_000
+  while (Date.now() < end && (await page.evaluate(ENDED_CARDS)) !== 0) await page.waitForTimeout(100)
+  await page.waitForTimeout(650)
+}
 
 /** Presses Tab until the control with this name has the focus, as a person without a mouse does. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
