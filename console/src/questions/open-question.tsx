@@ -130,7 +130,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
   )
 })
 
-/** What is drawn depends on the question as it came first: the details fetch binary data, which nobody has to read. */
+/** Draws the question as it first arrived. The details fetch binary data later, and an answer does not need that. */
 function useShown(view: QuestionView, opened: { portion: number } | undefined): ShownQuestion {
   const [first] = useState(view)
   const isOpened = opened !== undefined

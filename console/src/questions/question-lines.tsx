@@ -21,7 +21,7 @@ export const QuestionLines = memo(function QuestionLines({ lines, isCompact = fa
   )
 })
 
-/** Lines that nobody has to read before an answer: as many as the person asks for. */
+/** Lines that an answer does not need. The person can show more of them. */
 export function MoreLines({ lines }: { lines: readonly Line[] }): ReactNode {
   const [portion, setPortion] = useState(1)
   const { shown, room } = useMemo(() => {

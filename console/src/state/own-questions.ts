@@ -29,7 +29,7 @@ function isOwn({ own, operations, announced }: ConsoleState, { view, server, act
   )
 }
 
-/** Requests that a server makes by itself. */
+/** Questions that a request of the server causes. */
 const BY_SERVER = /^(?:elicit|sampling|roots)\./
 
 function concerns({ target }: OperationView, server: string, action: string): boolean {

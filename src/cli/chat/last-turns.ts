@@ -13,7 +13,7 @@ const MAX_TEXT = 300
 
 type Message = Conversation['messages'][number]
 
-/** Shows what was said and which tools were called, without their results. Prints nothing for a new conversation. */
+/** Prints the messages and the names of the called tools, without results. Prints nothing for a new conversation. */
 export function showLastTurns(screen: Screen, { messages, turn }: Pick<Conversation, 'messages' | 'turn'>): void {
   if (turn === 0) return
   const { dim, cyan } = screen.noteStyle

@@ -1,11 +1,11 @@
 /** Draws a list of entries, and lets the person choose some of them with the space bar. */
 
-import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 import { LINE_BREAK, NOTHING, SafeText, safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
 import { ChoiceList, type ListEntry, type ListNote, type ListRow } from './choice-list.ts'
 import { INTERRUPT, QUIET_MS } from './key-filter.ts'
+import { rawInput } from './raw-input.ts'
 
 export interface ChooseOptions {
   signal: AbortSignal
@@ -75,38 +75,22 @@ export class ListChooser {
         clearTimeout(opening)
         opening = setTimeout(() => setImmediate(() => (isOpen = now() - quietSince >= QUIET_MS)), QUIET_MS)
       }
-      const end = (): void => {
-        clearTimeout(opening)
-        stdin.off('data', onData)
-        stdin.off('end', onClose)
-        signal.removeEventListener('abort', onClose)
-        stdin.setRawMode?.(false)
-        stdin.pause()
-      }
-      const onClose = (): void => {
-        end()
-        reject(new Cancelled('The question was closed without an answer'))
-      }
-      const onData = (data: Buffer | string): void => {
-        const input = data.toString()
-        if (input === INTERRUPT) return onClose()
+      const onData = (input: string): void => {
+        if (input === INTERRUPT) return raw.cancel()
         if (!isOpen) {
           quietSince = now()
           return wait()
         }
-        if (CANCEL.has(input)) return onClose()
+        if (CANCEL.has(input)) return raw.cancel()
         if (ENTER.has(input) && this.#list.chosen.length > 0) {
-          end()
+          raw.stop()
           return resolve(this.#list.chosen)
         }
         if (this.#press(input)) this.#draw()
       }
+      const raw = rawInput({ stdin }, signal, { onData, onStop: () => clearTimeout(opening), onCancel: reject })
       wait()
-      if (signal.aborted || stdin.readableEnded) return onClose()
-      signal.addEventListener('abort', onClose, { once: true })
-      stdin.on('end', onClose)
-      stdin.on('data', onData)
-      stdin.resume()
+      raw.start()
     })
   }
 

@@ -1,8 +1,8 @@
 /** Reads one key from the terminal, without Enter. */
 
-import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 import { HOLD_MS, INTERRUPT, KeyFilter, type Pressed, QUIET_MS } from './key-filter.ts'
+import { rawInput } from './raw-input.ts'
 
 export interface ReadKeyOptions {
   signal: AbortSignal
@@ -18,8 +18,7 @@ export function readKey<Key extends string>(
   keys: Iterable<Key>,
   { signal, draw, now = () => performance.now() }: ReadKeyOptions,
 ): Promise<Exclude<Pressed<Key>, 'cancel'>> {
-  const terminal = stdin as Io['stdin'] & { setRawMode?(isRaw: boolean): void }
-  terminal.setRawMode?.(true)
+  stdin.setRawMode?.(true)
   draw()
   const filter = new KeyFilter(keys, now())
   // Input typed before the question was visible is not an answer.
@@ -32,22 +31,12 @@ export function readKey<Key extends string>(
     // A key answers only if nothing follows it: the first letter of typed text is no answer.
     let held: { key: Pressed<Key> } | undefined
     let holding: NodeJS.Timeout | undefined
-    const end = (): void => {
+    const onStop = (): void => {
       clearTimeout(opening)
       clearTimeout(holding)
       held = undefined
-      stdin.off('data', onData)
-      stdin.off('end', onClose)
-      signal.removeEventListener('abort', onClose)
-      terminal.setRawMode?.(false)
-      stdin.pause()
     }
-    const onClose = (): void => {
-      end()
-      reject(new Cancelled('The question was closed without an answer'))
-    }
-    const onData = (data: Buffer | string): void => {
-      const input = data.toString()
+    const onData = (input: string): void => {
       if (!isOpen && input !== INTERRUPT) return filter.drop(now())
       if (held && input !== INTERRUPT) {
         clearTimeout(holding)
@@ -56,7 +45,7 @@ export function readKey<Key extends string>(
       }
       const pressed = filter.take(input, now())
       if (pressed === undefined) return
-      if (pressed === 'cancel') return onClose()
+      if (pressed === 'cancel') return raw.cancel()
       if (pressed === 'enter') return answer(pressed)
       const own = { key: pressed }
       held = own
@@ -64,13 +53,10 @@ export function readKey<Key extends string>(
       holding = setTimeout(() => setImmediate(() => held === own && answer(pressed)), HOLD_MS)
     }
     const answer = (pressed: Pressed<Key>): void => {
-      end()
+      raw.stop()
       resolve(pressed as Exclude<Pressed<Key>, 'cancel'>)
     }
-    if (signal.aborted || stdin.readableEnded) return onClose()
-    signal.addEventListener('abort', onClose, { once: true })
-    stdin.on('end', onClose)
-    stdin.on('data', onData)
-    stdin.resume()
+    const raw = rawInput({ stdin }, signal, { onData, onStop, onCancel: reject })
+    raw.start()
   })
 }

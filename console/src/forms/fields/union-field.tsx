@@ -40,7 +40,9 @@ export function UnionField(props: LeafProps<'union'>): ReactNode {
           />
         )}
       </Field>
-      {!variant && value !== undefined && <JsonField {...props} reason="This value fits none of them. It is sent as it is." />}
+      {!variant && value !== undefined && (
+        <JsonField {...props} reason="This value fits none of the choices. The server gets it unchanged." />
+      )}
       {variant && (
         <div className={css.inner}>
           <ValueField

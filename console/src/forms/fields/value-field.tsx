@@ -39,7 +39,7 @@ export function ValueField(props: ValueProps): ReactNode {
 function Plain(props: LeafProps): ReactNode {
   const { field } = props
   if (!canDraw(field, props.value))
-    return <JsonField {...props} reason="This value does not fit the schema, so it is shown as JSON. It is sent as it is." />
+    return <JsonField {...props} reason="This value does not fit the schema, so it is shown as JSON. The server gets it unchanged." />
   if (props.depth > MAX_DEPTH) return <JsonField {...props} reason="It is nested too deeply for a form." />
   // Each kind gets its own field; the casts repeat what `kind` says.
   switch (field.kind) {

@@ -9,7 +9,7 @@ export interface FormState {
   rawFault?: string
 }
 
-/** Values that a form draws as fields. A form with more would take long to draw, so it is JSON. */
+/** Values that a form draws as fields. A form with more values opens as JSON, because its fields would take long to draw. */
 export const MAX_VALUES = 1_000
 
 /** Whether a value has more parts than a form draws. */
