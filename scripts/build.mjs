@@ -17,6 +17,7 @@ export const SUBPATHS = [
   'console',
   'host/policy-tools',
   'testing',
+  'extensions',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

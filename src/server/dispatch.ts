@@ -50,6 +50,12 @@ export function dispatch(call: IncomingCall, serverState: ServerState): void {
 function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
+  if (!row) {
+    for (const addition of serverState.additions) {
+      const added = addition.run(call)
+      if (added) return added
+    }
+  }
   if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.feature, serverState)) {
     throw notFound(method)
   }

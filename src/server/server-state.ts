@@ -12,6 +12,7 @@ import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
+import type { Addition } from './addition.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { checkCache, checkWritable } from './definition.ts'
 import type { FeatureEnvironment } from './feature-environment.ts'
@@ -47,6 +48,8 @@ export class ServerState implements FeatureEnvironment {
   readonly completions: Completions
   readonly logging: Logging
   readonly openPages = new OpenPages()
+  /** What extensions add, in the order of `server.extend`. */
+  readonly additions: Addition[] = []
   /** Outermost first. */
   middleware: readonly Middleware[] = []
   readonly #options: ServerOptions
@@ -97,11 +100,12 @@ export class ServerState implements FeatureEnvironment {
 
   /** @param canTell whether change notices can be sent on this transport; if not, they are not declared */
   capabilities(canTell = true): ServerCapabilities {
-    const { experimental, extensions } = this.#options
+    const { experimental } = this.#options
+    const extensions = { ...this.#options.extensions, ...Object.fromEntries(this.additions.map(({ id, settings }) => [id, settings])) }
     const listChanged = canTell ? { listChanged: true } : {}
     return defined({
       experimental,
-      extensions,
+      extensions: Object.keys(extensions).length > 0 ? extensions : undefined,
       logging: this.logging.isOffered ? {} : undefined,
       completions: this.completions.isOffered ? {} : undefined,
       prompts: this.prompts.isOffered ? listChanged : undefined,
@@ -117,6 +121,18 @@ export class ServerState implements FeatureEnvironment {
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
   }
 
+  add(addition: Addition): void {
+    const { id } = addition
+    if (this.capabilities().extensions?.[id]) throw new McpError('ERR_DEFINITION', `The extension ${id} is already declared`)
+    this.additions.push(addition)
+    this.#forgetDiscovery()
+  }
+
+  #forgetDiscovery(): void {
+    this.#discovery = undefined
+    this.#quietDiscovery = undefined
+  }
+
   #discover(canTell: boolean): Params {
     return defined({
       supportedVersions: this.supported.map(({ version }) => version).reverse(),
@@ -128,9 +144,8 @@ export class ServerState implements FeatureEnvironment {
 
   /** Tells the listeners of every replica. Several changes of one list in the same turn become one notice. */
   announce(change: Change): void {
-    if (change.kind === 'resource') return this.bus.publish(change)
-    this.#discovery = undefined
-    this.#quietDiscovery = undefined
+    if (change.kind === 'resource' || change.kind === 'extension') return this.bus.publish(change)
+    this.#forgetDiscovery()
     if (this.#announced.size === 0) queueMicrotask(() => this.#publishAnnounced())
     this.#announced.add(change.kind)
   }

@@ -5,6 +5,7 @@ import { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
+import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
@@ -75,6 +76,20 @@ export interface Server extends Service {
    */
   use(middleware: Middleware): void
   /**
+   * Adds an extension of the protocol: settings, methods and notifications.
+   *
+   * @example
+   * import { serverExtension } from 'portico/extensions'
+   *
+   * server.extend(
+   *   serverExtension({
+   *     id: 'com.example/clock',
+   *     methods: { 'com.example/now': { handler: () => ({ now: new Date().toISOString() }) } },
+   *   }),
+   * )
+   */
+  extend(extension: ServerExtension): ExtensionHandle
+  /**
    * Notifies subscribers that a resource changed.
    *
    * @example
@@ -141,6 +156,11 @@ export function createServer(options: ServerOptions): Server {
     prompt: (name, definition, handler) => serverState.prompts.define(name, definition, handler as AnyPromptHandler),
     use: (middleware) => {
       serverState.middleware = [...serverState.middleware, middleware]
+    },
+    extend: (extension) => {
+      const { id } = extension
+      serverState.add(extension.install(serverState))
+      return { id, notify: (method, params = {}) => serverState.announce({ kind: 'extension', id, method, params }) }
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,

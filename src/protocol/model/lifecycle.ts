@@ -3,6 +3,7 @@
 import type { Cacheable, Implementation, Result } from './base.ts'
 import { methodRows } from './method.ts'
 
+/** The settings of an extension or of a non-standard capability. */
 export type Settings = Record<string, unknown>
 
 export interface ClientCapabilities {

@@ -183,7 +183,8 @@ export class Session implements Dialect {
     if (!this.#isReady) return
     if (change.kind === 'resource' && !this.#hears(change.uri)) return
     const { method, params } = changeNotice(change)
-    this.#notify(method, params)
+    if (change.kind !== 'extension') this.notify(method, params)
+    else if (this.#options.serverState.additions.some(({ id, isIn }) => id === change.id && isIn(this.revision))) this.#push(method, params)
   }
 
   /** A resource below a subscribed one may need other scopes than that one. */
@@ -195,13 +196,16 @@ export class Session implements Dialect {
     return false
   }
 
-  #notify(method: string, params: Params | undefined): void {
-    if (!this.revision.has(method)) return
-    void this.#options.outlet.push(notificationJson(method, params && this.revision.downgradeParams(method, params)))
+  notify(method: string, params: Params | undefined): void {
+    if (this.revision.has(method)) this.#push(method, params && this.revision.downgradeParams(method, params))
+  }
+
+  #push(method: string, params: Params | undefined): void {
+    void this.#options.outlet.push(notificationJson(method, params))
   }
 
   #complete(elicitationId: string): void {
-    this.#notify('notifications/elicitation/complete', { elicitationId })
+    this.notify('notifications/elicitation/complete', { elicitationId })
   }
 
   async #send(question: Sendable, call: IncomingCall): Promise<Params> {
