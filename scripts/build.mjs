@@ -18,6 +18,7 @@ export const SUBPATHS = [
   'host/policy-tools',
   'testing',
   'extensions',
+  'tasks',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

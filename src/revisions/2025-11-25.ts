@@ -80,7 +80,7 @@ export const r20251125: Delta = {
     hasPolledStreams: true,
     tasks: 'requested',
   },
-  adds: ['notifications/elicitation/complete'],
+  adds: ['notifications/elicitation/complete', 'notifications/tasks/status'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
   downgrade: {
     params: {
@@ -90,7 +90,7 @@ export const r20251125: Delta = {
     },
     results: {
       initialize: within('serverInfo', plainImplementation),
-      'tools/list': each('tools', without('icons')),
+      'tools/list': each('tools', without('icons', 'execution')),
       'resources/list': each('resources', without('icons')),
       'resources/templates/list': each('resourceTemplates', without('icons')),
       'prompts/list': each('prompts', without('icons')),

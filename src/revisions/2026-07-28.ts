@@ -1,6 +1,7 @@
 /** Revision 2026-07-28: no handshake, no sessions and no server requests. Questions are in answers, change notices on one stream. */
 
 import { isObject } from '../base/json.ts'
+import { TASK_SUPPORT, type Tool } from '../protocol/model/tools.ts'
 import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 
@@ -23,7 +24,18 @@ const objectProperties: Downgrade = within('properties', (properties) => {
   )
 })
 
-const plainTool: Downgrade = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
+// Tools of the newest revision do not say that their calls may become tasks: the server decides.
+const taskExecution: Downgrade = (tool) => {
+  const taskSupport = (tool as Partial<Tool>)[TASK_SUPPORT]
+  return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } }
+}
+
+const plainTool: Downgrade = inOrder(
+  taskExecution,
+  objectOutput,
+  within('inputSchema', objectProperties),
+  within('outputSchema', objectProperties),
+)
 
 const plainToolResult: Downgrade = inBlocks(ofType('tool_result', objectContent))
 
@@ -47,6 +59,7 @@ export const r20260728: Delta = {
     'resources/unsubscribe',
     'notifications/roots/list_changed',
     'notifications/elicitation/complete',
+    'notifications/tasks/status',
   ],
   errorCodes: {
     ERR_RESOURCE_NOT_FOUND: -32602,

@@ -1,10 +1,10 @@
 /** What an extension adds to a server. Types only, so that servers without extensions do not load any code for them. */
 
 import type { Params } from '../jsonrpc/message.ts'
-import type { Settings } from '../protocol/model/lifecycle.ts'
+import type { ServerCapabilities, Settings } from '../protocol/model/lifecycle.ts'
 import type { Revision } from '../revisions/revision.ts'
-import type { FeatureEnvironment } from './feature-environment.ts'
 import type { IncomingCall } from './incoming-call.ts'
+import type { ServerState } from './server-state.ts'
 
 export interface Addition {
   /** The name of the extension. */
@@ -12,6 +12,12 @@ export interface Addition {
   /** Declared to clients. */
   readonly settings: Settings
   readonly isIn: (revision: Revision) => boolean
+  /** Capabilities that a session gets besides those of the core. `isIdentified`: the caller can be told from other callers. */
+  capabilities?(revision: Revision, isIdentified: boolean): Partial<ServerCapabilities>
+  /** Called when a client may be there. */
+  start?(): void
+  /** Called when the server is closed. */
+  close?(): Promise<void>
   /** Answers a request; undefined if the method is not its own. */
   run(call: IncomingCall): Params | Promise<Params> | undefined
   /** Takes a notification of a client. */
@@ -34,7 +40,7 @@ export interface ServerExtension {
   /** Its name, such as `com.example/feature`. */
   readonly id: string
   /** Called by `server.extend`. */
-  install(environment: FeatureEnvironment): Addition
+  install(serverState: ServerState): Addition
 }
 
 /** Sends the notifications of an extension. */

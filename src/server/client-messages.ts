@@ -137,9 +137,10 @@ export class ClientMessages implements EndpointHandler {
     refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
     this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
     const { instructions, info } = this.#serverState
+    const { principal, isPrivate } = this.#options
     const result: Params = {
       protocolVersion: revision.version,
-      capabilities: this.#serverState.capabilities(this.#canTell),
+      capabilities: this.#serverState.capabilities(this.#canTell, revision, (principal ?? isPrivate) !== undefined),
       serverInfo: info,
     }
     if (instructions !== undefined) result.instructions = instructions
@@ -152,13 +153,14 @@ export class ClientMessages implements EndpointHandler {
   }
 
   #begin(revision: Revision, capabilities: ClientCapabilities | undefined, client: Implementation | undefined): Session {
-    const { outlet, principal } = this.#options
+    const { outlet, principal, isPrivate = false } = this.#options
     const session = new Session({
       serverState: this.#serverState,
       peer: this.peer,
       outlet,
       quota: () => this.#quota,
       principal,
+      isPrivate,
       revision,
       capabilities,
       client,

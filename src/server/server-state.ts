@@ -28,6 +28,7 @@ import type { Middleware } from './middleware.ts'
 import type { Failure, ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
+import type { TaskHook } from './tasks/hook.ts'
 
 export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
@@ -50,6 +51,8 @@ export class ServerState implements FeatureEnvironment {
   readonly openPages = new OpenPages()
   /** What extensions add, in the order of `server.extend`. */
   readonly additions: Addition[] = []
+  /** Set by the extension for tasks. */
+  tasks: TaskHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
   readonly #options: ServerOptions
@@ -98,8 +101,12 @@ export class ServerState implements FeatureEnvironment {
     return this.deadlines.now()
   }
 
-  /** @param canTell whether change notices can be sent on this transport; if not, they are not declared */
-  capabilities(canTell = true): ServerCapabilities {
+  /**
+   * @param canTell whether change notices can be sent on this transport; if not, they are not declared
+   * @param revision of the session; undefined for stateless requests
+   * @param isIdentified whether the caller can be told from other callers
+   */
+  capabilities(canTell = true, revision?: Revision, isIdentified = false): ServerCapabilities {
     const { experimental } = this.#options
     const extensions = { ...this.#options.extensions, ...Object.fromEntries(this.additions.map(({ id, settings }) => [id, settings])) }
     const listChanged = canTell ? { listChanged: true } : {}
@@ -111,6 +118,7 @@ export class ServerState implements FeatureEnvironment {
       prompts: this.prompts.isOffered ? listChanged : undefined,
       resources: this.resources.isOffered ? { ...(canTell ? { subscribe: true } : {}), ...listChanged } : undefined,
       tools: this.tools.isOffered ? listChanged : undefined,
+      ...Object.assign({}, ...this.additions.map((each) => revision && each.capabilities?.(revision, isIdentified))),
     })
   }
 
@@ -119,6 +127,11 @@ export class ServerState implements FeatureEnvironment {
     if (canTell) this.#discovery ??= this.#discover(true)
     else this.#quietDiscovery ??= this.#discover(false)
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  /** Called before the first message of a client. */
+  start(): void {
+    for (const addition of this.additions) addition.start?.()
   }
 
   add(addition: Addition): void {

@@ -132,6 +132,7 @@ export function createServer(options: ServerOptions): Server {
   const open = (channelOptions: ChannelOptions): Channel => {
     const channel = new ServerChannel(serverState, channelOptions, forget)
     channels.add(channel)
+    serverState.start()
     return channel
   }
 
@@ -141,7 +142,11 @@ export function createServer(options: ServerOptions): Server {
   })
 
   const close = async (): Promise<void> => {
-    await Promise.all([stateless.drain(), ...[...channels].map((channel) => channel.drain())])
+    await Promise.all([
+      ...serverState.additions.map((each) => each.close?.()),
+      stateless.drain(),
+      ...[...channels].map((channel) => channel.drain()),
+    ])
     for (const channel of channels) channel.close('The server was closed')
   }
 
@@ -166,7 +171,10 @@ export function createServer(options: ServerOptions): Server {
     log,
     completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
     open,
-    answer: (request, outlet, sender) => stateless.answer(request, outlet, sender, serverState.revision(sender.version)),
+    answer: (request, outlet, sender) => {
+      serverState.start()
+      return stateless.answer(request, outlet, sender, serverState.revision(sender.version))
+    },
     versions: serverState.supported.map((revision) => revision.version),
     requiredScopes: (request) => requiredScopes(request, serverState),
     mirroredParams: (tool) => serverState.tools.mirroredParams(tool),

@@ -22,6 +22,7 @@ export interface ServerCapabilities {
   prompts?: { listChanged?: boolean }
   resources?: { subscribe?: boolean; listChanged?: boolean }
   tools?: { listChanged?: boolean }
+  tasks?: { list?: Settings; cancel?: Settings; requests?: { tools?: { call?: Settings } } }
 }
 
 export interface InitializeParams {

@@ -30,6 +30,7 @@ export interface SessionOptions {
   outlet: Outlet
   quota(): Quota
   principal: string | undefined
+  isPrivate: boolean
   revision: Revision
   /** Undefined if the revision was assumed, without a handshake. */
   capabilities: ClientCapabilities | undefined
@@ -67,6 +68,10 @@ export class Session implements Dialect {
 
   caller(): Omit<Caller, 'auth'> {
     return this.#caller
+  }
+
+  get isPrivate(): boolean {
+    return this.#options.isPrivate
   }
 
   logLevel(): LogLevel {
