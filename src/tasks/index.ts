@@ -5,3 +5,4 @@ export { DEFAULT_TASK_OPTIONS, type TaskChange, type TaskOptions } from '../serv
 export { tasks } from '../server/tasks/support.ts'
 export type { TaskJournal, TaskLease, TaskOutcome, TaskRecord, TaskStatus } from '../server/tasks/task-record.ts'
 export type { CreateRefusal, TaskCaps, TaskStore } from '../server/tasks/task-store.ts'
+export { fileTaskStore } from './file-task-store.ts'
