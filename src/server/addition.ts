@@ -5,6 +5,7 @@ import type { ServerCapabilities, Settings } from '../protocol/model/lifecycle.t
 import type { Revision } from '../revisions/revision.ts'
 import type { IncomingCall } from './incoming-call.ts'
 import type { ServerState } from './server-state.ts'
+import type { TaskHook } from './tasks/hook.ts'
 
 export interface Addition {
   /** The name of the extension. */
@@ -14,6 +15,8 @@ export interface Addition {
   readonly isIn: (revision: Revision) => boolean
   /** Capabilities that a session gets besides those of the core. `isIdentified`: the caller can be told from other callers. */
   capabilities?(revision: Revision, isIdentified: boolean): Partial<ServerCapabilities>
+  /** Set by the extension for tasks. */
+  readonly tasks?: TaskHook
   /** Called when a client may be there. */
   start?(): void
   /** Called when the server is closed. */

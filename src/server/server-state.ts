@@ -138,6 +138,7 @@ export class ServerState implements FeatureEnvironment {
     const { id } = addition
     if (this.capabilities().extensions?.[id]) throw new McpError('ERR_DEFINITION', `The extension ${id} is already declared`)
     this.additions.push(addition)
+    this.tasks ??= addition.tasks
     this.#forgetDiscovery()
   }
 

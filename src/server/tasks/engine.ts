@@ -23,7 +23,7 @@ import { TaskAsker } from './task-asker.ts'
 import { expiryOf, isFinal, type TaskJournal, type TaskOutcome, type TaskRecord } from './task-record.ts'
 import { TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** The shortest time between two status messages in the store. */
 const SAY_MS = 200
@@ -119,11 +119,13 @@ export class TaskEngine {
 
   /** Gives answers to the handler. Answers to questions that are not open are ignored; invalid ones are refused. */
   async deliver(task: TaskRecord, responses: Record<string, unknown>): Promise<void> {
-    const asker = this.#runs.get(keyOf(task))?.run.asker.task
-    if (!asker) {
+    const running = this.#runs.get(keyOf(task))
+    const asker = running?.run.asker.task
+    if (!running || !asker) {
       await this.table.change(task, receive(responses))
       return
     }
+    const { lease } = running.task
     const checked = []
     for (const [name, raw] of Object.entries(responses)) {
       const open = asker.open(name)
@@ -134,7 +136,7 @@ export class TaskEngine {
       checked.push({ name, raw, digest: open.digest, value: read.value })
     }
     for (const { name, raw, digest, value } of checked)
-      if (await this.table.change(task, answer(name, digest, raw))) asker.settle(name, raw, value)
+      if (await this.table.change(task, heldBy(lease, answer(name, digest, raw)))) asker.settle(name, raw, value)
   }
 
   /** Continues the handler with an error instead of an answer. */
@@ -152,7 +154,7 @@ export class TaskEngine {
       [...this.#runs.values()].map(async ({ task, tool }) => {
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : finish(stopped)).catch(() => {})
+        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(stopped))).catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -235,7 +237,8 @@ export class TaskEngine {
           const save = (): void => {
             const { text: last } = said ?? { text }
             said = undefined
-            if (!run.isOver) this.table.change(task, say(statusText(last))).catch((error: unknown) => this.#report(task, error))
+            if (!run.isOver)
+              this.table.change(task, heldBy(task.lease, say(statusText(last)))).catch((error: unknown) => this.#report(task, error))
           }
           said = { text, deadline: this.serverState.deadlines.set(SAY_MS, save) }
         }
@@ -263,7 +266,7 @@ export class TaskEngine {
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
     const required = async (transition: Transition): Promise<void> => {
-      if (!(await this.table.change(task, transition))) throw new DOMException('The task has ended', 'AbortError')
+      if (!(await this.table.change(task, heldBy(task.lease, transition)))) throw new DOMException('The task has ended', 'AbortError')
     }
     const { capabilities } = task.caller
     const about = { tool: task.tool, capabilities, maxChars: this.serverState.limits.maxTaskBytes }
@@ -284,7 +287,7 @@ export class TaskEngine {
     const kept: TaskOutcome =
       chars > max ? { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } } : outcome
     try {
-      await this.table.change(key, finish(kept))
+      await this.table.change(key, heldBy(running.task.lease, finish(kept)))
     } catch (error) {
       this.#report(running.task, error)
     } finally {

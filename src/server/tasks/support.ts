@@ -23,19 +23,13 @@ import type { TaskOptions } from './options.ts'
  * server.tool('report', { task: 'optional' }, async (_args, ctx) => buildReport(ctx.signal))
  */
 export function tasks(options: TaskOptions = {}): ServerExtension {
-  return {
-    id: TASKS,
-    install: (serverState) => {
-      const support = new TaskSupport(serverState, options)
-      serverState.tasks = support
-      return support
-    },
-  }
+  return { id: TASKS, install: (serverState) => new TaskSupport(serverState, options) }
 }
 
 class TaskSupport implements Addition, TaskHook {
   readonly id = TASKS
   readonly settings = {}
+  readonly tasks: TaskHook = this
   readonly #engine: TaskEngine
 
   constructor(serverState: ServerState, options: TaskOptions) {

@@ -11,6 +11,12 @@ const unlessFinal =
   (task) =>
     isFinal(task) ? undefined : change(task)
 
+/** A change that only the process with this lease may make. After another process took the task over, it is not possible. */
+export const heldBy =
+  ({ holder, epoch }: TaskLease, change: Transition): Transition =>
+  (task) =>
+    task.lease.holder === holder && task.lease.epoch === epoch ? change(task) : undefined
+
 /** Ends a task with what the call would have answered. */
 export const finish = (outcome: TaskOutcome): Transition =>
   unlessFinal((task) => {
@@ -64,10 +70,11 @@ export const receive = (answers: Record<string, unknown>): Transition =>
 export const keepSteps = (steps: Record<string, unknown>): Transition =>
   unlessFinal((task) => ({ ...task, journal: { ...task.journal, steps: { ...task.journal.steps, ...steps } } }))
 
-/** Extends the lease of its holder. */
-export const renew = ({ holder, epoch }: TaskLease, until: number): Transition =>
-  unlessFinal((task) =>
-    task.lease.holder === holder && task.lease.epoch === epoch ? { ...task, lease: { holder, epoch, until } } : undefined,
+/** Changes the end of the lease, for its holder. */
+export const renew = (lease: TaskLease, until: number): Transition =>
+  heldBy(
+    lease,
+    unlessFinal((task) => ({ ...task, lease: { ...lease, until } })),
   )
 
 /** Gives a task to another process. The process asks its questions again. */

@@ -37,7 +37,7 @@ const RUN = randomUUID()
 export class TaskFiles implements TaskStore {
   readonly isShared = true
   readonly #folder: string
-  /** The last change of each file in this process. Changes of one file run one after the other. */
+  /** The last operation with each name in this process. */
   readonly #last = new Map<string, Promise<unknown>>()
   #isSwept = false
 
@@ -45,9 +45,10 @@ export class TaskFiles implements TaskStore {
     this.#folder = folder
   }
 
-  /** Creating is locked for the whole store, because the limits concern all tasks. */
+  /** Not locked, because the file is new: processes that create tasks at the same moment may exceed the limits by one each. */
   create(task: TaskRecord, { perAccount, total }: TaskCaps): Promise<CreateRefusal | undefined> {
-    return this.#locked(join(this.#folder, 'create'), async () => {
+    return this.#inTurn('create', async () => {
+      await privateFolder(this.#folder)
       await privateFolder(this.#folderOf(task.owner))
       if ((await this.#count()) >= total) return 'store-full'
       const ofAccount = (await this.#filesIn(this.#folderOf(task.owner))).filter(({ task: each }) => each.account === task.account)
@@ -143,10 +144,8 @@ export class TaskFiles implements TaskStore {
     return join(this.#folderOf(owner), `${taskId}.json`)
   }
 
-  async #locked<T>(file: string, run: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(file) ?? Promise.resolve()
-    const own = before.then(async () => {
-      await privateFolder(this.#folder)
+  #locked<T>(file: string, run: () => Promise<T>): Promise<T> {
+    return this.#inTurn(file, async () => {
       try {
         return await withLockFile(`${file}.lock`, LOCK_LIMITS, run)
       } catch (error) {
@@ -155,12 +154,17 @@ export class TaskFiles implements TaskStore {
         throw error
       }
     })
+  }
+
+  /** Runs operations with the same name one after the other. */
+  async #inTurn<T>(name: string, run: () => Promise<T>): Promise<T> {
+    const own = (this.#last.get(name) ?? Promise.resolve()).then(run)
     const settled = own.catch(() => {})
-    this.#last.set(file, settled)
+    this.#last.set(name, settled)
     try {
       return await own
     } finally {
-      if (this.#last.get(file) === settled) this.#last.delete(file)
+      if (this.#last.get(name) === settled) this.#last.delete(name)
     }
   }
 }
