@@ -122,4 +122,4 @@ test('no task that a client knows is lost or doubled, however often the server i
   const files = readdirSync(place.folder).flatMap((name) => (/^[0-9a-f]{32}$/.test(name) ? readdirSync(join(place.folder, name)) : []))
   // A task may be on the disk although the answer did not reach the client.
   expect(files.filter((name) => name.endsWith('.json')).length).toBeGreaterThanOrEqual(known.length)
-}, 120_000)
+}, 60_000 + proofRuns(5) * 2000)
