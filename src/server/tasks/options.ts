@@ -36,6 +36,7 @@ export interface TaskOptions {
   onChange?(task: TaskChange): void
 }
 
+/** The default options of `tasks()`. */
 export const DEFAULT_TASK_OPTIONS = {
   ttlMs: 60 * 60_000,
   maxTtlMs: 24 * 60 * 60_000,
