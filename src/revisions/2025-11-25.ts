@@ -90,7 +90,7 @@ export const r20251125: Delta = {
     },
     results: {
       initialize: within('serverInfo', plainImplementation),
-      'tools/list': each('tools', without('icons', 'execution')),
+      'tools/list': each('tools', without('icons')),
       'resources/list': each('resources', without('icons')),
       'resources/templates/list': each('resourceTemplates', without('icons')),
       'prompts/list': each('prompts', without('icons')),

@@ -1,7 +1,6 @@
 /** Revision 2026-07-28: no handshake, no sessions and no server requests. Questions are in answers, change notices on one stream. */
 
 import { isObject } from '../base/json.ts'
-import { TASK_SUPPORT, type Tool } from '../protocol/model/tools.ts'
 import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 
@@ -24,18 +23,7 @@ const objectProperties: Downgrade = within('properties', (properties) => {
   )
 })
 
-// Tools of the newest revision do not say that their calls may become tasks: the server decides.
-const taskExecution: Downgrade = (tool) => {
-  const taskSupport = (tool as Partial<Tool>)[TASK_SUPPORT]
-  return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } }
-}
-
-const plainTool: Downgrade = inOrder(
-  taskExecution,
-  objectOutput,
-  within('inputSchema', objectProperties),
-  within('outputSchema', objectProperties),
-)
+const plainTool: Downgrade = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
 
 const plainToolResult: Downgrade = inBlocks(ofType('tool_result', objectContent))
 

@@ -24,14 +24,6 @@ export interface ServerLimits {
   maxSubscriptions: number
   /** How long a client may take to repeat a stateless call with answers. */
   stateTtlMs: number
-  /** Tasks of one caller, finished ones included. More are refused. */
-  maxTasksPerCaller: number
-  /** Tasks of this process, finished ones included. More are refused. */
-  maxTasks: number
-  /** The result of one task as JSON, and all its answers and steps together. */
-  maxTaskBytes: number
-  /** Requests of one caller about its tasks. */
-  taskRequests: Rate | false
 }
 
 /** The default limits of a server. */
@@ -46,8 +38,4 @@ export const DEFAULT_LIMITS: ServerLimits = {
   askTimeoutMs: 10 * 60_000,
   maxSubscriptions: 1000,
   stateTtlMs: 15 * 60_000,
-  maxTasksPerCaller: 100,
-  maxTasks: 1000,
-  maxTaskBytes: 4 * 1024 * 1024,
-  taskRequests: { perSecond: 100, burst: 200 },
 }

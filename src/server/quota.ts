@@ -5,7 +5,7 @@ import { Bucket } from '../base/rate.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ServerLimits } from './limits.ts'
 
-type Metered = 'toolCalls' | 'completions' | 'logMessages' | 'taskRequests'
+type Metered = 'toolCalls' | 'completions' | 'logMessages'
 
 export interface QuotaSurroundings {
   readonly limits: ServerLimits
@@ -22,7 +22,7 @@ export class Quota {
   }
 
   /** Throws ERR_RATE_LIMITED with the time to wait. */
-  spend(what: 'toolCalls' | 'completions' | 'taskRequests'): void {
+  spend(what: 'toolCalls' | 'completions'): void {
     const retryAfterMs = this.tryTake(what)
     if (retryAfterMs === 0) return
     const rate = this.#around.limits[what]

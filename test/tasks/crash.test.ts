@@ -94,32 +94,36 @@ test('another process can read, answer and cancel a task that runs elsewhere', a
   await reach(runner, taskId, ({ status }) => status === 'input_required')
 }, 60_000)
 
-test('no task that a client knows is lost or doubled, however often the server is killed', async () => {
-  const place = newPlace()
-  const known: string[] = []
-  const kills = proofRuns(5)
-  for (let round = 0; round < kills; round++) {
-    const server = start(place)
-    await server.initialize('2025-11-25')
-    const killed = new Promise((resolve) => setTimeout(resolve, 20 + ((round * 37) % 180))).then(() => kill(server))
-    const creating = (async () => {
-      for (let i = 0; i < 20; i++) {
-        const taskId = await call(server, i % 2 === 0 ? 'quick' : 'forever').catch(() => undefined)
-        if (taskId === undefined) return
-        known.push(taskId)
-      }
-    })()
-    await Promise.all([killed, creating.catch(() => {})])
-  }
-  counted({ kills, tasks: known.length })
-  expect(known.length).toBeGreaterThan(kills)
-  const last = start(place)
-  for (const taskId of known) {
-    const { status } = await reach(last, taskId, (task) => task.status === 'completed' || task.status === 'failed')
-    expect(['completed', 'failed']).toContain(status)
-  }
-  expect(new Set(known).size).toBe(known.length)
-  const files = readdirSync(place.folder).flatMap((name) => (/^[0-9a-f]{32}$/.test(name) ? readdirSync(join(place.folder, name)) : []))
-  // A task may be on the disk although the answer did not reach the client.
-  expect(files.filter((name) => name.endsWith('.json')).length).toBeGreaterThanOrEqual(known.length)
-}, 60_000 + proofRuns(5) * 2000)
+test(
+  'no task that a client knows is lost or doubled, however often the server is killed',
+  async () => {
+    const place = newPlace()
+    const known: string[] = []
+    const kills = proofRuns(5)
+    for (let round = 0; round < kills; round++) {
+      const server = start(place)
+      await server.initialize('2025-11-25')
+      const killed = new Promise((resolve) => setTimeout(resolve, 20 + ((round * 37) % 180))).then(() => kill(server))
+      const creating = (async () => {
+        for (let i = 0; i < 20; i++) {
+          const taskId = await call(server, i % 2 === 0 ? 'quick' : 'forever').catch(() => undefined)
+          if (taskId === undefined) return
+          known.push(taskId)
+        }
+      })()
+      await Promise.all([killed, creating.catch(() => {})])
+    }
+    counted({ kills, tasks: known.length })
+    expect(known.length).toBeGreaterThan(kills)
+    const last = start(place)
+    for (const taskId of known) {
+      const { status } = await reach(last, taskId, (task) => task.status === 'completed' || task.status === 'failed')
+      expect(['completed', 'failed']).toContain(status)
+    }
+    expect(new Set(known).size).toBe(known.length)
+    const files = readdirSync(place.folder).flatMap((name) => (/^[0-9a-f]{32}$/.test(name) ? readdirSync(join(place.folder, name)) : []))
+    // A task may be on the disk although the answer did not reach the client.
+    expect(files.filter((name) => name.endsWith('.json')).length).toBeGreaterThanOrEqual(known.length)
+  },
+  60_000 + proofRuns(5) * 2000,
+)

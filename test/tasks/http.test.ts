@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fileTaskStore } from '../../src/tasks/index.ts'
 import type { EventReader } from '../support/http-requests.ts'
 import { type Asked, askModern, byHeader, modern, openSession, serve } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
@@ -76,6 +77,36 @@ test('in a session the status comes as JSON, and the result on a stream with the
   await session.post({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Ann' } } })
   const answer = await messageIn(stream, ({ id, method }) => id === 3 && method === undefined)
   expect(answer.result.content[0].text).toBe('Hello, Ann')
+})
+
+test('a task goes on after its session was ended, and can be fetched in another one', async () => {
+  const { server, go } = taskServer()
+  server.tool('report', { task: 'required' }, async (_args, ctx) => {
+    const value = await go.opened
+    await ctx.progress(1)
+    return String(value)
+  })
+  const { url } = await serve(server)
+  const first = await openSession(url, '2025-11-25')
+  const { text } = await first.ask({ method: 'tools/call', params: { name: 'report', task: {}, _meta: { progressToken: 1 } } })
+  const { taskId } = JSON.parse(text).result.task
+  expect((await first.end()).status).toBeLessThan(300)
+  go.open('done')
+  const second = await openSession(url, '2025-11-25')
+  const { message } = await second.ask({ method: 'tasks/result', params: { taskId } })
+  expect(message.result.content[0].text).toBe('done')
+})
+
+test('a store that fails gives an internal error and does not end the server', async () => {
+  const broken = fileTaskStore('/dev/null/tasks')
+  const { server, errors } = taskServer({ store: broken })
+  const { url } = await serve(server)
+  const { result } = await json(url, 'tools/call', { name: 'work', arguments: {} })
+  expect(result.content[0].text).toMatch(/^Internal error/)
+  const { error } = await json(url, 'tasks/get', { taskId: 'x' })
+  expect(error.message).toMatch(/^Internal error/)
+  expect(errors.map((each) => (each as { code?: string }).code)).toEqual(['ERR_STORE', 'ERR_STORE'])
+  expect((await json(url, 'tools/call', { name: 'plain', arguments: {} })).result.content[0].text).toBe('plain')
 })
 
 async function messageIn(stream: EventReader, fits: (message: Message) => boolean): Promise<Message> {

@@ -43,10 +43,17 @@ class World {
       version: '1',
       clock: this.clock,
       onError: () => {},
-      limits: { taskRequests: false, toolCalls: false },
+      limits: { toolCalls: false },
     })
     server.extend(
-      tasks({ store: this.store, ttlMs: TTL_MS, leaseMs: LEASE_MS, afterMs: 5, onChange: (change) => this.changes.push(change) }),
+      tasks({
+        store: this.store,
+        ttlMs: TTL_MS,
+        leaseMs: LEASE_MS,
+        afterMs: 5,
+        limits: { taskRequests: false },
+        onChange: (change) => this.changes.push(change),
+      }),
     )
     let number = 0
     const handler = (_args: unknown, ctx: Parameters<Parameters<typeof server.tool>[2]>[1]): Promise<string> =>

@@ -169,7 +169,7 @@ describe('requests about tasks', () => {
 
   test('are limited in their rate', async () => {
     proves('R-TASK-075')
-    const { server } = taskServer({}, { limits: { taskRequests: { perSecond: 1, burst: 3 } } })
+    const { server } = taskServer({ limits: { taskRequests: { perSecond: 1, burst: 3 } } })
     const client = await sessionClient(server)
     const codes = []
     for (let i = 0; i < 4; i++) codes.push((await client.ask('tasks/get', { taskId: 'x' })).error.data?.limit)

@@ -93,7 +93,7 @@ test('a task and its result are kept until its time is over, and a running one i
 })
 
 test('the number of tasks is limited for each caller and in all, and the error names the limit', async () => {
-  const { server } = taskServer({}, { limits: { maxTasksPerCaller: 2, maxTasks: 3 } })
+  const { server } = taskServer({ limits: { maxTasksPerCaller: 2, maxTasks: 3 } })
   const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
     ReturnType<typeof extensionClient>,
     ReturnType<typeof extensionClient>,
@@ -109,7 +109,7 @@ test('the number of tasks is limited for each caller and in all, and the error n
 })
 
 test('a call that would become a task beyond the limit stays a plain call', async () => {
-  const { server, go } = taskServer({ afterMs: 5 }, { limits: { maxTasks: 0 } })
+  const { server, go } = taskServer({ afterMs: 5, limits: { maxTasks: 0 } })
   const answer = extensionClient(server).call('slow')
   await new Promise((resolve) => setTimeout(resolve, 30))
   go.open('plain')
@@ -117,7 +117,7 @@ test('a call that would become a task beyond the limit stays a plain call', asyn
 })
 
 test('a result beyond the limit fails the task, and the error names the limit', async () => {
-  const { server, go } = taskServer({}, { limits: { maxTaskBytes: 1000 } })
+  const { server, go } = taskServer({ limits: { maxTaskBytes: 1000 } })
   const client = extensionClient(server)
   const { taskId } = (await client.call('work')).result
   go.open('x'.repeat(1000))
@@ -125,7 +125,7 @@ test('a result beyond the limit fails the task, and the error names the limit', 
 })
 
 test('answers beyond the limit are refused, and the error names the limit', async () => {
-  const { server } = taskServer({}, { limits: { maxTaskBytes: 1000 } })
+  const { server } = taskServer({ limits: { maxTaskBytes: 1000 } })
   const client = extensionClient(server)
   const { taskId } = (await client.call('ask')).result
   await client.reach(taskId, 'input_required')

@@ -18,9 +18,6 @@ export interface ToolAnnotations {
   openWorldHint?: boolean
 }
 
-/** Whether calls of a tool may become tasks. A symbol, because only one revision has it on the wire, as `execution`. */
-export const TASK_SUPPORT: unique symbol = Symbol('taskSupport')
-
 /** The definition of a tool, as a server lists it. */
 export interface Tool {
   name: string
@@ -33,7 +30,6 @@ export interface Tool {
   execution?: { taskSupport?: 'forbidden' | 'optional' | 'required' }
   icons?: Icon[]
   _meta?: Meta
-  [TASK_SUPPORT]?: 'optional' | 'required'
 }
 
 export interface ListToolsResult extends Result, Paged, Cacheable {

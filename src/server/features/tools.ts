@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
 import { type ParamHeader, paramHeaders } from '../../protocol/model/param-headers.ts'
-import { TASK_SUPPORT, type Tool, type ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
@@ -74,18 +74,28 @@ export class Tools {
   readonly #environment: FeatureEnvironment
   readonly #registry: Registry<ToolEntry>
   readonly #listing: Listing<Tool>
+  /** For the revision in which tools say whether their calls may become tasks. */
+  readonly #taskListing: Listing<Tool>
 
   constructor(environment: FeatureEnvironment) {
     this.#environment = environment
     this.#registry = new Registry('tool', () => {
       this.#listing.invalidate()
+      this.#taskListing.invalidate()
       environment.announce({ kind: 'tools' })
     })
-    this.#listing = new Listing<Tool>({
+    this.#listing = this.#listingOf(({ tool }) => tool)
+    this.#taskListing = this.#listingOf(({ tool, tasks }) =>
+      tasks ? { ...tool, execution: { taskSupport: tasks.isRequired ? 'required' : 'optional' } } : tool,
+    )
+  }
+
+  #listingOf(itemOf: (entry: ToolEntry) => Tool): Listing<Tool> {
+    return new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
-      entries: () => this.#registry.enabled().map(({ tool, scopes }) => ({ item: tool, scopes })),
-      ...environment.listOptions,
+      entries: () => this.#registry.enabled().map((entry) => ({ item: itemOf(entry), scopes: entry.scopes })),
+      ...this.#environment.listOptions,
     })
   }
 
@@ -121,7 +131,7 @@ export class Tools {
   }
 
   list(call: IncomingCall): Params | Promise<Params> {
-    return this.#listing.page(call.params.cursor, call.access)
+    return (call.revision.tasks === 'requested' ? this.#taskListing : this.#listing).page(call.params.cursor, call.access)
   }
 
   call(call: IncomingCall): Params | Promise<Params> {
@@ -220,7 +230,6 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
     ...rest,
     inputSchema,
     ...(outputPort ? { outputSchema: outputPort.json } : {}),
-    ...(tasks ? { [TASK_SUPPORT]: task as 'optional' | 'required' } : {}),
   }
   checkWritable(where, tool)
   return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, tasks, handler }

@@ -15,6 +15,7 @@ import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { extensionTask, relatedTo, requestedTask, statusText, TASKS } from './forms.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
+import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
@@ -34,6 +35,8 @@ const RETRY_MS = 50
 export class TaskEngine {
   readonly serverState: ServerState
   readonly table: TaskTable
+  readonly limits: TaskLimits
+  readonly #rates: RequestRates
   readonly settings: TaskSettings
   readonly #holder = randomId()
   readonly #runs = new Map<string, { run: TaskRun; tool: TaskTool; task: TaskRecord; forget: () => void }>()
@@ -43,15 +46,21 @@ export class TaskEngine {
   #tending: Deadline | undefined
 
   constructor(serverState: ServerState, options: TaskOptions) {
-    const { store, onChange, ...given } = options
+    const { store, onChange, limits, ...given } = options
     this.serverState = serverState
-    this.table = new TaskTable(serverState, store, onChange)
+    this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
+    this.table = new TaskTable(serverState, this.limits, store, onChange)
+    this.#rates = new RequestRates(this.limits.taskRequests, () => serverState.now())
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
   }
 
   /** Looks for tasks that other processes left behind. */
   start(): Promise<void> {
     this.#ready ??= this.table.store.isShared ? this.#tend() : Promise.resolve()
+    // A store that fails is asked again.
+    this.#ready.catch(() => {
+      this.#ready = undefined
+    })
     return this.#ready
   }
 
@@ -98,10 +107,15 @@ export class TaskEngine {
     return { id: TASKS, name: 'taskIds', value: [...ids], matches }
   }
 
+  /** Counts a request about tasks. */
+  async admit(call: IncomingCall): Promise<void> {
+    this.#rates.spend(call.quota)
+    await this.start()
+  }
+
   /** The task that a request names, if it belongs to the caller. Throws the same error for all others. */
   async own(call: IncomingCall): Promise<TaskRecord> {
-    call.quota.spend('taskRequests')
-    await this.start()
+    await this.admit(call)
     const { taskId } = call.params
     if (typeof taskId !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.taskId must be a string')
     const task = await this.table.read({ owner: ownerOf(call), taskId })
@@ -269,7 +283,7 @@ export class TaskEngine {
       if (!(await this.table.change(task, heldBy(task.lease, transition)))) throw new DOMException('The task has ended', 'AbortError')
     }
     const { capabilities } = task.caller
-    const about = { tool: task.tool, capabilities, maxChars: this.serverState.limits.maxTaskBytes }
+    const about = { tool: task.tool, capabilities, maxChars: this.limits.maxTaskBytes }
     return new TaskAsker(
       { ...about, ask: (questions) => required(ask(questions)), keep: (steps) => required(keepSteps(steps)) },
       journal,
@@ -281,7 +295,7 @@ export class TaskEngine {
     const running = this.#runs.get(keyOf(key))
     if (!running || running.run.isOver) return
     running.run.isOver = true
-    const max = this.serverState.limits.maxTaskBytes
+    const max = this.limits.maxTaskBytes
     const chars = JSON.stringify(outcome).length
     const message = `The result of the task takes ${chars} characters as JSON; at most ${max} (limits.maxTaskBytes)`
     const kept: TaskOutcome =

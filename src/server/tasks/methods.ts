@@ -63,7 +63,7 @@ async function cancel(call: IncomingCall, engine: TaskEngine): Promise<Params> {
 async function list(call: IncomingCall, engine: TaskEngine): Promise<Params> {
   // Callers that cannot be told apart must not see each other's tasks.
   if (call.caller.principal === undefined && !call.dialect.isPrivate) throw notFound(call.method)
-  call.quota.spend('taskRequests')
+  await engine.admit(call)
   const { keys, pageSize } = engine.serverState.listOptions
   const { cursor } = call.params
   const owner = ownerOf(call)

@@ -1,5 +1,6 @@
 /** The options of tasks. */
 
+import type { TaskLimits } from './limits.ts'
 import type { TaskStatus } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
@@ -27,6 +28,8 @@ export interface TaskOptions {
   afterMs?: number
   /** How long a task of a process that stopped responding waits for another process. Only for shared stores. Default: 60,000. */
   leaseMs?: number
+  /** Limits that differ from `DEFAULT_TASK_LIMITS`. */
+  limits?: Partial<TaskLimits>
   /**
    * Called when a task is created and when its status changes.
    *
@@ -45,4 +48,4 @@ export const DEFAULT_TASK_OPTIONS = {
   leaseMs: 60_000,
 } as const satisfies TaskOptions
 
-export type TaskSettings = Required<Omit<TaskOptions, 'store' | 'onChange'>>
+export type TaskSettings = Required<Omit<TaskOptions, 'store' | 'onChange' | 'limits'>>

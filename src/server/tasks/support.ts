@@ -44,7 +44,8 @@ class TaskSupport implements Addition, TaskHook {
   }
 
   start(): void {
-    this.#engine.start()
+    // A failure is reported to the caller of the first request about tasks.
+    this.#engine.start().catch(() => {})
   }
 
   close(): Promise<void> {

@@ -31,8 +31,10 @@ export class TaskRun {
   /** The record at its creation. Undefined while the call is a plain one. */
   task: TaskRecord | undefined
   isOver = false
-  readonly #source: IncomingCall
-  readonly #isAttached: boolean
+  /** The call of the client, as long as it is not a task. Afterwards its connection must not be kept in memory. */
+  #source: IncomingCall | undefined
+  /** The session of the call, if it has one. */
+  readonly #session: Dialect | undefined
   readonly #unwatch: () => void
 
   /**
@@ -40,10 +42,11 @@ export class TaskRun {
    * @param isAttached whether the answer still belongs to the exchange of that call
    */
   constructor(source: IncomingCall, isAttached: boolean, asker: (call: IncomingCall) => Asker) {
-    this.#source = source
-    this.#isAttached = isAttached
+    const { params, revision, caller, quota, dialect } = source
+    this.#source = isAttached ? source : undefined
+    this.#session = dialect.notify ? dialect : undefined
     this.exchange = new TaskExchange(source, this)
-    this.call = new IncomingCall(this.exchange, source.params, source.revision, new TaskDialect(source, this), source.quota)
+    this.call = new IncomingCall(this.exchange, params, revision, new TaskDialect(caller, this), quota)
     this.asker = new SwitchingAsker(asker(this.call))
     const { signal } = source.exchange
     this.#unwatch = isAttached ? onAbort(signal, () => !this.task && this.exchange.abort(signal.reason)) : () => {}
@@ -51,12 +54,17 @@ export class TaskRun {
 
   /** The exchange of the client's request, as long as the call is not a task. */
   get origin(): Exchange | undefined {
-    return this.task || !this.#isAttached ? undefined : this.#source.exchange
+    return this.#source?.exchange
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return (this.#source?.dialect ?? this.#session)?.logLevel()
   }
 
   /** From now on the call is a task: nothing that happens to the request concerns it. */
   detach(task: TaskRecord): void {
     this.task = task
+    this.#source = undefined
     this.#unwatch()
   }
 
@@ -70,7 +78,7 @@ export class TaskRun {
 
   /** Sends a notification to the session of the call, where there is one. */
   notify(method: string, params: Params): void {
-    this.#source.dialect.notify?.(method, params)
+    this.#session?.notify?.(method, params)
   }
 
   contextFor(environment: FeatureEnvironment): CallContext {
@@ -80,7 +88,6 @@ export class TaskRun {
 
 /** The exchange of a task: answers become its outcome. */
 export class TaskExchange extends Exchange {
-  readonly #source: IncomingCall
   readonly #run: TaskRun
 
   constructor(source: IncomingCall, run: TaskRun) {
@@ -91,7 +98,6 @@ export class TaskExchange extends Exchange {
       { push: () => undefined, answer: () => {}, drop: () => {}, sender },
       () => {},
     )
-    this.#source = source
     this.#run = run
   }
 
@@ -109,7 +115,7 @@ export class TaskExchange extends Exchange {
   /** Notifications of a task go to its session, where there is one. The extension has none for progress and log messages. */
   #notify(taskId: string, json: string): void {
     const { method, params } = JSON.parse(json) as { method: string; params: Params & { _meta?: Params } }
-    this.#source.dialect.notify?.(method, { ...params, _meta: { ...params._meta, ...relatedTo(taskId) } })
+    this.#run.notify(method, { ...params, _meta: { ...params._meta, ...relatedTo(taskId) } })
   }
 
   override release(): void {
@@ -139,16 +145,16 @@ export class TaskExchange extends Exchange {
 
 /** The dialect of a call that may become a task. */
 class TaskDialect implements Dialect {
-  readonly #source: IncomingCall
+  readonly #caller: Caller
   readonly #run: TaskRun
 
-  constructor(source: IncomingCall, run: TaskRun) {
-    this.#source = source
+  constructor(caller: Caller, run: TaskRun) {
+    this.#caller = caller
     this.#run = run
   }
 
   caller(): Omit<Caller, 'auth'> {
-    return this.#source.caller
+    return this.#caller
   }
 
   asker(): Asker {
@@ -156,8 +162,7 @@ class TaskDialect implements Dialect {
   }
 
   logLevel(): LogLevel | undefined {
-    const { dialect } = this.#source
-    return this.#run.origin || dialect.notify ? dialect.logLevel() : undefined
+    return this.#run.logLevel
   }
 
   method(): undefined {

@@ -3,6 +3,7 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerState } from '../server-state.ts'
 import { detailedTask, TASKS } from './forms.ts'
+import type { TaskLimits } from './limits.ts'
 import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
@@ -18,13 +19,20 @@ export type TaskListener = (task: TaskRecord | undefined) => void
 export class TaskTable {
   readonly store: TaskStore
   readonly #serverState: ServerState
+  readonly #limits: TaskLimits
   readonly #onChange: NonNullable<TaskOptions['onChange']>
   readonly #listeners = new Map<string, Set<TaskListener>>()
   /** Milliseconds since 1970 when the clock of the server was 0. */
   readonly #epoch: number
 
-  constructor(serverState: ServerState, store: TaskStore = memoryTaskStore(), onChange: TaskOptions['onChange'] = () => {}) {
+  constructor(
+    serverState: ServerState,
+    limits: TaskLimits,
+    store: TaskStore = memoryTaskStore(),
+    onChange: TaskOptions['onChange'] = () => {},
+  ) {
     this.#serverState = serverState
+    this.#limits = limits
     this.store = store
     this.#onChange = onChange
     this.#epoch = Date.now() - serverState.now()
@@ -41,7 +49,7 @@ export class TaskTable {
 
   /** Throws ERR_LIMIT if there are too many tasks. */
   async create(task: TaskRecord): Promise<void> {
-    const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#serverState.limits
+    const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#limits
     const refusal = await this.store.create(task, { perAccount, total })
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
