@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { McpError, ToolError } from '../../src/server/index.ts'
 import { proves } from '../support/proves.ts'
-import { settle } from '../support/raw-channel.ts'
+import { envelope, settle } from '../support/raw-channel.ts'
 import { ABLE, EXTENSION, extensionClient, taskServer } from './task-server.ts'
 
 const MISSING = { code: -32021, data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } } }
@@ -157,6 +157,7 @@ describe('requests about tasks', () => {
     const { server, go, signal } = taskServer()
     const client = extensionClient(server)
     const { taskId } = (await client.call('work')).result
+    await settle()
     const { result } = await client.request('tasks/cancel', { taskId })
     expect(result).toEqual({ resultType: 'complete', _meta: expect.anything() })
     expect(signal().aborted).toBe(true)
@@ -167,6 +168,16 @@ describe('requests about tasks', () => {
     expect(await client.get(taskId)).toEqual(cancelled)
     expect((await client.request('tasks/cancel', { taskId })).result).toEqual(result)
   })
+})
+
+test('a task that is cancelled before its handler starts never starts', async () => {
+  const { server, signal } = taskServer()
+  const client = extensionClient(server)
+  client.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'work', _meta: envelope(ABLE) } })
+  const { result } = await client.until(({ id }) => id === 1)
+  await client.request('tasks/cancel', { taskId: result.taskId })
+  await settle()
+  expect(signal()).toBeUndefined()
 })
 
 describe('questions of a task', () => {

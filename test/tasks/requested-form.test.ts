@@ -155,6 +155,7 @@ describe('requests about tasks', () => {
     const client = await sessionClient(server)
     const { taskId } = (await client.call('work', {})).result.task
     const waiting = client.ask('tasks/result', { taskId })
+    await settle()
     const { result } = await client.ask('tasks/cancel', { taskId })
     expect(result).toMatchObject({ taskId, status: 'cancelled' })
     expect(result).not.toHaveProperty('_meta')
@@ -258,11 +259,30 @@ describe('notifications of a task', () => {
     expect(status.params).toEqual(await client.get(taskId))
   })
 
+  test('come after the answer that names the task', async () => {
+    const { server } = taskServer()
+    server.tool('eager', { task: 'optional' }, (_args, ctx) => {
+      void ctx.progress(1)
+      return 'done'
+    })
+    const client = await sessionClient(server)
+    const before = client.out.length
+    const { result } = await client.call('eager', {}, { _meta: { progressToken: 'p' } })
+    await client.reach(result.task.taskId, 'completed')
+    const [first, ...rest] = client.out.slice(before)
+    expect(first?.result).toEqual(result)
+    expect(rest.filter(({ method }) => method).map(({ method }) => method)).toEqual([
+      'notifications/progress',
+      'notifications/tasks/status',
+    ])
+  })
+
   test('are not needed: the task goes on without its session', async () => {
     proves('R-TASK-034')
     const { server, go, signal } = taskServer()
     const first = await sessionClient(server)
     const { taskId } = (await first.call('work', {})).result.task
+    await settle()
     first.channel.close('gone')
     expect(signal().aborted).toBe(false)
     go.open('done')

@@ -80,6 +80,7 @@ test('a task and its result are kept until its time is over, and a running one i
   const { server, go, signal } = taskServer({ ttlMs: 5000 }, { clock })
   const client = extensionClient(server)
   const ids = [(await client.call('work')).result.taskId, (await client.call('work')).result.taskId]
+  await settle()
   await client.request('tasks/cancel', { taskId: ids[0] })
   await clock.advance(4999)
   expect([(await client.get(ids[0])).status, (await client.get(ids[1])).status]).toEqual(['cancelled', 'working'])
@@ -138,6 +139,7 @@ test('closing the server ends its tasks', async () => {
   const { server, signal } = taskServer()
   const client = extensionClient(server)
   await client.call('work')
+  await settle()
   await server.close()
   expect(signal().aborted).toBe(true)
 })

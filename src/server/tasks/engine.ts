@@ -236,7 +236,10 @@ export class TaskEngine {
     const run = new TaskRun(call, false, () => this.#askerFor(task, structuredClone(task.journal)))
     this.#adopt(run, tool, task)
     const limitMs = tool.timeoutMs ?? Math.max(1, expiryOf(task) - this.table.now())
-    settle(run.call, this.serverState, () => tool.start(run.call, run.contextFor(this.serverState), limitMs))
+    // Later, so that the client knows the task before it hears about it.
+    setTimeout(() => {
+      if (!run.isOver) settle(run.call, this.serverState, () => tool.start(run.call, run.contextFor(this.serverState), limitMs))
+    }, 0)
   }
 
   /** The task belongs to this run from now on. */
