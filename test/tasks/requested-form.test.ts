@@ -69,7 +69,11 @@ describe('a call with a wish for a task', () => {
     for (const revision of SESSION_REVISIONS.filter((each) => each !== '2025-11-25')) {
       const client = await sessionClient(taskServer().server, { revision })
       expect((await client.call('quick', { ttl: 5 })).result.content[0].text).toBe('quick')
-      expect((await client.call('only', { ttl: 5 })).error.code).toBe(-32601)
+      const { error } = await client.call('only', { ttl: 5 })
+      expect(error).toMatchObject({
+        code: -32601,
+        message: `The tool "only" runs only as a task, and protocol revision ${revision} has no tasks`,
+      })
       expect((await client.ask('tasks/get', { taskId: 'x' })).error.code).toBe(-32601)
       const { tools } = (await client.ask('tools/list')).result
       expect(JSON.stringify(tools)).not.toContain('execution')
@@ -169,7 +173,7 @@ describe('requests about tasks', () => {
   })
 
   test('are limited in their rate', async () => {
-    proves('R-TASK-075')
+    proves('R-TASK-075', 'R-TASK-099')
     const { server } = taskServer({ limits: { taskRequests: { perSecond: 1, burst: 3 } } })
     const client = await sessionClient(server)
     const codes = []

@@ -3,6 +3,7 @@ import { createServer, type Server } from '../../src/server/index.ts'
 import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
+import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
 import { extensionClient, taskServer } from './task-server.ts'
 
@@ -76,6 +77,7 @@ test('a process keeps its lease as long as it responds', async () => {
 })
 
 test('a task and its result are kept until its time is over, and a running one is stopped then', async () => {
+  proves('R-TASK-050', 'R-TASK-105')
   const clock = fakeClock()
   const { server, go, signal } = taskServer({ ttlMs: 5000 }, { clock })
   const client = extensionClient(server)
@@ -154,13 +156,48 @@ test('tools say how they run as tasks, and mistakes in that are errors', () => {
   expect(() => server.extend(tasks())).toThrow('is already declared')
 })
 
-test('changes of tasks can be logged with their caller', async () => {
+test('a client learns of its task only when the store has it', async () => {
+  proves('R-TASK-090', 'R-TASK-091')
+  const stored = gate()
+  const store = memoryTaskStore()
+  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
+  const { server, signal } = taskServer({ store: slow })
+  const client = extensionClient(server)
+  const call = client.call('work')
+  await settle()
+  expect([client.out, signal()]).toEqual([[], undefined])
+  stored.open()
+  expect((await client.get((await call).result.taskId)).status).toBe('working')
+})
+
+test('a client that cancels its call before the store has the task leaves no task behind', async () => {
+  const stored = gate()
+  const store = memoryTaskStore()
+  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
+  const { server, signal } = taskServer({ store: slow })
+  const client = extensionClient(server)
+  void client.call('work')
+  await settle()
+  client.channel.close('gone')
+  stored.open()
+  await settle()
+  expect([await store.list(''), signal()]).toEqual([[], undefined])
+})
+
+test('changes and uses of tasks can be logged with their caller', async () => {
+  proves('R-TASK-077')
   const changes: unknown[] = []
   const { server, go } = taskServer({ onChange: (change) => changes.push(change) })
+  const uses = new Set<string>()
+  server.use((call, next) => {
+    uses.add(`${call.caller.principal} ${call.method} ${call.params.taskId === undefined ? '' : 'of a task'}`.trim())
+    return next()
+  })
   const client = extensionClient(server, { principal: 'ann' })
   const { taskId } = (await client.call('work')).result
   go.open('done')
   await client.reach(taskId, 'completed')
+  expect([...uses]).toEqual(['ann tools/call', 'ann tasks/get of a task'])
   const about = { taskId, tool: 'work', principal: 'ann', statusMessage: undefined }
   expect(changes).toEqual([
     { ...about, status: 'working' },

@@ -2,12 +2,10 @@
 
 import { randomId } from '../../base/bytes.ts'
 import type { Deadline } from '../../base/deadlines.ts'
-import { isObject } from '../../base/json.ts'
 import { INTERNAL_ERROR, type Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { AcceptedMember } from '../addition.ts'
 import { requireExtension } from '../declared-extension.ts'
 import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
@@ -69,15 +67,23 @@ export class TaskEngine {
     const { rules, name } = tool
     const isRequested = call.revision.tasks === 'requested'
     const wish = isRequested ? call.params.task : undefined
-    if (wish !== undefined && !rules) throw new McpError('ERR_METHOD_NOT_FOUND', `The tool ${JSON.stringify(name)} does not run as a task`)
-    if (call.revision.tasks === 'extension') requireExtension(call, TASKS, `The tool ${JSON.stringify(name)}`)
-    else if (wish === undefined)
-      throw new McpError('ERR_METHOD_NOT_FOUND', `The tool ${JSON.stringify(name)} runs only as a task; ask for one`)
+    const what = `The tool ${JSON.stringify(name)}`
+    if (wish !== undefined && !rules) throw new McpError('ERR_METHOD_NOT_FOUND', `${what} does not run as a task`)
+    if (call.revision.tasks === 'extension') requireExtension(call, TASKS, what)
+    else if (wish === undefined) {
+      const remedy = isRequested ? '; ask for one' : `, and protocol revision ${call.revision.version} has no tasks`
+      throw new McpError('ERR_METHOD_NOT_FOUND', `${what} runs only as a task${remedy}`)
+    }
     const { isRequired, afterMs = isRequired ? 0 : this.settings.afterMs } = rules as TaskRules
     const ttlMs = ttlFor(wish, rules as TaskRules, this.settings)
     if (!isRequested && afterMs > 0) return this.#later(call, tool, ttlMs, afterMs)
     const task = this.#newTask(call, name, ttlMs, { callId: randomId(), asked: {}, answers: {}, steps: {} })
     await this.#create(task)
+    if (call.exchange.isOver) {
+      // The client is gone, and does not know the task.
+      await this.#remove(task)
+      throw new DOMException('The client cancelled the call', 'AbortError')
+    }
     this.#run(call, tool, task)
     return this.created(task, call)
   }
@@ -86,25 +92,6 @@ export class TaskEngine {
   created(task: TaskRecord, { revision }: IncomingCall): Params {
     if (revision.tasks === 'extension') return { resultType: 'task', ...extensionTask(task) }
     return { task: requestedTask(task), _meta: relatedTo(task.taskId) }
-  }
-
-  /** The tasks that a listen request may hear of. */
-  async accept(call: IncomingCall): Promise<AcceptedMember | undefined> {
-    const wanted = isObject(call.params.notifications) ? call.params.notifications.taskIds : undefined
-    if (wanted === undefined || call.revision.tasks !== 'extension') return undefined
-    requireExtension(call, TASKS)
-    const max = this.serverState.limits.maxSubscriptions
-    if (!Array.isArray(wanted) || wanted.some((id) => typeof id !== 'string'))
-      throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.taskIds must be a list of task ids')
-    if (wanted.length > max)
-      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.maxSubscriptions)`, {
-        data: { reason: 'limit', limit: 'maxSubscriptions', max },
-      })
-    await this.start()
-    const found = await Promise.all([...new Set(wanted as string[])].map((taskId) => this.table.read({ owner: ownerOf(call), taskId })))
-    const ids = new Set(found.flatMap((task) => (task ? [task.taskId] : [])))
-    const matches = (_method: string, params: Params): boolean => ids.has(params.taskId as string)
-    return { id: TASKS, name: 'taskIds', value: [...ids], matches }
   }
 
   /** Counts a request about tasks. */

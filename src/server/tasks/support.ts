@@ -8,6 +8,7 @@ import type { AcceptedMember, Addition, ServerExtension } from '../addition.ts'
 import { declaredSettings } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { ServerState } from '../server-state.ts'
+import { acceptTaskIds } from './accept-task-ids.ts'
 import { TaskEngine } from './engine.ts'
 import { TASKS } from './forms.ts'
 import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from './hook.ts'
@@ -58,7 +59,7 @@ class TaskSupport implements Addition, TaskHook {
   }
 
   accept(call: IncomingCall): Promise<AcceptedMember | undefined> {
-    return this.#engine.accept(call)
+    return acceptTaskIds(call, this.#engine)
   }
 
   rules(where: string, { task = 'forbidden', taskAfterMs, taskTtlMs, restartable = false }: TaskDefinition): TaskRules | undefined {
