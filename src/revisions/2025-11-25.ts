@@ -80,7 +80,7 @@ export const r20251125: Delta = {
     hasPolledStreams: true,
     tasks: 'requested',
   },
-  adds: ['notifications/elicitation/complete', 'notifications/tasks/status'],
+  adds: ['notifications/elicitation/complete'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
   downgrade: {
     params: {

@@ -47,7 +47,6 @@ export const r20260728: Delta = {
     'resources/unsubscribe',
     'notifications/roots/list_changed',
     'notifications/elicitation/complete',
-    'notifications/tasks/status',
   ],
   errorCodes: {
     ERR_RESOURCE_NOT_FOUND: -32602,

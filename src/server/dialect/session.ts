@@ -188,7 +188,7 @@ export class Session implements Dialect {
     if (!this.#isReady) return
     if (change.kind === 'resource' && !this.#hears(change.uri)) return
     const { method, params } = changeNotice(change)
-    if (change.kind !== 'extension') this.notify(method, params)
+    if (change.kind !== 'extension') this.#notify(method, params)
     else if (this.#options.serverState.additions.some(({ id, isIn }) => id === change.id && isIn(this.revision))) this.#push(method, params)
   }
 
@@ -201,8 +201,13 @@ export class Session implements Dialect {
     return false
   }
 
-  notify(method: string, params: Params | undefined): void {
+  #notify(method: string, params: Params | undefined): void {
     if (this.revision.has(method)) this.#push(method, params && this.revision.downgradeParams(method, params))
+  }
+
+  /** For notifications of extensions, too, which the revision does not name. */
+  notify(method: string, params: Params): void {
+    this.#push(method, this.revision.downgradeParams(method, params))
   }
 
   #push(method: string, params: Params | undefined): void {
@@ -210,7 +215,7 @@ export class Session implements Dialect {
   }
 
   #complete(elicitationId: string): void {
-    this.notify('notifications/elicitation/complete', { elicitationId })
+    this.#notify('notifications/elicitation/complete', { elicitationId })
   }
 
   async #send(question: Sendable, call: IncomingCall): Promise<Params> {
