@@ -17,6 +17,8 @@ export const SUBPATHS = [
   'console',
   'host/policy-tools',
   'testing',
+  'extensions',
+  'tasks',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

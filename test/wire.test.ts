@@ -38,19 +38,26 @@ async function play(lines: string[], revision: string): Promise<string[]> {
   await pause()
   const judge = new Judge(revision)
   const written = lines.filter((line) => line.startsWith('#'))
-  const last = { state: '', cursor: '' }
+  const last = { state: '', cursor: '', task: '' }
+  // The published schemas do not know extensions.
+  const isJudged = !lines.some((line) => line.startsWith('# extension'))
   for (const line of lines.filter((each) => each.startsWith('> '))) {
     written.push(line)
-    const json = line.slice(2).replace('"$state"', JSON.stringify(last.state)).replace('"$cursor"', JSON.stringify(last.cursor))
+    const json = line
+      .slice(2)
+      .replace('"$state"', JSON.stringify(last.state))
+      .replace('"$cursor"', JSON.stringify(last.cursor))
+      .replace('"$task"', JSON.stringify(last.task))
     follow(judge, json)
     const before = raw.out.length
     raw.send(json)
     await answered(raw, json, before)
     for (const message of raw.out.slice(before)) {
-      judge.judge({ from: 'server', json: JSON.stringify(message) })
+      if (isJudged) judge.judge({ from: 'server', json: JSON.stringify(message) })
       const result = (Array.isArray(message) ? {} : message.result) ?? {}
       last.state = result.requestState ?? last.state
       last.cursor = result.nextCursor ?? last.cursor
+      last.task = result.task?.taskId ?? result.taskId ?? last.task
       written.push(`< ${stable(JSON.stringify(message))}`)
     }
   }
@@ -77,13 +84,16 @@ async function answered(raw: RawChannel, json: string, from: number): Promise<vo
     message.error !== undefined ||
     message.method === 'notifications/subscriptions/acknowledged'
   if (owed) while (!raw.out.slice(from).some(isReply)) await pause()
+  // A task goes on after its answer.
+  const isTask = ({ result }: Message): boolean => result?.task !== undefined || result?.resultType === 'task'
+  if (raw.out.slice(from).some(isTask)) await pause(200)
   for (let length = -1; length !== raw.out.length; ) {
     length = raw.out.length
     await pause()
   }
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+const pause = (ms = 5): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What differs from run to run by design. */
 const stable = (json: string): string =>
@@ -92,3 +102,5 @@ const stable = (json: string): string =>
     .replace(/"nextCursor":"[^"]+"/g, '"nextCursor":"<opaque>"')
     .replace(/\(reference [\w-]{8}\)/g, '(reference <random>)')
     .replace(/"elicitationId":"[\w-]{22}"/g, '"elicitationId":"<random>"')
+    .replace(/"taskId":"[\w-]{22}"/g, '"taskId":"<random>"')
+    .replace(/"(createdAt|lastUpdatedAt)":"[^"]+"/g, '"$1":"<time>"')

@@ -11,6 +11,7 @@ const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
   prompts: ['prompts/list'],
   resources: ['resources/list', 'resources/templates/list'],
   resource: ['resources/read'],
+  extension: [],
 }
 
 export interface RequestSource {

@@ -21,6 +21,7 @@ import { CachedRequests } from './cached-requests.ts'
 import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
 import type { ServerDescription } from './dialect/dialect.ts'
+import type { ClientExtension } from './extension.ts'
 import { KnownTools } from './known-tools.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
@@ -50,12 +51,16 @@ export class Client {
   readonly #watching: Watching
   readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
+  readonly #extensions: readonly ClientExtension[]
 
   private constructor(target: Target, options: ConnectOptions) {
-    checkExtensions(options.extensions)
+    const { use = [] } = options
+    const extensions = { ...options.extensions, ...Object.fromEntries(use.map(({ id, settings }) => [id, settings])) }
+    checkExtensions(extensions)
+    this.#extensions = use
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
     this.#mirrored = mirrored
-    this.#settings = settingsOf(options, {
+    this.#settings = settingsOf(use.length > 0 ? { ...options, extensions } : options, {
       onChange: (change) => this.#onChange(change),
       mirrored: mirrored && ((params) => mirrored.of(params)),
     })
@@ -325,6 +330,12 @@ export class Client {
   ): Promise<Settled<ClientRequests[Method]['result']>>
   request(method: string, params?: Params, options?: CallOptions): Promise<Params>
   request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
+    for (const extension of this.#extensions) {
+      const { server, revision } = this.#connection.dialect
+      const send = (given: Params): Promise<Params> => this.#connection.request(method, given, options)
+      const answer = extension.request(method, params, { server, revision, send })
+      if (answer) return answer
+    }
     if (this.#mirrored && method === 'tools/call') return this.#tools.callMirrored(this.#mirrored, params, options)
     const cached = METHODS.get(method)?.isCacheable ? this.#cached : undefined
     return cached ? cached.request(method, params, options) : this.#connection.request(method, params, options)

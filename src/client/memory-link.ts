@@ -32,7 +32,7 @@ class MemoryLink implements Link {
     this.#toServer = new Lane((json) => {
       if (!this.#isClosed) this.#channel.receive(read(json, DEFAULT_READ_BOUNDS), outlet)
     })
-    this.#channel = service.open({ outlet })
+    this.#channel = service.open({ outlet, isPrivate: true })
   }
 
   start(receiver: LinkReceiver): void {

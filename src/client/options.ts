@@ -9,6 +9,7 @@ import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Answers } from './answer-server.ts'
 import type { ResponseCache } from './cache.ts'
 import type { VerdictMemory } from './dialect-memory.ts'
+import type { ClientExtension } from './extension.ts'
 import type { ClientLimits } from './limits.ts'
 
 /** Trace context for every request of a connection: a fixed one, or a function called before each request. */
@@ -54,6 +55,8 @@ export interface ConnectOptions {
   experimental?: Record<string, Settings>
   /** Protocol extensions to declare, by name. */
   extensions?: Record<string, Settings>
+  /** Extensions with methods or notifications, which are declared, too. `clientExtension` of portico/extensions creates them. */
+  use?: readonly ClientExtension[]
   /** Receives log messages of the server. */
   onLog?(message: LogMessage): void
   /** Receives warnings: an ignored tool or message, a restarted connection. */

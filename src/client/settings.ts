@@ -36,6 +36,8 @@ export interface Settings {
   onLog(message: LogMessage): void
   onWarning(message: string): void
   onChange(change: Change): void
+  /** Takes notifications that the core does not know. */
+  onNotice(method: string, params: Params | undefined, revision: Revision): void
 }
 
 export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'mirrored'>): Settings {
@@ -55,6 +57,9 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
     logLevel: options.logLevel,
     onLog: options.onLog ?? (() => {}),
     onWarning: options.onWarning ?? (() => {}),
+    onNotice: (method, params = {}, revision) => {
+      for (const extension of options.use ?? []) extension.notice(method, params, revision)
+    },
     ...events,
   }
 }

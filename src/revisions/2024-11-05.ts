@@ -13,6 +13,8 @@ export const r20241105: Base = {
     completesUnannounced: true,
     hasCaching: false,
     hasPolledStreams: false,
+    hasExtensions: false,
+    tasks: undefined,
   },
   adds: [
     'initialize',

@@ -73,7 +73,13 @@ const plainForm: Downgrade = within(
 
 export const r20251125: Delta = {
   version: '2025-11-25',
-  facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true, hasPolledStreams: true },
+  facts: {
+    omitsUnreadableId: true,
+    reportsBadArgumentsInResult: true,
+    hasUrlElicitationError: true,
+    hasPolledStreams: true,
+    tasks: 'requested',
+  },
   adds: ['notifications/elicitation/complete'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
   downgrade: {

@@ -29,7 +29,14 @@ const plainToolResult: Downgrade = inBlocks(ofType('tool_result', objectContent)
 
 export const r20260728: Delta = {
   version: '2026-07-28',
-  facts: { dialect: 'stateless', hasUrlElicitationError: false, hasCaching: true, hasPolledStreams: false },
+  facts: {
+    dialect: 'stateless',
+    hasUrlElicitationError: false,
+    hasCaching: true,
+    hasPolledStreams: false,
+    hasExtensions: true,
+    tasks: 'extension',
+  },
   adds: ['server/discover', 'subscriptions/listen', 'notifications/subscriptions/acknowledged'],
   removes: [
     'initialize',

@@ -30,6 +30,10 @@ export interface RevisionFacts {
   hasCaching: boolean
   /** An event stream starts with an event id, and the server may close it before the answer. */
   hasPolledStreams: boolean
+  /** Both sides declare extensions among their capabilities. */
+  hasExtensions: boolean
+  /** How calls become tasks: the client asks for it in a call, or the server decides if the client has the extension. */
+  tasks: 'requested' | 'extension' | undefined
 }
 
 export interface Revision extends RevisionFacts {

@@ -13,6 +13,7 @@ import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import { revisionOf } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { route } from '../revisions/route.ts'
+import type { AcceptedMember } from './addition.ts'
 import { Session } from './dialect/session.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { dispatch, toErrorObject } from './dispatch.ts'
@@ -107,7 +108,7 @@ export class ClientMessages implements EndpointHandler {
         serverState: this.#serverState,
         principal: this.#options.principal,
         quota: this.#quota,
-        listen: (call) => this.#listen(call),
+        listen: (call, accepted) => this.#listen(call, accepted),
       })
     }
     this.#session?.onAccess(exchange.outlet.sender as Access)
@@ -136,9 +137,10 @@ export class ClientMessages implements EndpointHandler {
     refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
     this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
     const { instructions, info } = this.#serverState
+    const { principal, isPrivate } = this.#options
     const result: Params = {
       protocolVersion: revision.version,
-      capabilities: this.#serverState.capabilities(this.#canTell),
+      capabilities: this.#serverState.capabilities(this.#canTell, revision, (principal ?? isPrivate) !== undefined),
       serverInfo: info,
     }
     if (instructions !== undefined) result.instructions = instructions
@@ -151,13 +153,14 @@ export class ClientMessages implements EndpointHandler {
   }
 
   #begin(revision: Revision, capabilities: ClientCapabilities | undefined, client: Implementation | undefined): Session {
-    const { outlet, principal } = this.#options
+    const { outlet, principal, isPrivate = false } = this.#options
     const session = new Session({
       serverState: this.#serverState,
       peer: this.peer,
       outlet,
       quota: () => this.#quota,
       principal,
+      isPrivate,
       revision,
       capabilities,
       client,
@@ -168,14 +171,14 @@ export class ClientMessages implements EndpointHandler {
     return session
   }
 
-  #listen(call: IncomingCall): Promise<Params> {
+  #listen(call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params> {
     const listeners = this.#listeners ?? new Set()
     this.#listeners = listeners
     if (listeners.size >= MAX_LISTENS) {
       const data = { reason: 'limit', limit: 'maxListens', max: MAX_LISTENS }
       throw new McpError('ERR_LIMIT', `Too many open listen requests: at most ${MAX_LISTENS}`, { data })
     }
-    const listener = new Listener(call.exchange, call.params, this.#serverState, true)
+    const listener = new Listener(call.exchange, call.params, this.#serverState, true, accepted)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
   }
@@ -197,6 +200,11 @@ export class ClientMessages implements EndpointHandler {
       case 'notifications/progress': {
         const token = params?.progressToken
         if (isId(token)) this.peer.touch(token)
+        return
+      }
+      default: {
+        const revision = this.#session?.revision ?? this.#lastRevision
+        if (revision) for (const each of this.#serverState.additions) each.notice?.(method, params ?? NO_PARAMS, revision)
       }
     }
   }

@@ -28,13 +28,19 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-/** Answers the exchange of a call in every case. */
+/** Answers a call with the result of its method. */
 export function dispatch(call: IncomingCall, serverState: ServerState): void {
+  const { middleware } = serverState
+  settle(call, serverState, () =>
+    middleware.length === 0 ? runMethod(call, serverState) : runMiddleware(middleware, call, (inner) => runMethod(inner, serverState)),
+  )
+}
+
+/** Answers the exchange of a call in every case. */
+export function settle(call: IncomingCall, serverState: ServerState, work: () => Params | Promise<Params>): void {
   let result: Params | Promise<Params>
   try {
-    const { middleware } = serverState
-    result =
-      middleware.length === 0 ? runMethod(call, serverState) : runMiddleware(middleware, call, (inner) => runMethod(inner, serverState))
+    result = work()
   } catch (error) {
     return void fail(call, error, serverState)
   }
@@ -50,6 +56,12 @@ export function dispatch(call: IncomingCall, serverState: ServerState): void {
 function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
+  if (!row) {
+    for (const addition of serverState.additions) {
+      const added = addition.run(call)
+      if (added) return added
+    }
+  }
   if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.feature, serverState)) {
     throw notFound(method)
   }
@@ -60,7 +72,7 @@ function runMethod(call: IncomingCall, serverState: ServerState): Params | Promi
   return handler(call, serverState)
 }
 
-const notFound = (method: string): McpError => new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method.slice(0, 200)}`)
+export const notFound = (method: string): McpError => new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method.slice(0, 200)}`)
 
 function isOffered(feature: string | undefined, serverState: ServerState): boolean {
   switch (feature) {

@@ -5,6 +5,7 @@ import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import type { Logging } from './logging.ts'
+import type { TaskHook } from './tasks/hook.ts'
 
 export interface FeatureEnvironment {
   readonly limits: ServerLimits
@@ -13,6 +14,8 @@ export interface FeatureEnvironment {
   readonly slashesInToolNames: boolean
   /** The services that all lists share. */
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
+  /** Undefined without the extension for tasks. */
+  readonly tasks: TaskHook | undefined
   now(): number
   /** Tells clients about a change. */
   announce(change: Change): void

@@ -35,6 +35,10 @@ export interface Dialect {
   asker(call: IncomingCall): Asker
   /** The minimum level of log messages for the client; undefined for none. */
   logLevel(): LogLevel | undefined
+  /** Sends a notification that belongs to no request, where the dialect has such. */
+  notify?(method: string, params: Params): void
+  /** Only one client can reach the server this way. */
+  readonly isPrivate?: boolean
   /** Answers methods that concern the dialect itself; undefined for other methods. */
   method(call: IncomingCall): Params | Promise<Params> | undefined
   /** Answers a call whose handler needs a page visit first. */

@@ -12,6 +12,7 @@ import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
+import type { Addition } from './addition.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { checkCache, checkWritable } from './definition.ts'
 import type { FeatureEnvironment } from './feature-environment.ts'
@@ -27,6 +28,7 @@ import type { Middleware } from './middleware.ts'
 import type { Failure, ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
+import type { TaskHook } from './tasks/hook.ts'
 
 export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
@@ -47,6 +49,10 @@ export class ServerState implements FeatureEnvironment {
   readonly completions: Completions
   readonly logging: Logging
   readonly openPages = new OpenPages()
+  /** What extensions add, in the order of `server.extend`. */
+  readonly additions: Addition[] = []
+  /** Set by the extension for tasks. */
+  tasks: TaskHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
   readonly #options: ServerOptions
@@ -95,18 +101,24 @@ export class ServerState implements FeatureEnvironment {
     return this.deadlines.now()
   }
 
-  /** @param canTell whether change notices can be sent on this transport; if not, they are not declared */
-  capabilities(canTell = true): ServerCapabilities {
-    const { experimental, extensions } = this.#options
+  /**
+   * @param canTell whether change notices can be sent on this transport; if not, they are not declared
+   * @param revision of the session; undefined for stateless requests
+   * @param isIdentified whether the caller can be told from other callers
+   */
+  capabilities(canTell = true, revision?: Revision, isIdentified = false): ServerCapabilities {
+    const { experimental } = this.#options
+    const extensions = { ...this.#options.extensions, ...Object.fromEntries(this.additions.map(({ id, settings }) => [id, settings])) }
     const listChanged = canTell ? { listChanged: true } : {}
     return defined({
       experimental,
-      extensions,
+      extensions: Object.keys(extensions).length > 0 ? extensions : undefined,
       logging: this.logging.isOffered ? {} : undefined,
       completions: this.completions.isOffered ? {} : undefined,
       prompts: this.prompts.isOffered ? listChanged : undefined,
       resources: this.resources.isOffered ? { ...(canTell ? { subscribe: true } : {}), ...listChanged } : undefined,
       tools: this.tools.isOffered ? listChanged : undefined,
+      ...Object.assign({}, ...this.additions.map((each) => revision && each.capabilities?.(revision, isIdentified))),
     })
   }
 
@@ -115,6 +127,24 @@ export class ServerState implements FeatureEnvironment {
     if (canTell) this.#discovery ??= this.#discover(true)
     else this.#quietDiscovery ??= this.#discover(false)
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  /** Called before the first message of a client. */
+  start(): void {
+    for (const addition of this.additions) addition.start?.()
+  }
+
+  add(addition: Addition): void {
+    const { id } = addition
+    if (this.capabilities().extensions?.[id]) throw new McpError('ERR_DEFINITION', `The extension ${id} is already declared`)
+    this.additions.push(addition)
+    this.tasks ??= addition.tasks
+    this.#forgetDiscovery()
+  }
+
+  #forgetDiscovery(): void {
+    this.#discovery = undefined
+    this.#quietDiscovery = undefined
   }
 
   #discover(canTell: boolean): Params {
@@ -128,9 +158,8 @@ export class ServerState implements FeatureEnvironment {
 
   /** Tells the listeners of every replica. Several changes of one list in the same turn become one notice. */
   announce(change: Change): void {
-    if (change.kind === 'resource') return this.bus.publish(change)
-    this.#discovery = undefined
-    this.#quietDiscovery = undefined
+    if (change.kind === 'resource' || change.kind === 'extension') return this.bus.publish(change)
+    this.#forgetDiscovery()
     if (this.#announced.size === 0) queueMicrotask(() => this.#publishAnnounced())
     this.#announced.add(change.kind)
   }

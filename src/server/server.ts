@@ -5,6 +5,7 @@ import { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
+import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
@@ -75,6 +76,20 @@ export interface Server extends Service {
    */
   use(middleware: Middleware): void
   /**
+   * Adds an extension of the protocol: settings, methods and notifications.
+   *
+   * @example
+   * import { serverExtension } from 'portico/extensions'
+   *
+   * server.extend(
+   *   serverExtension({
+   *     id: 'com.example/clock',
+   *     methods: { 'com.example/now': { handler: () => ({ now: new Date().toISOString() }) } },
+   *   }),
+   * )
+   */
+  extend(extension: ServerExtension): ExtensionHandle
+  /**
    * Notifies subscribers that a resource changed.
    *
    * @example
@@ -117,6 +132,7 @@ export function createServer(options: ServerOptions): Server {
   const open = (channelOptions: ChannelOptions): Channel => {
     const channel = new ServerChannel(serverState, channelOptions, forget)
     channels.add(channel)
+    serverState.start()
     return channel
   }
 
@@ -126,7 +142,11 @@ export function createServer(options: ServerOptions): Server {
   })
 
   const close = async (): Promise<void> => {
-    await Promise.all([stateless.drain(), ...[...channels].map((channel) => channel.drain())])
+    await Promise.all([
+      ...serverState.additions.map((each) => each.close?.()),
+      stateless.drain(),
+      ...[...channels].map((channel) => channel.drain()),
+    ])
     for (const channel of channels) channel.close('The server was closed')
   }
 
@@ -142,11 +162,19 @@ export function createServer(options: ServerOptions): Server {
     use: (middleware) => {
       serverState.middleware = [...serverState.middleware, middleware]
     },
+    extend: (extension) => {
+      const { id } = extension
+      serverState.add(extension.install(serverState))
+      return { id, notify: (method, params = {}) => serverState.announce({ kind: 'extension', id, method, params }) }
+    },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
     completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
     open,
-    answer: (request, outlet, sender) => stateless.answer(request, outlet, sender, serverState.revision(sender.version)),
+    answer: (request, outlet, sender) => {
+      serverState.start()
+      return stateless.answer(request, outlet, sender, serverState.revision(sender.version))
+    },
     versions: serverState.supported.map((revision) => revision.version),
     requiredScopes: (request) => requiredScopes(request, serverState),
     mirroredParams: (tool) => serverState.tools.mirroredParams(tool),

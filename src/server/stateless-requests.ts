@@ -6,6 +6,7 @@ import type { Outlet } from '../jsonrpc/outlet.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Answering, Sender } from '../protocol/interfaces/service.ts'
 import type { Revision } from '../revisions/revision.ts'
+import type { AcceptedMember } from './addition.ts'
 import { runStateless } from './dialect/stateless.ts'
 import type { IncomingCall } from './incoming-call.ts'
 import type { ServerState } from './server-state.ts'
@@ -24,7 +25,8 @@ export class StatelessRequests {
     const exchange = new StatelessExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
-      const listen = (call: IncomingCall): Promise<Params> => exchange.listen(call.params, this.#serverState)
+      const listen = (call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params> =>
+        exchange.listen(call.params, this.#serverState, accepted)
       runStateless(exchange, revision, {
         serverState: this.#serverState,
         principal,
@@ -58,8 +60,8 @@ export class StatelessRequests {
 class StatelessExchange extends Exchange implements Answering {
   #listener: Listener | undefined
 
-  listen(params: Params, serverState: ServerState): Promise<Params> {
-    this.#listener = new Listener(this, params, serverState, false)
+  listen(params: Params, serverState: ServerState, accepted: readonly AcceptedMember[]): Promise<Params> {
+    this.#listener = new Listener(this, params, serverState, false, accepted)
     return this.#listener.run(() => {})
   }
 

@@ -10,6 +10,7 @@ import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import { META } from '../protocol/model/base.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
 import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
+import type { AcceptedMember } from './addition.ts'
 import type { ChangeListener } from './change-listeners.ts'
 import type { ServerLimits } from './limits.ts'
 import { scopesOfAll } from './required-scopes.ts'
@@ -18,6 +19,7 @@ import type { ServerState } from './server-state.ts'
 /** The notification for a change. */
 export function changeNotice(change: Change): { method: string; params: Params | undefined } {
   if (change.kind === 'resource') return { method: 'notifications/resources/updated', params: { uri: change.uri } }
+  if (change.kind === 'extension') return change
   return { method: `notifications/${change.kind}/list_changed`, params: undefined }
 }
 
@@ -38,13 +40,18 @@ export class Listener implements ChangeListener {
   readonly #filter: SubscriptionFilter
   readonly #serverState: ServerState
   readonly #tellsEnd: boolean
+  readonly #accepted: readonly AcceptedMember[]
   #end: () => void = () => {}
 
-  /** @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own */
-  constructor(exchange: Exchange, params: Params, serverState: ServerState, tellsEnd: boolean) {
+  /**
+   * @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own
+   * @param accepted what extensions agreed to
+   */
+  constructor(exchange: Exchange, params: Params, serverState: ServerState, tellsEnd: boolean, accepted: readonly AcceptedMember[]) {
     this.#exchange = exchange
     this.#serverState = serverState
     this.#tellsEnd = tellsEnd
+    this.#accepted = accepted
     this.#filter = honoured(params.notifications, serverState)
     demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, serverState))
   }
@@ -53,9 +60,13 @@ export class Listener implements ChangeListener {
   run(onOver: () => void): Promise<Params> {
     const { id } = this.#exchange
     const about = { [META.subscriptionId]: id }
-    void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
+    const notifications: Params = { ...this.#filter }
+    for (const { name, value } of this.#accepted) notifications[name] = value
+    void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications }))
     this.#serverState.changeListeners.add(this)
     return new Promise<Params>((resolve) => {
+      // The client may have cancelled the request while extensions looked at it.
+      if (this.#exchange.isOver) resolve({})
       this.#end = () => resolve({ _meta: about })
       this.#exchange.onAborted = this.#end
     }).finally(() => {
@@ -91,6 +102,8 @@ export class Listener implements ChangeListener {
         return this.#filter.resourcesListChanged === true
       case 'resource':
         return this.#hears(change.uri)
+      case 'extension':
+        return this.#accepted.some(({ id, matches }) => id === change.id && matches(change.method, change.params))
     }
   }
 

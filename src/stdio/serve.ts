@@ -70,7 +70,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     }
   }
   const outlet: Outlet = { push: (json) => put(json, false), answer: (json) => void put(json, true), drop: () => {} }
-  const channel = service.open({ outlet, beginsAnew: true })
+  const channel = service.open({ outlet, beginsAnew: true, isPrivate: true })
   const reader = new LineReader({
     maxLineBytes,
     onLine: (text, from, to) => channel.receive(read(text, bounds, from, to), outlet),

@@ -19,6 +19,7 @@ import {
   ToolError,
   text,
 } from '../server/index.ts'
+import { addTaskTools, extendWithTasks } from './everything-tasks.ts'
 
 /** One red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -68,10 +69,12 @@ export function everythingServer(options: Partial<ServerOptions> = {}): Server {
     instructions: 'Every tool, resource and prompt here exists to test a client.',
     ...options,
   })
+  extendWithTasks(server)
   addPlainTools(server)
   addAskingTools(server)
   addRoundTools(server)
   addChangeTools(server)
+  addTaskTools(server)
   addResources(server)
   addPrompts(server)
   return server

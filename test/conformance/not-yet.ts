@@ -4,16 +4,7 @@ const tasks = 'arrives with the tasks extension'
 const skills = 'arrives with the skills extension'
 
 export const NOT_YET: Record<string, string> = {
-  'tasks-lifecycle': tasks,
-  'tasks-capability-negotiation': tasks,
-  'tasks-wire-fields': tasks,
-  'tasks-request-state-removal': tasks,
-  'tasks-mrtr-input': tasks,
-  'tasks-request-headers': tasks,
-  'tasks-dispatch-and-envelope': tasks,
   'tasks-status-notifications': `${tasks}; the suite skips its one check for everybody`,
-  'tasks-required-task-error': tasks,
-  'tasks-mrtr-composition': tasks,
   'sep-2640-skills-directory': skills,
   'sep-2640-skills-enumeration': skills,
   'sep-2640-skills-manifest': skills,

@@ -38,6 +38,7 @@ import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+import { DEFAULT_TASK_LIMITS } from '../../src/server/tasks/limits.ts'
 import { proves } from '../support/proves.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'
 
@@ -120,6 +121,7 @@ test('every limit is documented: options in tables, fixed limits by name at the 
   const namesOf = (all: object[]): string[] => all.flatMap((limits) => Object.keys(limits))
   const optional = namesOf([
     DEFAULT_LIMITS,
+    DEFAULT_TASK_LIMITS,
     DEFAULT_CLIENT_LIMITS,
     DEFAULT_HTTP_LIMITS,
     DEFAULT_HTTP_CLIENT_LIMITS,

@@ -28,6 +28,7 @@ export function definitionsOf(revision: string): Definitions {
   const key = '$defs' in document ? '$defs' : 'definitions'
   const definitions = document[key] as Record<string, Json>
   allowStructuredOutput(definitions)
+  joinParts(definitions)
   for (const definition of Object.values(definitions)) close(definition)
   // The published files were generated with "integer" for every number; the types they come from say number.
   if (definitions.ElicitResult)
@@ -61,6 +62,17 @@ function allowStructuredOutput(definitions: Record<string, Json>): void {
   ] as const) {
     const definition = definitions[name] as Json
     definition.properties = { [member]: { type: 'object' }, ...(definition.properties as Json) }
+  }
+}
+
+/** Joins the parts of a definition into one object: closed one by one, each would refuse the members of the other. */
+function joinParts(definitions: Record<string, Json>): void {
+  for (const [name, { allOf }] of Object.entries(definitions)) {
+    if (!Array.isArray(allOf)) continue
+    const parts = (allOf as Json[]).map(({ $ref }) => definitions[String($ref).split('/').at(-1) ?? ''])
+    if (!parts.every((part) => part?.properties && part.additionalProperties === undefined)) continue
+    const properties = Object.assign({}, ...parts.map((part) => part?.properties)) as Json
+    definitions[name] = { type: 'object', properties, required: parts.flatMap((part) => (part?.required as string[] | undefined) ?? []) }
   }
 }
 
@@ -142,6 +154,10 @@ export class Judge {
 
   #resultOf(request: string, result: Json): string {
     if (result.resultType === 'input_required') return 'InputRequiredResult'
+    // A call with a wish for a task is answered with the task.
+    if (request === 'CallToolRequest' && 'task' in result) return 'CreateTaskResult'
+    // The result of a task has the form of the call's result.
+    if (request === 'GetTaskPayloadRequest') return 'CallToolResult'
     return EMPTY_RESULTS.has(request) ? 'EmptyResult' : request.replace(/Request$/, 'Result')
   }
 

@@ -23,7 +23,7 @@ export interface RawChannel {
   dropped: number
 }
 
-export function rawChannel(service: Service, options: { principal?: string; beginsAnew?: boolean } = {}): RawChannel {
+export function rawChannel(service: Service, options: { principal?: string; beginsAnew?: boolean; isPrivate?: true } = {}): RawChannel {
   const out: Message[] = []
   const waiting: { fits: (message: Message) => boolean; resolve: (message: Message) => void }[] = []
   let nextId = 1000

@@ -169,7 +169,7 @@ export class ClientSession implements ClientDialect {
   }
 
   #onNotification({ method, params }: NotificationMessage): void {
-    if (!this.revision.has(method)) return
+    if (!this.revision.has(method)) return this.#settings.onNotice(method, params, this.revision)
     const change = changeIn(method, params)
     if (change) return this.#settings.onChange(change)
     switch (method) {

@@ -201,7 +201,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   #onNotification({ method, params }: NotificationMessage): void {
-    if (!this.revision.has(method)) return
+    if (!this.revision.has(method)) return this.#settings.onNotice(method, params, this.revision)
     if (method === 'notifications/message') {
       if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
       return

@@ -1,7 +1,10 @@
 /** Services that a server uses and that can be replaced, for example to run several replicas. in-process-services.ts has the defaults. */
 
-/** A change that clients may subscribe to. */
-export type Change = { kind: 'tools' | 'prompts' | 'resources' } | { kind: 'resource'; uri: string }
+/** A change that clients may subscribe to, or a notification of an extension. */
+export type Change =
+  | { kind: 'tools' | 'prompts' | 'resources' }
+  | { kind: 'resource'; uri: string }
+  | { kind: 'extension'; id: string; method: string; params: Record<string, unknown> }
 
 /**
  * Carries change notices to all replicas of a server.

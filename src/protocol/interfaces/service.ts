@@ -10,6 +10,8 @@ export interface ChannelOptions {
   outlet: Outlet
   /** The verified caller; undefined without authentication. */
   principal?: string | undefined
+  /** Set if only one client can reach the server this way, as on a pipe. */
+  isPrivate?: true | undefined
   /** The version to use without a handshake, for a transport without sessions. */
   assumed?: string | undefined
   /**

@@ -3,6 +3,7 @@
 import type { Cacheable, Implementation, Result } from './base.ts'
 import { methodRows } from './method.ts'
 
+/** The settings of an extension or of a non-standard capability. */
 export type Settings = Record<string, unknown>
 
 export interface ClientCapabilities {
@@ -21,6 +22,7 @@ export interface ServerCapabilities {
   prompts?: { listChanged?: boolean }
   resources?: { subscribe?: boolean; listChanged?: boolean }
   tools?: { listChanged?: boolean }
+  tasks?: { list?: Settings; cancel?: Settings; requests?: { tools?: { call?: Settings } } }
 }
 
 export interface InitializeParams {

@@ -30,6 +30,7 @@ export interface SessionOptions {
   outlet: Outlet
   quota(): Quota
   principal: string | undefined
+  isPrivate: boolean
   revision: Revision
   /** Undefined if the revision was assumed, without a handshake. */
   capabilities: ClientCapabilities | undefined
@@ -67,6 +68,10 @@ export class Session implements Dialect {
 
   caller(): Omit<Caller, 'auth'> {
     return this.#caller
+  }
+
+  get isPrivate(): boolean {
+    return this.#options.isPrivate
   }
 
   logLevel(): LogLevel {
@@ -183,7 +188,8 @@ export class Session implements Dialect {
     if (!this.#isReady) return
     if (change.kind === 'resource' && !this.#hears(change.uri)) return
     const { method, params } = changeNotice(change)
-    this.#notify(method, params)
+    if (change.kind !== 'extension') this.#notify(method, params)
+    else if (this.#options.serverState.additions.some(({ id, isIn }) => id === change.id && isIn(this.revision))) this.#push(method, params)
   }
 
   /** A resource below a subscribed one may need other scopes than that one. */
@@ -196,8 +202,16 @@ export class Session implements Dialect {
   }
 
   #notify(method: string, params: Params | undefined): void {
-    if (!this.revision.has(method)) return
-    void this.#options.outlet.push(notificationJson(method, params && this.revision.downgradeParams(method, params)))
+    if (this.revision.has(method)) this.#push(method, params && this.revision.downgradeParams(method, params))
+  }
+
+  /** For notifications of extensions, too, which the revision does not name. */
+  notify(method: string, params: Params): void {
+    this.#push(method, this.revision.downgradeParams(method, params))
+  }
+
+  #push(method: string, params: Params | undefined): void {
+    void this.#options.outlet.push(notificationJson(method, params))
   }
 
   #complete(elicitationId: string): void {

@@ -9,6 +9,7 @@ import { type Implementation, META } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
+import type { AcceptedMember } from '../addition.ts'
 import { dispatch, toErrorObject } from '../dispatch.ts'
 import { type Caller, type Dialect, IncomingCall, normalCapabilities } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
@@ -25,7 +26,7 @@ export interface Surroundings {
   serverState: ServerState
   principal: string | undefined
   quota: Quota
-  listen(call: IncomingCall): Promise<Params>
+  listen(call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params>
   /** False if the transport does not serve `subscriptions/listen`. */
   canListen?: boolean
 }
@@ -97,7 +98,16 @@ class Stateless implements Dialect {
 
   method(call: IncomingCall): Params | Promise<Params> | undefined {
     const { serverState, listen, canListen } = this.#around
-    if (call.method === 'subscriptions/listen') return listen(call)
+    if (call.method === 'subscriptions/listen') {
+      const { additions } = serverState
+      if (additions.length === 0) return listen(call, [])
+      return Promise.all(additions.map((each) => each.accept?.(call))).then((all) =>
+        listen(
+          call,
+          all.filter((each) => each !== undefined),
+        ),
+      )
+    }
     return call.method === 'server/discover' && canListen === false ? serverState.discovery(false) : undefined
   }
 

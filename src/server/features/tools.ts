@@ -17,12 +17,13 @@ import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
+import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from '../tasks/hook.ts'
 
 /** The definition of a tool. */
 export interface ToolDefinition<
   In extends AnySchema | undefined = AnySchema | undefined,
   Out extends AnySchema | undefined = AnySchema | undefined,
-> {
+> extends TaskDefinition {
   /** The name to show to people. */
   title?: string
   /** Tells the model what the tool does. */
@@ -61,6 +62,7 @@ interface ToolEntry {
   mirrored: readonly ParamHeader[]
   scopes: readonly string[] | undefined
   timeoutMs: number | undefined
+  tasks: TaskRules | undefined
   handler: AnyToolHandler
 }
 
@@ -72,18 +74,28 @@ export class Tools {
   readonly #environment: FeatureEnvironment
   readonly #registry: Registry<ToolEntry>
   readonly #listing: Listing<Tool>
+  /** For the revision in which tools say whether their calls may become tasks. */
+  readonly #taskListing: Listing<Tool>
 
   constructor(environment: FeatureEnvironment) {
     this.#environment = environment
     this.#registry = new Registry('tool', () => {
       this.#listing.invalidate()
+      this.#taskListing.invalidate()
       environment.announce({ kind: 'tools' })
     })
-    this.#listing = new Listing<Tool>({
+    this.#listing = this.#listingOf(({ tool }) => tool)
+    this.#taskListing = this.#listingOf(({ tool, tasks }) =>
+      tasks ? { ...tool, execution: { taskSupport: tasks.isRequired ? 'required' : 'optional' } } : tool,
+    )
+  }
+
+  #listingOf(itemOf: (entry: ToolEntry) => Tool): Listing<Tool> {
+    return new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
-      entries: () => this.#registry.enabled().map(({ tool, scopes }) => ({ item: tool, scopes })),
-      ...environment.listOptions,
+      entries: () => this.#registry.enabled().map((entry) => ({ item: itemOf(entry), scopes: entry.scopes })),
+      ...this.#environment.listOptions,
     })
   }
 
@@ -101,7 +113,9 @@ export class Tools {
         `A tool name must have 1 to 128 characters from \`${characters}\`; got ${JSON.stringify(name)}${hint}`,
       )
     }
-    return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
+    return this.#registry.add(name, definition, handler, (current, run) =>
+      toEntry(name, current, run as AnyToolHandler, this.#environment.tasks),
+    ) as ToolHandle
   }
 
   mirroredParams(name: string): readonly ParamHeader[] {
@@ -117,7 +131,7 @@ export class Tools {
   }
 
   list(call: IncomingCall): Params | Promise<Params> {
-    return this.#listing.page(call.params.cursor, call.access)
+    return (call.revision.tasks === 'requested' ? this.#taskListing : this.#listing).page(call.params.cursor, call.access)
   }
 
   call(call: IncomingCall): Params | Promise<Params> {
@@ -128,14 +142,33 @@ export class Tools {
     if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
     call.quota.spend('toolCalls')
-    return thenMaybe(entry.input.check(args), (input) =>
-      input.ok ? this.#run(call, entry, input.value) : badArguments(name, input.issues, call),
-    )
+    return thenMaybe(entry.input.check(args), (input) => {
+      if (!input.ok) return badArguments(name, input.issues, call)
+      const { tasks } = this.#environment
+      if (tasks?.concerns(call, entry.tasks)) return tasks.call(call, this.#taskTool(entry, input.value))
+      return this.#run(call, entry, input.value)
+    })
   }
 
-  #run(call: IncomingCall, entry: ToolEntry, args: unknown): Params | Promise<Params> {
-    const context = new CallContext(call, this.#environment)
-    const timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
+  /** The tool of a task that is started again; undefined if it is gone or no longer accepts the arguments. */
+  async restart(name: string, args: unknown): Promise<TaskTool | undefined> {
+    const entry = this.#registry.get(name)
+    const input = await entry?.input.check(args)
+    return entry && input?.ok ? this.#taskTool(entry, input.value) : undefined
+  }
+
+  #taskTool(entry: ToolEntry, args: unknown): TaskTool {
+    const { tool, tasks: rules, timeoutMs } = entry
+    return { name: tool.name, rules, timeoutMs, start: (call, context, limitMs) => this.#run(call, entry, args, context, limitMs) }
+  }
+
+  #run(
+    call: IncomingCall,
+    entry: ToolEntry,
+    args: unknown,
+    context = new CallContext(call, this.#environment),
+    timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs,
+  ): Params | Promise<Params> {
     return runHandler(
       call,
       () => entry.handler(args, context),
@@ -166,11 +199,15 @@ const MEMBERS: Members<ToolDefinition> = {
   icons: 1,
   scopes: 1,
   timeoutMs: 1,
+  task: 1,
+  taskAfterMs: 1,
+  taskTtlMs: 1,
+  restartable: 1,
   _meta: 1,
 }
 
-function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
-  const { input, output, timeoutMs, scopes, ...rest } = definition
+function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler, hook: TaskHook | undefined): ToolEntry {
+  const { input, output, timeoutMs, scopes, task, taskAfterMs: _after, taskTtlMs: _ttl, restartable: _again, ...rest } = definition
   const where = `Tool ${JSON.stringify(name)}`
   checkMembers(where, definition, MEMBERS)
   checkMeta(where, definition._meta)
@@ -185,9 +222,17 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
     )
   const { headers, fault } = paramHeaders(inputSchema)
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
-  const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
+  if (!hook && task !== undefined && task !== 'forbidden')
+    throw new McpError('ERR_DEFINITION', `${where}: task needs server.extend(tasks()) of portico/tasks, before the tool is defined`)
+  const tasks = hook?.rules(where, definition)
+  const tool: Tool = {
+    name,
+    ...rest,
+    inputSchema,
+    ...(outputPort ? { outputSchema: outputPort.json } : {}),
+  }
   checkWritable(where, tool)
-  return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
+  return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, tasks, handler }
 }
 
 function badArguments(name: string, issues: readonly Issue[], call: IncomingCall): Params {

@@ -40,9 +40,9 @@ export class Suspended extends Error {
 
 export class ReplayAsker implements Asker {
   readonly #options: ReplayOptions
-  readonly #journal: Journal
+  readonly journal: Journal
   readonly #responses: Record<string, unknown>
-  readonly #names = new Names()
+  readonly names = new Names()
   readonly #open = new Map<string, { request: InputRequest; unwind: (error: Suspended) => void }>()
   /** The number of running steps and lookups. The round ends after them. */
   #busy = 0
@@ -51,12 +51,12 @@ export class ReplayAsker implements Asker {
 
   constructor(options: ReplayOptions) {
     this.#options = options
-    this.#journal = options.journal ?? newJournal(randomId())
+    this.journal = options.journal ?? newJournal(randomId())
     this.#responses = isObject(options.responses) ? options.responses : {}
   }
 
   get callId(): string {
-    return this.#journal.callId
+    return this.journal.callId
   }
 
   async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
@@ -75,7 +75,7 @@ export class ReplayAsker implements Asker {
    * answers too: no other question was asked that they could belong to.
    */
   async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
-    const { asked, answers, round } = this.#journal
+    const { asked, answers, round } = this.journal
     if (round > 0 && !Object.hasOwn(asked, key)) return undefined
     if (round === 0 && !Object.hasOwn(this.#responses, key)) return undefined
     const digest = await digestOf(question.request)
@@ -91,7 +91,7 @@ export class ReplayAsker implements Asker {
 
   async once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
     this.#begin(key)
-    const { steps } = this.#journal
+    const { steps } = this.journal
     if (Object.hasOwn(steps, key)) return steps[key] as T
     return this.#busily(async () => {
       // Convert through JSON, so that this round gets the same value as the next one: not a Date now and a string later.
@@ -112,7 +112,7 @@ export class ReplayAsker implements Asker {
 
   #begin(key: string): void {
     if (this.#isSuspended) throw new Suspended()
-    this.#names.claim(key)
+    this.names.claim(key)
   }
 
   /** Waits for running steps and for the end of this turn, so that questions asked together are sent together. */
@@ -133,7 +133,7 @@ export class ReplayAsker implements Asker {
 
   async #questions(): Promise<Params> {
     const { limits, owner, keys } = this.#options
-    const journal = this.#journal
+    const journal = this.journal
     if (journal.round >= MAX_ROUNDS) {
       throw new McpError(
         'ERR_LIMIT',
@@ -152,7 +152,7 @@ export class ReplayAsker implements Asker {
   }
 }
 
-function stepJson(key: string, value: unknown): string {
+export function stepJson(key: string, value: unknown): string {
   try {
     return jsonOf(value)
   } catch (cause) {

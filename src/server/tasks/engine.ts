@@ -1,0 +1,388 @@
+/** Runs tasks: creates, reads, changes, expires and restarts them. */
+
+import { randomId } from '../../base/bytes.ts'
+import type { Deadline } from '../../base/deadlines.ts'
+import { INTERNAL_ERROR, type Params } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { demand } from '../../protocol/interfaces/access.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import { requireExtension } from '../declared-extension.ts'
+import { settle } from '../dispatch.ts'
+import type { IncomingCall } from '../incoming-call.ts'
+import { describeAnswerIssues } from '../input/question.ts'
+import type { ServerState } from '../server-state.ts'
+import { extensionTask, relatedTo, requestedTask, statusText, TASKS } from './forms.ts'
+import type { TaskRules, TaskTool } from './hook.ts'
+import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
+import { Accounts, newTask, ttlFor } from './new-task.ts'
+import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
+import { keyOf, ownerOf, type TaskKey } from './owner.ts'
+import { restartedCall } from './restarted-call.ts'
+import { TaskAsker } from './task-asker.ts'
+import { expiryOf, isFinal, type TaskJournal, type TaskOutcome, type TaskRecord } from './task-record.ts'
+import { TaskRun } from './task-run.ts'
+import { TaskTable } from './task-table.ts'
+import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
+
+/** The shortest time between two status messages in the store. */
+const SAY_MS = 200
+
+/** How soon to try again to turn a call into a task that waits for an answer. */
+const RETRY_MS = 50
+
+export class TaskEngine {
+  readonly serverState: ServerState
+  readonly table: TaskTable
+  readonly limits: TaskLimits
+  readonly #rates: RequestRates
+  readonly settings: TaskSettings
+  readonly #holder = randomId()
+  readonly #runs = new Map<string, { run: TaskRun; tool: TaskTool; task: TaskRecord; forget: () => void }>()
+  readonly #expiries = new Map<string, Deadline>()
+  readonly #accounts = new Accounts()
+  #ready: Promise<void> | undefined
+  #tending: Deadline | undefined
+
+  constructor(serverState: ServerState, options: TaskOptions) {
+    const { store, onChange, limits, ...given } = options
+    this.serverState = serverState
+    this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
+    this.table = new TaskTable(serverState, this.limits, store, onChange)
+    this.#rates = new RequestRates(this.limits.taskRequests, () => serverState.now())
+    this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+  }
+
+  /** Looks for tasks that other processes left behind. */
+  start(): Promise<void> {
+    this.#ready ??= this.table.store.isShared ? this.#tend() : Promise.resolve()
+    // A store that fails is asked again.
+    this.#ready.catch(() => {
+      this.#ready = undefined
+    })
+    return this.#ready
+  }
+
+  /** Answers a call of a tool, with its result or with a task. */
+  async call(call: IncomingCall, tool: TaskTool): Promise<Params> {
+    const { rules, name } = tool
+    const isRequested = call.revision.tasks === 'requested'
+    const wish = isRequested ? call.params.task : undefined
+    const what = `The tool ${JSON.stringify(name)}`
+    if (wish !== undefined && !rules) throw new McpError('ERR_METHOD_NOT_FOUND', `${what} does not run as a task`)
+    if (call.revision.tasks === 'extension') requireExtension(call, TASKS, what)
+    else if (wish === undefined) {
+      const remedy = isRequested ? '; ask for one' : `, and protocol revision ${call.revision.version} has no tasks`
+      throw new McpError('ERR_METHOD_NOT_FOUND', `${what} runs only as a task${remedy}`)
+    }
+    const { isRequired, afterMs = isRequired ? 0 : this.settings.afterMs } = rules as TaskRules
+    const ttlMs = ttlFor(wish, rules as TaskRules, this.settings)
+    if (!isRequested && afterMs > 0) return this.#later(call, tool, ttlMs, afterMs)
+    const task = this.#newTask(call, name, ttlMs, { callId: randomId(), asked: {}, answers: {}, steps: {} })
+    await this.#create(task)
+    if (call.exchange.isOver) {
+      // The client is gone, and does not know the task.
+      await this.#remove(task)
+      throw new DOMException('The client cancelled the call', 'AbortError')
+    }
+    this.#run(call, tool, task)
+    return this.created(task, call)
+  }
+
+  /** The answer that a task was created. */
+  created(task: TaskRecord, { revision }: IncomingCall): Params {
+    if (revision.tasks === 'extension') return { resultType: 'task', ...extensionTask(task) }
+    return { task: requestedTask(task), _meta: relatedTo(task.taskId) }
+  }
+
+  /** Counts a request about tasks. */
+  async admit(call: IncomingCall): Promise<void> {
+    this.#rates.spend(call.quota)
+    await this.start()
+  }
+
+  /** The task that a request names, if it belongs to the caller. Throws the same error for all others. */
+  async own(call: IncomingCall): Promise<TaskRecord> {
+    await this.admit(call)
+    const { taskId } = call.params
+    if (typeof taskId !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.taskId must be a string')
+    const task = await this.table.read({ owner: ownerOf(call), taskId })
+    if (!task) throw new McpError('ERR_INVALID_PARAMS', 'Task not found. It may have expired')
+    demand(call.access, this.serverState.tools.scopesOf(task.tool))
+    return task
+  }
+
+  /** Ends a task on behalf of its caller. Undefined if it had ended. */
+  async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
+    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
+    return cancelled
+  }
+
+  /** Gives answers to the handler. Answers to questions that are not open are ignored; invalid ones are refused. */
+  async deliver(task: TaskRecord, responses: Record<string, unknown>): Promise<void> {
+    const running = this.#runs.get(keyOf(task))
+    const asker = running?.run.asker.task
+    if (!running || !asker) {
+      await this.table.change(task, receive(responses))
+      return
+    }
+    const { lease } = running.task
+    const checked = []
+    for (const [name, raw] of Object.entries(responses)) {
+      const open = asker.open(name)
+      if (!open) continue
+      const read = await open.question.read(raw)
+      if (!read.ok) throw new McpError('ERR_INVALID_PARAMS', describeAnswerIssues(open.question, read.issues))
+      asker.checkSize(raw)
+      checked.push({ name, raw, digest: open.digest, value: read.value })
+    }
+    for (const { name, raw, digest, value } of checked)
+      if (await this.table.change(task, heldBy(lease, answer(name, digest, raw)))) asker.settle(name, raw, value)
+  }
+
+  /** Continues the handler with an error instead of an answer. */
+  async refuse(key: TaskKey, name: string, error: unknown): Promise<void> {
+    const asker = this.#runs.get(keyOf(key))?.run.asker.task
+    if (asker?.open(name) && (await this.table.change(key, withdraw(name)))) asker.fail(name, error)
+  }
+
+  /** Ends all tasks that run here. Those that can be restarted are left to the next process. */
+  async close(): Promise<void> {
+    if (this.#tending) this.serverState.deadlines.clear(this.#tending)
+    await this.#ready?.catch(() => {})
+    const reason = new McpError('ERR_CLOSED', 'The server was closed')
+    await Promise.all(
+      [...this.#runs.values()].map(async ({ task, tool }) => {
+        this.#stop(task, reason)
+        const isKept = this.table.store.isShared && tool.rules?.isRestartable
+        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(stopped))).catch(() => {})
+      }),
+    )
+    for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
+  }
+
+  /** Starts a plain call that becomes a task if it takes long and asks nothing. */
+  #later(call: IncomingCall, tool: TaskTool, ttlMs: number, afterMs: number): Promise<Params> {
+    const { deadlines, limits } = this.serverState
+    const run = new TaskRun(call, true, (own) => call.dialect.asker(own))
+    return new Promise<Params>((resolve, reject) => {
+      let creating: Promise<unknown> | undefined
+      let deadline: Deadline
+      const become = async (): Promise<void> => {
+        const { journal, names } = run.asker.handOver()
+        const { callId, asked, answers, steps } = journal
+        const task = this.#newTask(call, tool.name, ttlMs, structuredClone({ callId, asked, answers, steps }))
+        const asker = this.#askerFor(task, journal, names)
+        const created = this.#create(task).then(async () => {
+          if (!call.exchange.isOver) return asker
+          // The client is gone, and does not know the task.
+          await this.#remove(task)
+          return undefined
+        })
+        run.asker.switchTo(created)
+        if (!(await created)) return
+        this.#adopt(run, tool, task)
+        resolve(this.created(task, call))
+      }
+      const stay = (): void => {
+        // Too many tasks: it remains a plain call, with the time limit of one.
+        const ms = tool.timeoutMs ?? limits.handlerTimeoutMs
+        deadline = deadlines.set(Math.max(0, ms - afterMs), () => {
+          const error = new McpError('ERR_TIMEOUT', `${call.method} took longer than ${ms} ms (timeoutMs)`)
+          run.stop(error)
+          reject(error)
+        })
+      }
+      const consider = (): void => {
+        if (!run.asker.canSwitch) {
+          deadline = deadlines.set(RETRY_MS, consider)
+          return
+        }
+        creating = become().catch(stay)
+      }
+      deadline = deadlines.set(afterMs, consider)
+      const end = async (work: () => Params | Promise<Params>): Promise<void> => {
+        await creating
+        deadlines.clear(deadline)
+        if (run.task) settle(run.call, this.serverState, work)
+        else resolve(new Promise<Params>((done) => done(work())))
+      }
+      const started = new Promise<Params>((done) => done(tool.start(run.call, run.contextFor(this.serverState), tool.timeoutMs ?? ttlMs)))
+      started.then(
+        (result) => end(() => result),
+        (error: unknown) =>
+          end(() => {
+            throw error
+          }),
+      )
+    })
+  }
+
+  /** Runs a handler as a task from its start. */
+  #run(call: IncomingCall, tool: TaskTool, task: TaskRecord): void {
+    const run = new TaskRun(call, false, () => this.#askerFor(task, structuredClone(task.journal)))
+    this.#adopt(run, tool, task)
+    const limitMs = tool.timeoutMs ?? Math.max(1, expiryOf(task) - this.table.now())
+    // Later, so that the client knows the task before it hears about it.
+    setTimeout(() => {
+      if (!run.isOver) settle(run.call, this.serverState, () => tool.start(run.call, run.contextFor(this.serverState), limitMs))
+    }, 0)
+  }
+
+  /** The task belongs to this run from now on. */
+  #adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): void {
+    const key = keyOf(task)
+    let said: { text: string; deadline: Deadline } | undefined
+    run.events = {
+      onOutcome: (outcome) => void this.#finish(task, outcome),
+      onProgress: (text) => {
+        if (said) said.text = text
+        else {
+          const save = (): void => {
+            const { text: last } = said ?? { text }
+            said = undefined
+            if (!run.isOver)
+              this.table.change(task, heldBy(task.lease, say(statusText(last)))).catch((error: unknown) => this.#report(task, error))
+          }
+          said = { text, deadline: this.serverState.deadlines.set(SAY_MS, save) }
+        }
+      },
+    }
+    run.detach(task)
+    const unlisten = this.table.listen(task, (changed) => changed && run.notify('notifications/tasks/status', requestedTask(changed)))
+    const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#changedElsewhere(task).catch(() => {}))
+    const forget = (): void => {
+      unlisten()
+      unwatch?.()
+    }
+    this.#runs.set(key, { run, tool, task, forget })
+  }
+
+  /** Another process changed the task: it was cancelled, answered or taken over. */
+  async #changedElsewhere({ owner, taskId, lease }: TaskRecord): Promise<void> {
+    const task = await this.table.read({ owner, taskId })
+    const running = this.#runs.get(keyOf({ owner, taskId }))
+    if (!running) return
+    if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
+      return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
+    for (const [name, raw] of Object.entries(task.received)) await this.deliver(task, { [name]: raw }).catch(() => {})
+  }
+
+  #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
+    const required = async (transition: Transition): Promise<void> => {
+      if (!(await this.table.change(task, heldBy(task.lease, transition)))) throw new DOMException('The task has ended', 'AbortError')
+    }
+    const { capabilities } = task.caller
+    const about = { tool: task.tool, capabilities, maxChars: this.limits.maxTaskBytes }
+    return new TaskAsker(
+      { ...about, ask: (questions) => required(ask(questions)), keep: (steps) => required(keepSteps(steps)) },
+      journal,
+      names,
+    )
+  }
+
+  async #finish(key: TaskKey, outcome: TaskOutcome): Promise<void> {
+    const running = this.#runs.get(keyOf(key))
+    if (!running || running.run.isOver) return
+    running.run.isOver = true
+    const max = this.limits.maxTaskBytes
+    const chars = JSON.stringify(outcome).length
+    const message = `The result of the task takes ${chars} characters as JSON; at most ${max} (limits.maxTaskBytes)`
+    const kept: TaskOutcome =
+      chars > max ? { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } } : outcome
+    try {
+      await this.table.change(key, heldBy(running.task.lease, finish(kept)))
+    } catch (error) {
+      this.#report(running.task, error)
+    } finally {
+      this.#forget(key)
+    }
+  }
+
+  #stop(key: TaskKey, reason: unknown): void {
+    this.#runs.get(keyOf(key))?.run.stop(reason)
+    this.#forget(key)
+  }
+
+  #forget(key: TaskKey): void {
+    this.#runs.get(keyOf(key))?.forget()
+    this.#runs.delete(keyOf(key))
+  }
+
+  #newTask(call: IncomingCall, tool: string, ttlMs: number, journal: TaskJournal): TaskRecord {
+    const lease = { holder: this.#holder, epoch: 1, until: this.#leaseEnd() }
+    const { pollIntervalMs } = this.settings
+    return newTask(call, { tool, account: this.#accounts.of(call), ttlMs, pollIntervalMs, journal, lease }, this.table.now())
+  }
+
+  async #create(task: TaskRecord): Promise<void> {
+    await this.table.create(task)
+    this.#expireLater(task)
+    if (this.table.store.isShared) this.#tendLater()
+  }
+
+  #expireLater(task: TaskRecord): void {
+    const key = keyOf(task)
+    if (this.#expiries.has(key)) return
+    const expire = (): void => {
+      this.#expiries.delete(key)
+      this.#remove(task).catch((error: unknown) => this.#report(task, error))
+    }
+    this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - this.table.now()), expire))
+  }
+
+  /** Deletes a task, and stops it if it runs. */
+  async #remove(task: TaskRecord): Promise<void> {
+    const key = keyOf(task)
+    const deadline = this.#expiries.get(key)
+    if (deadline) this.serverState.deadlines.clear(deadline)
+    this.#expiries.delete(key)
+    this.#stop(task, new McpError('ERR_TIMEOUT', `The task took longer than ${task.ttlMs} ms (ttl)`))
+    await this.table.remove(task)
+  }
+
+  #leaseEnd(): number {
+    return this.table.store.isShared ? this.table.now() + this.settings.leaseMs : Number.MAX_SAFE_INTEGER
+  }
+
+  #tendLater(): void {
+    this.#tending ??= this.serverState.deadlines.set(this.settings.leaseMs / 3, () => {
+      this.#tending = undefined
+      this.#tend().catch((error: unknown) => this.serverState.report(error, { reference: '', method: 'tasks', target: undefined }))
+    })
+  }
+
+  /** For shared stores: renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. */
+  async #tend(): Promise<void> {
+    try {
+      for (const { task } of [...this.#runs.values()]) {
+        if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+      }
+      for (const task of await this.table.store.neglected(this.table.now())) {
+        if (expiryOf(task) <= this.table.now()) await this.#remove(task)
+        else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
+      }
+    } finally {
+      this.#tendLater()
+    }
+  }
+
+  /** Continues a task whose process is gone, or ends it. */
+  async #recover(orphan: TaskRecord): Promise<void> {
+    const taken = await this.table.change(orphan, (task) =>
+      task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd())(task) : undefined,
+    )
+    if (!taken) return
+    this.#expireLater(taken)
+    const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
+    const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
+    if (tool && call) this.#run(call, tool, taken)
+    else await this.table.change(taken, finish(stopped))
+  }
+
+  #report(task: TaskRecord, error: unknown): void {
+    this.serverState.report(error, { reference: task.taskId, method: 'tools/call', target: task.tool })
+  }
+}
+
+const stopped: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'The server stopped while the task was running' } }

@@ -1,0 +1,48 @@
+/** How tools meet the extension for tasks. Types only, so that servers without tasks do not load any code for them. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import type { CallContext } from '../context.ts'
+import type { IncomingCall } from '../incoming-call.ts'
+
+/** What the definition of a tool says about tasks. */
+export interface TaskDefinition {
+  /**
+   * Whether calls may run as tasks, which outlive the connection. `optional`: if the client asks for it or accepts it; `required`:
+   * other calls are refused. Needs `server.extend(tasks())` of portico/tasks. Default: `forbidden`.
+   */
+  task?: 'optional' | 'required' | 'forbidden'
+  /** When a call becomes a task, if the server decides: 0 is at once. Default: 0 if required, otherwise `afterMs` of `tasks()`. */
+  taskAfterMs?: number
+  /** How long a task of this tool is kept. Default: `ttlMs` of `tasks()`. */
+  taskTtlMs?: number
+  /**
+   * Runs the handler again if the server stopped during a task, instead of failing the task. Steps in `ctx.once` and answered
+   * questions are not repeated. Needs a durable store. Default: false.
+   */
+  restartable?: boolean
+}
+
+/** Whether and when the calls of a tool become tasks. */
+export interface TaskRules {
+  isRequired: boolean
+  afterMs: number | undefined
+  ttlMs: number | undefined
+  isRestartable: boolean
+}
+
+/** A tool call with valid arguments. */
+export interface TaskTool {
+  name: string
+  /** Undefined if its calls cannot become tasks. */
+  rules: TaskRules | undefined
+  timeoutMs: number | undefined
+  start(call: IncomingCall, context?: CallContext, timeoutMs?: number): Params | Promise<Params>
+}
+
+export interface TaskHook {
+  /** The rules in a definition; undefined if calls cannot become tasks. Throws ERR_DEFINITION if they are invalid. */
+  rules(where: string, definition: TaskDefinition): TaskRules | undefined
+  /** Whether this call becomes a task, may become one, or is refused because it does not. */
+  concerns(call: IncomingCall, rules: TaskRules | undefined): boolean
+  call(call: IncomingCall, tool: TaskTool): Promise<Params>
+}

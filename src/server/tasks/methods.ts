@@ -1,0 +1,130 @@
+/** The requests about tasks, in both forms. */
+
+import { isObject } from '../../base/json.ts'
+import { onAbort } from '../../base/on-abort.ts'
+import type { Params } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import { markOf, readCursor, writeCursor } from '../cursor.ts'
+import { requireExtension } from '../declared-extension.ts'
+import { notFound } from '../dispatch.ts'
+import type { IncomingCall } from '../incoming-call.ts'
+import type { Question } from '../input/question.ts'
+import type { TaskEngine } from './engine.ts'
+import { detailedTask, relatedTo, requestedTask, TASKS } from './forms.ts'
+import { ownerOf, type TaskKey } from './owner.ts'
+import { isFinal, type TaskRecord } from './task-record.ts'
+
+type TaskMethod = (call: IncomingCall, engine: TaskEngine) => Promise<Params>
+
+const EXTENSION: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
+  ['tasks/get', async (call, engine) => detailedTask(await engine.own(call))],
+  ['tasks/update', update],
+  [
+    'tasks/cancel',
+    async (call, engine) => {
+      await engine.cancel(await engine.own(call))
+      return {}
+    },
+  ],
+])
+
+const REQUESTED: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
+  ['tasks/get', async (call, engine) => requestedTask(await engine.own(call))],
+  ['tasks/result', result],
+  ['tasks/list', list],
+  ['tasks/cancel', cancel],
+])
+
+/** Answers a request about tasks. Throws ERR_METHOD_NOT_FOUND where the revision does not have it. */
+export function runTaskMethod(call: IncomingCall, engine: TaskEngine): Promise<Params> {
+  const isExtension = call.revision.tasks === 'extension'
+  const method = (isExtension ? EXTENSION : REQUESTED).get(call.method)
+  if (!method) throw notFound(call.method)
+  if (isExtension) requireExtension(call, TASKS)
+  return method(call, engine)
+}
+
+async function update(call: IncomingCall, engine: TaskEngine): Promise<Params> {
+  const { inputResponses } = call.params
+  if (!isObject(inputResponses)) throw new McpError('ERR_INVALID_PARAMS', 'params.inputResponses must be an object')
+  await engine.deliver(await engine.own(call), inputResponses)
+  return {}
+}
+
+async function cancel(call: IncomingCall, engine: TaskEngine): Promise<Params> {
+  const task = await engine.own(call)
+  const cancelled = await engine.cancel(task)
+  if (cancelled) return requestedTask(cancelled)
+  const { status } = requestedTask((await engine.table.read(task)) ?? task)
+  throw new McpError('ERR_INVALID_PARAMS', `The task cannot be cancelled: it is already ${String(status)}`)
+}
+
+async function list(call: IncomingCall, engine: TaskEngine): Promise<Params> {
+  // Callers that cannot be told apart must not see each other's tasks.
+  if (call.caller.principal === undefined && !call.dialect.isPrivate) throw notFound(call.method)
+  await engine.admit(call)
+  const { keys, pageSize } = engine.serverState.listOptions
+  const { cursor } = call.params
+  const owner = ownerOf(call)
+  const label = `tasks of ${owner}`
+  const place = cursor === undefined ? undefined : await readCursor(label, cursor, keys)
+  const all = (await engine.table.store.list(owner)).filter((task) => engine.table.isKept(task))
+  // If the last task of the page before is gone, the list restarts, so that nothing is skipped.
+  const start = place ? all.findIndex(({ taskId }) => markOf(taskId) === place.mark) + 1 : 0
+  const page = all.slice(start, start + pageSize)
+  const last = page.at(-1)
+  const tasks = page.map(requestedTask)
+  if (!last || start + pageSize >= all.length) return { tasks }
+  return { tasks, nextCursor: await writeCursor(label, { index: start + pageSize - 1, mark: markOf(last.taskId) }, keys) }
+}
+
+/** Answers as the call would have answered, once the task has ended. */
+async function result(call: IncomingCall, engine: TaskEngine): Promise<Params> {
+  const { taskId, outcome, statusMessage = 'The task was cancelled' } = await untilFinal(call, engine, await engine.own(call))
+  if (!outcome) throw new McpError('ERR_INTERNAL', statusMessage)
+  if ('error' in outcome) {
+    call.exchange.fail(outcome.error)
+    return {}
+  }
+  const given = call.revision.downgradeResult('tools/call', outcome.result)
+  return { ...given, _meta: { ...(given._meta as Params | undefined), ...relatedTo(taskId) } }
+}
+
+/** Waits until the task has ended. Meanwhile its questions are sent to the client on the stream of this request. */
+function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promise<TaskRecord> {
+  const { signal } = call.exchange
+  const asked = new Set<string>()
+  return new Promise((resolve, reject) => {
+    let unwatch = (): void => {}
+    const end = (settle: () => void): void => {
+      stop()
+      unwatch()
+      settle()
+    }
+    const look = (task: TaskRecord | undefined): void => {
+      if (!task) return end(() => reject(new McpError('ERR_INVALID_PARAMS', 'The task has expired')))
+      if (isFinal(task)) return end(() => resolve(task))
+      for (const [name, request] of Object.entries(task.questions)) {
+        if (asked.has(name)) continue
+        asked.add(name)
+        void askLive(call, engine, task, name, request)
+      }
+    }
+    const stop = engine.table.listen(key, look)
+    unwatch = onAbort(signal, () => end(() => reject(signal.reason as Error)))
+    engine.table.read(key).then(look, (error: Error) => end(() => reject(error)))
+  })
+}
+
+/** Asks the client a question of a task. The process that runs the task checks the answer. */
+async function askLive(call: IncomingCall, engine: TaskEngine, task: TaskRecord, name: string, request: InputRequest): Promise<void> {
+  const params = { ...request.params, _meta: { ...((request.params as Params | undefined)?._meta as Params), ...relatedTo(task.taskId) } }
+  const question: Question = { request: { ...request, params } as InputRequest, needs: {}, read: (raw) => ({ ok: true, value: raw }) }
+  try {
+    await engine.deliver(task, { [name]: await call.asker.ask(name, question) })
+  } catch (error) {
+    // If this request ended, the question stays open for the next one.
+    if (!call.exchange.isOver && !call.exchange.signal.aborted) await engine.refuse(task, name, error).catch(() => {})
+  }
+}

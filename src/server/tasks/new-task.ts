@@ -1,0 +1,57 @@
+/** The record of a new task. */
+
+import { randomId } from '../../base/bytes.ts'
+import { isObject } from '../../base/json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { IncomingCall } from '../incoming-call.ts'
+import type { Quota } from '../quota.ts'
+import type { TaskRules } from './hook.ts'
+import type { TaskSettings } from './options.ts'
+import { ownerOf } from './owner.ts'
+import type { TaskRecord } from './task-record.ts'
+
+type Given = Pick<TaskRecord, 'tool' | 'account' | 'ttlMs' | 'pollIntervalMs' | 'journal' | 'lease'>
+
+export function newTask(call: IncomingCall, given: Given, now: number): TaskRecord {
+  const { client, capabilities, auth, revision } = call.caller
+  // The answers and the state of earlier rounds are in the journal.
+  const { task: _, inputResponses: __, requestState: ___, ...params } = call.params
+  return {
+    taskId: randomId(),
+    owner: ownerOf(call),
+    edition: 1,
+    params,
+    caller: { client, capabilities, auth, revision },
+    status: 'working',
+    createdAt: now,
+    updatedAt: now,
+    questions: {},
+    received: {},
+    ...given,
+  }
+}
+
+/** How long a task is kept. A client may ask for less or more, up to the limit. Throws ERR_INVALID_PARAMS for an invalid wish. */
+export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, maxTtlMs }: TaskSettings): number {
+  const usual = ofTool ?? ttlMs
+  if (wish === undefined) return usual
+  if (!isObject(wish)) throw new McpError('ERR_INVALID_PARAMS', 'params.task must be an object')
+  const { ttl } = wish
+  if (ttl === undefined) return usual
+  if (typeof ttl !== 'number' || !(ttl >= 0))
+    throw new McpError('ERR_INVALID_PARAMS', `params.task.ttl must be a number of milliseconds, not ${JSON.stringify(ttl)}`)
+  return Math.min(Math.max(1, Math.round(ttl)), Math.max(usual, maxTtlMs))
+}
+
+/** Whose tasks are counted together: those of a principal, otherwise those of a connection or address. */
+export class Accounts {
+  readonly #names = new WeakMap<Quota, string>()
+
+  of(call: IncomingCall): string {
+    const owner = ownerOf(call)
+    if (owner !== '') return owner
+    const account = this.#names.get(call.quota) ?? randomId()
+    this.#names.set(call.quota, account)
+    return account
+  }
+}

@@ -1,0 +1,17 @@
+/** Whom a task belongs to. */
+
+import type { IncomingCall } from '../incoming-call.ts'
+import type { TaskRecord } from './task-record.ts'
+
+const PREFIX = 'principal '
+
+/** Empty without authentication: then the id of a task is the only secret. */
+export const ownerOf = ({ caller: { principal } }: IncomingCall): string => (principal === undefined ? '' : `${PREFIX}${principal}`)
+
+export const principalOf = ({ owner }: Pick<TaskRecord, 'owner'>): string | undefined =>
+  owner === '' ? undefined : owner.slice(PREFIX.length)
+
+/** What identifies a task in this process. */
+export type TaskKey = Pick<TaskRecord, 'owner' | 'taskId'>
+
+export const keyOf = ({ owner, taskId }: TaskKey): string => `${taskId} ${owner}`

@@ -1,0 +1,69 @@
+/** A task as a store keeps it. Everything in it is JSON. */
+
+import type { ErrorObject, Params } from '../../jsonrpc/message.ts'
+import type { TokenClaims } from '../../protocol/interfaces/access.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+
+/** The status of a task. The last three are final. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** What the call would have answered if it had not become a task. */
+export type TaskOutcome = { result: Params } | { error: ErrorObject }
+
+/** The answers and steps of a task. A restarted handler gets them instead of asking and running again. */
+export interface TaskJournal {
+  callId: string
+  /** Digests of answered questions, by name. An answer counts only for exactly that question. */
+  asked: Record<string, string>
+  /** Accepted answers, as they came, by the name of the question. */
+  answers: Record<string, unknown>
+  /** Values of finished steps, by name. */
+  steps: Record<string, unknown>
+}
+
+/** The process that runs a task. After `until` another process may take the task over, with a higher epoch. */
+export interface TaskLease {
+  holder: string
+  epoch: number
+  /** Milliseconds since 1970. */
+  until: number
+}
+
+/** A task as a store keeps it. */
+export interface TaskRecord {
+  taskId: string
+  /** The principal that may use the task; empty without authentication. */
+  owner: string
+  /** Whose tasks are counted together. */
+  account: string
+  /** Counts the changes of the record, from 1. */
+  edition: number
+  tool: string
+  /** The params of the call. */
+  params: Params
+  caller: { client: Implementation | undefined; capabilities: ClientCapabilities; auth: TokenClaims | undefined; revision: string }
+  status: TaskStatus
+  statusMessage?: string
+  /** Milliseconds since 1970. */
+  createdAt: number
+  updatedAt: number
+  /** How long the task is kept after its creation. */
+  ttlMs: number
+  pollIntervalMs: number
+  /** Questions without an answer, by name. */
+  questions: Record<string, InputRequest>
+  /** Answers that another process received, and that the process with the lease has not checked yet. */
+  received: Record<string, unknown>
+  journal: TaskJournal
+  outcome?: TaskOutcome
+  lease: TaskLease
+}
+
+/** Whether a task has ended. It never changes again. */
+export const isFinal = ({ status }: Pick<TaskRecord, 'status'>): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled'
+
+/** When a task is deleted, in milliseconds since 1970. */
+export const expiryOf = ({ createdAt, ttlMs }: Pick<TaskRecord, 'createdAt' | 'ttlMs'>): number => createdAt + ttlMs

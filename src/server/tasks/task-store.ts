@@ -1,0 +1,35 @@
+/** The interface of a store for tasks. Types only. */
+
+import type { TaskRecord } from './task-record.ts'
+
+/** How many tasks a store keeps. */
+export interface TaskCaps {
+  /** Of one account. */
+  perAccount: number
+  /** In all. */
+  total: number
+}
+
+/** Why a store did not create a task. */
+export type CreateRefusal = 'account-full' | 'store-full'
+
+/**
+ * Keeps tasks. Several processes may share a store: every change names the edition that it replaces, so that no change is lost, and
+ * the lease in the record says which process runs the task. `checkTaskStore` of portico/testing tests an implementation.
+ */
+export interface TaskStore {
+  /** Whether other processes may change its tasks, or find them after this process has ended. */
+  readonly isShared: boolean
+  /** Adds a task. When it resolves, `read` finds the task, also after a crash if the store is durable. */
+  create(task: TaskRecord, caps: TaskCaps): Promise<CreateRefusal | undefined>
+  read(owner: string, taskId: string): Promise<TaskRecord | undefined>
+  /** Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. */
+  replace(task: TaskRecord): Promise<boolean>
+  remove(owner: string, taskId: string): Promise<void>
+  /** The tasks of an owner, oldest first. */
+  list(owner: string): Promise<TaskRecord[]>
+  /** Tasks whose time is over, and unfinished tasks that no process runs. */
+  neglected(now: number): Promise<TaskRecord[]>
+  /** Calls `listener` after other processes changed the task. Only for shared stores. Returns a function that stops it. */
+  watch?(owner: string, taskId: string, listener: () => void): () => void
+}

@@ -1,0 +1,108 @@
+/** The tasks of a store, with changes that cannot get lost and listeners for them. */
+
+import { McpError } from '../../protocol/errors.ts'
+import type { ServerState } from '../server-state.ts'
+import { detailedTask, TASKS } from './forms.ts'
+import type { TaskLimits } from './limits.ts'
+import { memoryTaskStore } from './memory-store.ts'
+import type { TaskOptions } from './options.ts'
+import { keyOf, principalOf, type TaskKey } from './owner.ts'
+import { expiryOf, type TaskRecord } from './task-record.ts'
+import type { TaskStore } from './task-store.ts'
+import type { Transition } from './transitions.ts'
+
+/** Attempts to change a task that other processes change at the same time. */
+const MAX_ATTEMPTS = 50
+
+export type TaskListener = (task: TaskRecord | undefined) => void
+
+export class TaskTable {
+  readonly store: TaskStore
+  readonly #serverState: ServerState
+  readonly #limits: TaskLimits
+  readonly #onChange: NonNullable<TaskOptions['onChange']>
+  readonly #listeners = new Map<string, Set<TaskListener>>()
+  /** Milliseconds since 1970 when the clock of the server was 0. */
+  readonly #epoch: number
+
+  constructor(
+    serverState: ServerState,
+    limits: TaskLimits,
+    store: TaskStore = memoryTaskStore(),
+    onChange: TaskOptions['onChange'] = () => {},
+  ) {
+    this.#serverState = serverState
+    this.#limits = limits
+    this.store = store
+    this.#onChange = onChange
+    this.#epoch = Date.now() - serverState.now()
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return Math.round(this.#epoch + this.#serverState.now())
+  }
+
+  isKept(task: TaskRecord): boolean {
+    return expiryOf(task) > this.now()
+  }
+
+  /** Throws ERR_LIMIT if there are too many tasks. */
+  async create(task: TaskRecord): Promise<void> {
+    const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#limits
+    const refusal = await this.store.create(task, { perAccount, total })
+    if (refusal) {
+      const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
+      const data = { reason: 'limit', limit, max }
+      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.${limit}), finished tasks that are kept included`, { data })
+    }
+    this.#tell(task)
+  }
+
+  async read({ owner, taskId }: TaskKey): Promise<TaskRecord | undefined> {
+    const task = await this.store.read(owner, taskId)
+    return task && this.isKept(task) ? task : undefined
+  }
+
+  /** Changes a task, also if others do so at the same time. Undefined if the change is not possible. */
+  async change(key: TaskKey, transition: Transition): Promise<TaskRecord | undefined> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const task = await this.read(key)
+      const changed = task && transition(task)
+      if (!changed) return undefined
+      const isVisible =
+        changed.status !== task.status || changed.statusMessage !== task.statusMessage || changed.questions !== task.questions
+      const updatedAt = isVisible ? Math.max(this.now(), task.updatedAt) : task.updatedAt
+      const next = { ...changed, edition: task.edition + 1, updatedAt }
+      if (!(await this.store.replace(next))) continue
+      if (isVisible) this.#tell(next)
+      return next
+    }
+    throw new McpError('ERR_STORE', `The task ${key.taskId} changes too often`)
+  }
+
+  async remove(key: TaskKey): Promise<void> {
+    await this.store.remove(key.owner, key.taskId)
+    for (const listener of this.#listeners.get(keyOf(key)) ?? []) listener(undefined)
+  }
+
+  /** Calls `listener` when the task changes, and with undefined when it is deleted. Returns a function that stops it. */
+  listen(key: TaskKey, listener: TaskListener): () => void {
+    const name = keyOf(key)
+    const all = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, all.add(listener))
+    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(listener, () => {}))
+    return () => {
+      unwatch?.()
+      all.delete(listener)
+      if (all.size === 0) this.#listeners.delete(name)
+    }
+  }
+
+  #tell(task: TaskRecord): void {
+    const { taskId, tool, status, statusMessage } = task
+    for (const listener of this.#listeners.get(keyOf(task)) ?? []) listener(task)
+    this.#serverState.announce({ kind: 'extension', id: TASKS, method: 'notifications/tasks', params: detailedTask(task) })
+    this.#onChange({ taskId, tool, status, statusMessage, principal: principalOf(task) })
+  }
+}

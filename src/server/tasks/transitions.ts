@@ -1,0 +1,88 @@
+/** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
+
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import { isFinal, type TaskLease, type TaskOutcome, type TaskRecord } from './task-record.ts'
+
+/** A change of a task. */
+export type Transition = (task: TaskRecord) => TaskRecord | undefined
+
+const unlessFinal =
+  (change: Transition): Transition =>
+  (task) =>
+    isFinal(task) ? undefined : change(task)
+
+/** A change that only the process with this lease may make. After another process took the task over, it is not possible. */
+export const heldBy =
+  ({ holder, epoch }: TaskLease, change: Transition): Transition =>
+  (task) =>
+    task.lease.holder === holder && task.lease.epoch === epoch ? change(task) : undefined
+
+/** Ends a task with what the call would have answered. */
+export const finish = (outcome: TaskOutcome): Transition =>
+  unlessFinal((task) => {
+    const failed = 'error' in outcome
+    const { statusMessage: _, ...rest } = task
+    const message = failed ? { statusMessage: outcome.error.message } : {}
+    return { ...rest, ...message, status: failed ? 'failed' : 'completed', outcome, questions: {}, received: {} }
+  })
+
+/** Ends a task without an outcome. */
+export const cancel = (statusMessage: string): Transition =>
+  unlessFinal((task) => ({ ...task, status: 'cancelled', statusMessage, questions: {}, received: {} }))
+
+export const say = (statusMessage: string): Transition =>
+  unlessFinal((task) => (task.statusMessage === statusMessage ? undefined : { ...task, statusMessage }))
+
+export const ask = (questions: Record<string, InputRequest>): Transition =>
+  unlessFinal((task) => ({ ...task, status: 'input_required', questions: { ...task.questions, ...questions } }))
+
+/** Accepts the answer to an open question. */
+export const answer = (name: string, digest: string, raw: unknown): Transition =>
+  unlessFinal((task) => {
+    if (!Object.hasOwn(task.questions, name)) return undefined
+    const { [name]: _, ...questions } = task.questions
+    const { [name]: __, ...received } = task.received
+    const { journal } = task
+    return {
+      ...task,
+      status: Object.keys(questions).length > 0 ? 'input_required' : 'working',
+      questions,
+      received,
+      journal: { ...journal, asked: { ...journal.asked, [name]: digest }, answers: { ...journal.answers, [name]: raw } },
+    }
+  })
+
+/** Withdraws a question that the handler no longer needs. */
+export const withdraw = (name: string): Transition =>
+  unlessFinal((task) => {
+    if (!Object.hasOwn(task.questions, name)) return undefined
+    const { [name]: _, ...questions } = task.questions
+    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions }
+  })
+
+/** Keeps answers for the process that runs the task. Answers to other questions are ignored. */
+export const receive = (answers: Record<string, unknown>): Transition =>
+  unlessFinal((task) => {
+    const open = Object.entries(answers).filter(([name]) => Object.hasOwn(task.questions, name))
+    return open.length === 0 ? undefined : { ...task, received: { ...task.received, ...Object.fromEntries(open) } }
+  })
+
+export const keepSteps = (steps: Record<string, unknown>): Transition =>
+  unlessFinal((task) => ({ ...task, journal: { ...task.journal, steps: { ...task.journal.steps, ...steps } } }))
+
+/** Changes the end of the lease, for its holder. */
+export const renew = (lease: TaskLease, until: number): Transition =>
+  heldBy(
+    lease,
+    unlessFinal((task) => ({ ...task, lease: { ...lease, until } })),
+  )
+
+/** Gives a task to another process. The process asks its questions again. */
+export const takeOver = (holder: string, until: number): Transition =>
+  unlessFinal((task) => ({
+    ...task,
+    status: 'working',
+    questions: {},
+    received: {},
+    lease: { holder, epoch: task.lease.epoch + 1, until },
+  }))

@@ -1,0 +1,121 @@
+/** `checkTaskStore`: the rules that every store of tasks must keep. */
+
+import { comparableJson } from '../base/canonical-json.ts'
+import type { TaskRecord } from '../server/tasks/task-record.ts'
+import type { TaskStore } from '../server/tasks/task-store.ts'
+
+const CAPS = { perAccount: 1000, total: 1000 }
+
+/**
+ * Checks that a store of tasks keeps the rules of `TaskStore`. Rejects with the first rule that it breaks.
+ *
+ * @example
+ * await checkTaskStore(() => myStore())
+ *
+ * @param make creates an empty store
+ */
+export async function checkTaskStore(make: () => TaskStore | Promise<TaskStore>): Promise<void> {
+  for (const check of [keepsTasks, separatesOwners, comparesEditions, hasLimits, findsNeglected, listsInOrder, survivesOddIds])
+    await check(await make())
+}
+
+async function keepsTasks(store: TaskStore): Promise<void> {
+  const task = sampleTask('a')
+  expectEqual('create of a task', await store.create(task, CAPS), undefined)
+  expectEqual('read after create', await store.read('o', 'a'), task)
+  const next: TaskRecord = { ...task, edition: 2, status: 'completed', outcome: { result: { content: [] } } }
+  expectEqual('replace', await store.replace(next), true)
+  expectEqual('read after replace', await store.read('o', 'a'), next)
+  await store.remove('o', 'a')
+  expectEqual('read after remove', await store.read('o', 'a'), undefined)
+  expectEqual('replace after remove', await store.replace({ ...next, edition: 3 }), false)
+  await store.remove('o', 'a')
+}
+
+async function separatesOwners(store: TaskStore): Promise<void> {
+  await store.create(sampleTask('a'), CAPS)
+  for (const other of ['', 'O', 'other']) {
+    expectEqual('read by another owner', await store.read(other, 'a'), undefined)
+    expectEqual('list of another owner', await store.list(other), [])
+    await store.remove(other, 'a')
+  }
+  expectEqual('replace by another owner', await store.replace(sampleTask('a', { owner: 'other', edition: 2 })), false)
+  expectEqual('read by its owner', (await store.read('o', 'a'))?.taskId, 'a')
+}
+
+/** Of several changes at the same time, one is made. */
+async function comparesEditions(store: TaskStore): Promise<void> {
+  await store.create(sampleTask('a'), CAPS)
+  const changes = await Promise.all(['x', 'y', 'z'].map((statusMessage) => store.replace(sampleTask('a', { edition: 2, statusMessage }))))
+  expectEqual('changes of one edition', changes.filter(Boolean).length, 1)
+  const kept = ['x', 'y', 'z'][changes.indexOf(true)]
+  expectEqual('the change that was made', (await store.read('o', 'a'))?.statusMessage, kept)
+  expectEqual('replace of an old edition', await store.replace(sampleTask('a', { edition: 2 })), false)
+  expectEqual('replace that skips an edition', await store.replace(sampleTask('a', { edition: 4 })), false)
+}
+
+async function hasLimits(store: TaskStore): Promise<void> {
+  const caps = { perAccount: 2, total: 3 }
+  const refusals = await Promise.all(['a', 'b', 'c'].map((id) => store.create(sampleTask(id), caps)))
+  expectEqual('three tasks of an account that may have two', refusals.filter((each) => each === 'account-full').length, 1)
+  expectEqual('a task of another account', await store.create(sampleTask('d', { account: 'y' }), caps), undefined)
+  expectEqual('a task too many', await store.create(sampleTask('e', { account: 'z' }), caps), 'store-full')
+  expectEqual('read of a refused task', await store.read('o', 'e'), undefined)
+  await store.remove('o', 'd')
+  expectEqual('create after remove', await store.create(sampleTask('e', { account: 'z' }), caps), undefined)
+}
+
+async function findsNeglected(store: TaskStore): Promise<void> {
+  const now = 1_000_000
+  const lease = { holder: 'h', epoch: 1, until: now + 1 }
+  const base = { createdAt: now - 10, ttlMs: 1000, lease }
+  await store.create(sampleTask('running', base), CAPS)
+  await store.create(sampleTask('old', { ...base, ttlMs: 10 }), CAPS)
+  await store.create(sampleTask('left', { ...base, lease: { ...lease, until: now } }), CAPS)
+  await store.create(sampleTask('done', { ...base, status: 'completed', lease: { ...lease, until: 0 } }), CAPS)
+  expectEqual('neglected tasks', (await store.neglected(now)).map(({ taskId }) => taskId).sort(), ['left', 'old'])
+}
+
+async function listsInOrder(store: TaskStore): Promise<void> {
+  for (const [at, id] of ['c', 'a', 'b'].entries()) await store.create(sampleTask(id, { createdAt: at }), CAPS)
+  await store.replace(sampleTask('c', { createdAt: 0, edition: 2 }))
+  expectEqual(
+    'tasks in order of creation',
+    (await store.list('o')).map(({ taskId }) => taskId),
+    ['c', 'a', 'b'],
+  )
+}
+
+/** Clients choose the ids that are looked up. */
+async function survivesOddIds(store: TaskStore): Promise<void> {
+  await store.create(sampleTask('a'), CAPS)
+  for (const id of ['', '..', '../a', 'a/../a', 'a\0', '__proto__', 'A'.repeat(10_000), 'ä ', 'a.json'])
+    expectEqual(`read of ${JSON.stringify(id.slice(0, 20))}`, await store.read('o', id), undefined)
+}
+
+function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
+  return {
+    taskId,
+    owner: 'o',
+    account: 'x',
+    edition: 1,
+    tool: 'work',
+    params: { name: 'work' },
+    caller: { client: undefined, capabilities: {}, auth: undefined, revision: '' },
+    status: 'working',
+    createdAt: 0,
+    updatedAt: 0,
+    ttlMs: 1000,
+    pollIntervalMs: 1000,
+    questions: {},
+    received: {},
+    journal: { callId: 'c', asked: {}, answers: {}, steps: {} },
+    lease: { holder: 'h', epoch: 1, until: Number.MAX_SAFE_INTEGER },
+    ...more,
+  }
+}
+
+function expectEqual(what: string, found: unknown, expected: unknown): void {
+  const [a, b] = [found, expected].map((value) => (value === undefined ? 'nothing' : comparableJson(JSON.parse(JSON.stringify(value)))))
+  if (a !== b) throw new Error(`TaskStore, ${what}: expected ${b}, got ${a}`)
+}

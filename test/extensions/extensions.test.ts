@@ -1,0 +1,206 @@
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { clientExtension, extensionMethod, serverExtension } from '../../src/extensions/index.ts'
+import { createServer, type Server } from '../../src/server/index.ts'
+import { type Pair, type PairOptions, pair } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+
+const ID = 'com.example/shout'
+const DECLARED = { extensions: { [ID]: { loud: true } } }
+
+const shout = (more: Partial<Parameters<typeof serverExtension>[0]> = {}) =>
+  serverExtension({
+    id: ID,
+    settings: { version: 2 },
+    methods: {
+      'com.example/shout': extensionMethod({
+        params: z.object({ text: z.string() }),
+        result: z.object({ text: z.string() }),
+        handler: ({ text }, ctx) => {
+          expectTypeOf(text).toEqualTypeOf<string>()
+          return { text: `${text.toUpperCase()}${ctx.settings?.loud ? '!' : ''}` }
+        },
+      }),
+      'com.example/broken': { result: z.object({ text: z.string() }), handler: () => ({ text: 5 }) },
+      'com.example/nothing': { handler: () => {} },
+    },
+    ...more,
+  })
+
+const newServer = (extension = shout()) => {
+  const server = createServer({ name: 'extended', version: '1', onError: () => {} })
+  server.tool('hi', {}, () => 'hi')
+  return { server, handle: server.extend(extension) }
+}
+
+describe('an extension of a server', () => {
+  test('is declared with its settings, and its methods see what the client declared', async () => {
+    proves('R-EXT-001')
+    const { server } = newServer()
+    const raw = rawChannel(server)
+    const { result } = await raw.ask('server/discover', { _meta: envelope() })
+    expect(result.capabilities.extensions).toEqual({ [ID]: { version: 2 } })
+    const answer = await raw.ask('com.example/shout', { text: 'hey', _meta: envelope(DECLARED) })
+    expect(answer.result).toMatchObject({ text: 'HEY!', resultType: 'complete' })
+    expect((await raw.ask('com.example/nothing', { _meta: envelope(DECLARED) })).result.resultType).toBe('complete')
+  })
+
+  test('checks params and results against their schemas', async () => {
+    const raw = rawChannel(newServer().server)
+    const bad = await raw.ask('com.example/shout', { text: 5, _meta: envelope(DECLARED) })
+    expect(bad.error.code).toBe(-32602)
+    expect(bad.error.message).toContain('com.example/shout: text')
+    const broken = await raw.ask('com.example/broken', { _meta: envelope(DECLARED) })
+    expect(broken.error).toMatchObject({ code: -32603, message: expect.stringContaining('does not match its schema') })
+  })
+
+  test('is refused to a client that did not declare it, with the name of the extension', async () => {
+    proves('R-EXT-003')
+    const raw = rawChannel(newServer().server)
+    for (const capabilities of [{}, { extensions: {} }, { extensions: { [ID]: true } }]) {
+      const { error } = await raw.ask('com.example/shout', { text: 'hey', _meta: envelope(capabilities) })
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { extensions: { [ID]: {} } } } })
+    }
+  })
+
+  test('does not exist in older revisions, unless its rule names them', async () => {
+    const plain = rawChannel(newServer().server)
+    await plain.initialize('2025-11-25', DECLARED)
+    expect((await plain.ask('com.example/shout', { text: 'hey' })).error.code).toBe(-32601)
+
+    const raw = rawChannel(newServer(shout({ revisions: ['2025-11-25'] })).server)
+    await raw.initialize('2025-11-25')
+    expect((await raw.ask('com.example/shout', { text: 'hey' })).result).toEqual({ text: 'HEY' })
+    expect((await raw.ask('com.example/shout', { text: 'hey', _meta: envelope(DECLARED) })).error.code).toBe(-32601)
+  })
+
+  test('runs inside of the middleware', async () => {
+    const { server } = newServer()
+    const seen: string[] = []
+    server.use((call, next) => {
+      seen.push(call.method)
+      return next()
+    })
+    await rawChannel(server).ask('com.example/shout', { text: 'hey', _meta: envelope(DECLARED) })
+    expect(seen).toEqual(['com.example/shout'])
+  })
+
+  test('takes notifications that match their schema', async () => {
+    const heard: unknown[] = []
+    const notifications = {
+      'notifications/com.example/heard': { params: z.object({ n: z.number() }), handler: (params: unknown) => heard.push(params) },
+    }
+    const raw = rawChannel(newServer(shout({ revisions: ['2025-11-25'], notifications })).server)
+    await raw.initialize('2025-11-25')
+    for (const n of [1, 'two', 3]) raw.send({ jsonrpc: '2.0', method: 'notifications/com.example/heard', params: { n } })
+    await settle()
+    expect(heard).toEqual([{ n: 1 }, { n: 3 }])
+  })
+
+  test('notifies sessions of its revisions, and no others', async () => {
+    const { server, handle } = newServer(shout({ revisions: ['2025-11-25'] }))
+    const [with_, without] = [rawChannel(server), rawChannel(server)]
+    await with_.initialize('2025-11-25')
+    await without.initialize('2025-06-18')
+    await settle()
+    handle.notify('notifications/com.example/shouted', { text: 'HEY' })
+    await settle()
+    expect(with_.out.at(-1)).toEqual({ jsonrpc: '2.0', method: 'notifications/com.example/shouted', params: { text: 'HEY' } })
+    expect(without.out.some(({ method }) => method === 'notifications/com.example/shouted')).toBe(false)
+  })
+
+  test('adds a member to listen requests, and notifies those that asked for it', async () => {
+    const subscription = {
+      member: 'shouts',
+      accept: (wanted: unknown) => (Array.isArray(wanted) ? wanted.filter((each) => each !== 'secret') : undefined),
+      matches: (accepted: unknown, _method: string, params: Record<string, unknown>) => (accepted as unknown[]).includes(params.room),
+    }
+    const { server, handle } = newServer(shout({ subscription }))
+    const raw = rawChannel(server)
+    const listen = (notifications: unknown, capabilities: unknown = DECLARED) =>
+      void raw.send({ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params: { notifications, _meta: envelope(capabilities) } })
+    listen({ shouts: ['a', 'secret'], toolsListChanged: true })
+    const { params } = await raw.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    expect(params.notifications).toEqual({ toolsListChanged: true, shouts: ['a'] })
+    for (const room of ['a', 'secret', 'b']) handle.notify('notifications/com.example/shouted', { room })
+    await settle()
+    const got = raw.out.filter(({ method }) => method === 'notifications/com.example/shouted')
+    expect(got.map((message) => message.params.room)).toEqual(['a'])
+    expect(got[0]?.params._meta).toEqual({ 'io.modelcontextprotocol/subscriptionId': 'l' })
+
+    const other = rawChannel(server)
+    const refused = await other.ask('subscriptions/listen', { notifications: { shouts: ['a'] }, _meta: envelope() })
+    expect(refused.error.code).toBe(-32021)
+  })
+
+  test('cannot be declared twice, replace a method of the protocol or have a name without a prefix', () => {
+    const { server } = newServer()
+    expect(() => server.extend(shout())).toThrow('The extension com.example/shout is already declared')
+    const methods = { 'tools/call': { handler: () => ({}) } }
+    expect(() => serverExtension({ id: ID, methods })).toThrow('cannot define tools/call: it is part of the protocol')
+    expect(() => clientExtension({ id: ID, methods: { 'tools/call': {} } })).toThrow('cannot define tools/call: it is part of the protocol')
+    expect(() => serverExtension({ id: 'shout' })).toThrow('must look like "com.example/feature"')
+  })
+})
+
+/** The published schemas do not know the methods of this extension, so nothing is checked against them. */
+async function newPair(server: Server, options: PairOptions): Promise<Pair> {
+  const connected = await pair(server, options)
+  onTestFinished(() => connected.close())
+  return connected
+}
+
+describe('an extension of a client', () => {
+  const use = (more: Partial<Parameters<typeof clientExtension>[0]> = {}) => [
+    clientExtension({
+      id: ID,
+      settings: { loud: true },
+      methods: { 'com.example/shout': { params: z.object({ text: z.string() }), result: z.object({ text: z.string() }) } },
+      ...more,
+    }),
+  ]
+
+  test('is declared, and its methods are checked on the way out and back', async () => {
+    const sent: string[] = []
+    const { client } = await newPair(newServer().server, {
+      revision: '2026-07-28',
+      use: use(),
+      onWire: ({ from, json }) => from === 'client' && sent.push(json),
+    })
+    expect(client.server.capabilities.extensions).toEqual({ [ID]: { version: 2 } })
+    expect(await client.request('com.example/shout', { text: 'hey' })).toMatchObject({ text: 'HEY!' })
+    const before = sent.length
+    await expect(client.request('com.example/shout', { text: 5 })).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
+    expect(sent.length).toBe(before)
+    expect((await client.call('hi')).content).toEqual([{ type: 'text', text: 'hi' }])
+  })
+
+  test('refuses results that do not match the schema', async () => {
+    const methods = { 'com.example/shout': { result: z.object({ volume: z.number() }) } }
+    const { client } = await newPair(newServer().server, { revision: '2026-07-28', use: use({ methods }) })
+    await expect(client.request('com.example/shout', { text: 'hey' })).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+  })
+
+  test('is not used with a server that lacks it, or in a revision that lacks it', async () => {
+    const bare = createServer({ name: 'bare', version: '1' })
+    bare.tool('hi', {}, () => 'hi')
+    const { client } = await newPair(bare, { revision: '2026-07-28', use: use() })
+    await expect(client.request('com.example/shout', { text: 'hey' })).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    const older = await newPair(newServer().server, { revision: '2025-11-25', use: use() })
+    await expect(older.client.request('com.example/shout', { text: 'hey' })).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED' })
+  })
+
+  test('gets the notifications of the server that match their schema', async () => {
+    const { server, handle } = newServer(shout({ revisions: ['2025-11-25'] }))
+    const heard: unknown[] = []
+    const notifications = {
+      'notifications/com.example/shouted': { params: z.object({ n: z.number() }), handler: (params: unknown) => heard.push(params) },
+    }
+    await newPair(server, { revision: '2025-11-25', use: use({ revisions: ['2025-11-25'], notifications }) })
+    await settle()
+    for (const n of [1, 'two', 3]) handle.notify('notifications/com.example/shouted', { n })
+    await settle()
+    expect(heard).toEqual([{ n: 1 }, { n: 3 }])
+  })
+})

@@ -1,0 +1,206 @@
+import { expect, test } from 'vitest'
+import { createServer, type Server } from '../../src/server/index.ts'
+import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { gate } from '../support/http-service.ts'
+import { proves } from '../support/proves.ts'
+import { settle } from '../support/raw-channel.ts'
+import { extensionClient, taskServer } from './task-server.ts'
+
+const LEASE_MS = 1000
+
+/** Two processes that share a store. The clock of the first one can stand still, as if it hung. */
+function twoProcesses(isRestartable: boolean) {
+  const store: TaskStore = { ...memoryTaskStore(), isShared: true }
+  const runs: { number: number; go: ReturnType<typeof gate<string>>; signal: AbortSignal }[] = []
+  const clocks = [fakeClock(), fakeClock()] as const
+  const servers = clocks.map((clock, number): Server => {
+    const server = createServer({ name: 'shared', version: '1', clock })
+    server.extend(tasks({ store, leaseMs: LEASE_MS }))
+    server.tool('work', { task: 'required', restartable: isRestartable }, (_args, ctx) => {
+      const go = gate<string>()
+      runs.push({ number, go, signal: ctx.signal })
+      return go.opened
+    })
+    return server
+  })
+  const [first, second] = servers.map((server) => extensionClient(server)) as [
+    ReturnType<typeof extensionClient>,
+    ReturnType<typeof extensionClient>,
+  ]
+  return { first, second, clocks, runs }
+}
+
+test('a process that comes back after its lease cannot end the task that another took over', async () => {
+  const { first, second, clocks, runs } = twoProcesses(true)
+  const { taskId } = (await first.call('work')).result
+  await second.get(taskId)
+  await clocks[1].advance(LEASE_MS * 2)
+  await settle()
+  expect(runs.map(({ number }) => number)).toEqual([0, 1])
+  runs[0]?.go.open('from the first')
+  await settle()
+  expect((await second.get(taskId)).status).toBe('working')
+  await clocks[0].advance(LEASE_MS)
+  await settle()
+  runs[1]?.go.open('from the second')
+  expect((await second.reach(taskId, 'completed')).result.content[0].text).toBe('from the second')
+})
+
+test('a process that lost its lease stops its handler', async () => {
+  const { first, second, clocks, runs } = twoProcesses(true)
+  await first.call('work')
+  await second.request('server/discover')
+  await clocks[1].advance(LEASE_MS * 2)
+  await settle()
+  await clocks[0].advance(LEASE_MS / 2)
+  await settle()
+  expect(runs.map(({ signal }) => signal.aborted)).toEqual([true, false])
+})
+
+test('a task that cannot be started again fails when its process is gone', async () => {
+  const { first, second, clocks } = twoProcesses(false)
+  const { taskId } = (await first.call('work')).result
+  expect((await second.get(taskId)).status).toBe('working')
+  await clocks[1].advance(LEASE_MS * 2)
+  expect((await second.reach(taskId, 'failed')).error.message).toBe('The server stopped while the task was running')
+})
+
+test('a process keeps its lease as long as it responds', async () => {
+  const { first, second, clocks } = twoProcesses(false)
+  const { taskId } = (await first.call('work')).result
+  for (let i = 0; i < 10; i++) {
+    await Promise.all([clocks[0].advance(LEASE_MS / 2), clocks[1].advance(LEASE_MS / 2)])
+    await settle()
+  }
+  expect((await second.get(taskId)).status).toBe('working')
+})
+
+test('a task and its result are kept until its time is over, and a running one is stopped then', async () => {
+  proves('R-TASK-050', 'R-TASK-105')
+  const clock = fakeClock()
+  const { server, go, signal } = taskServer({ ttlMs: 5000 }, { clock })
+  const client = extensionClient(server)
+  const ids = [(await client.call('work')).result.taskId, (await client.call('work')).result.taskId]
+  await settle()
+  await client.request('tasks/cancel', { taskId: ids[0] })
+  await clock.advance(4999)
+  expect([(await client.get(ids[0])).status, (await client.get(ids[1])).status]).toEqual(['cancelled', 'working'])
+  expect(signal().aborted).toBe(false)
+  await clock.advance(1)
+  await settle()
+  expect(signal().aborted).toBe(true)
+  for (const taskId of ids) expect((await client.request('tasks/get', { taskId })).error.code).toBe(-32602)
+  go.open('too late')
+  await settle()
+})
+
+test('the number of tasks is limited for each caller and in all, and the error names the limit', async () => {
+  const { server } = taskServer({ limits: { maxTasksPerCaller: 2, maxTasks: 3 } })
+  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
+    ReturnType<typeof extensionClient>,
+    ReturnType<typeof extensionClient>,
+  ]
+  const { taskId } = (await ann.call('work')).result
+  await ann.call('work')
+  expect((await ann.call('work')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
+  await bob.call('work')
+  expect((await bob.call('work')).error).toMatchObject({ data: { limit: 'maxTasks', max: 3 } })
+  // A cancelled task is kept, too, until its time is over.
+  await ann.request('tasks/cancel', { taskId })
+  expect((await ann.call('work')).error).toMatchObject({ data: { reason: 'limit' } })
+})
+
+test('a call that would become a task beyond the limit stays a plain call', async () => {
+  const { server, go } = taskServer({ afterMs: 5, limits: { maxTasks: 0 } })
+  const answer = extensionClient(server).call('slow')
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  go.open('plain')
+  expect((await answer).result).toMatchObject({ resultType: 'complete', content: [{ text: 'plain' }] })
+})
+
+test('a result beyond the limit fails the task, and the error names the limit', async () => {
+  const { server, go } = taskServer({ limits: { maxTaskBytes: 1000 } })
+  const client = extensionClient(server)
+  const { taskId } = (await client.call('work')).result
+  go.open('x'.repeat(1000))
+  expect((await client.reach(taskId, 'failed')).error).toMatchObject({ data: { limit: 'maxTaskBytes', max: 1000 } })
+})
+
+test('answers beyond the limit are refused, and the error names the limit', async () => {
+  const { server } = taskServer({ limits: { maxTaskBytes: 1000 } })
+  const client = extensionClient(server)
+  const { taskId } = (await client.call('ask')).result
+  await client.reach(taskId, 'input_required')
+  const inputResponses = { name: { action: 'accept', content: { name: 'x'.repeat(1000) } } }
+  const { error } = await client.request('tasks/update', { taskId, inputResponses })
+  expect(error).toMatchObject({ data: { limit: 'maxTaskBytes', max: 1000 } })
+})
+
+test('closing the server ends its tasks', async () => {
+  const { server, signal } = taskServer()
+  const client = extensionClient(server)
+  await client.call('work')
+  await settle()
+  await server.close()
+  expect(signal().aborted).toBe(true)
+})
+
+test('tools say how they run as tasks, and mistakes in that are errors', () => {
+  const bare = createServer({ name: 'bare', version: '1' })
+  expect(() => bare.tool('x', { task: 'optional' }, () => 'x')).toThrow('task needs server.extend(tasks()) of portico/tasks')
+  bare.tool('y', { task: 'forbidden' }, () => 'y')
+  const { server } = taskServer()
+  expect(() => server.tool('x', { task: 'sometimes' as never }, () => 'x')).toThrow('"optional", "required" or "forbidden"')
+  expect(() => server.tool('x', { task: 'optional', taskAfterMs: -1 }, () => 'x')).toThrow('taskAfterMs must be a whole number')
+  expect(() => server.extend(tasks())).toThrow('is already declared')
+})
+
+test('a client learns of its task only when the store has it', async () => {
+  proves('R-TASK-090', 'R-TASK-091')
+  const stored = gate()
+  const store = memoryTaskStore()
+  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
+  const { server, signal } = taskServer({ store: slow })
+  const client = extensionClient(server)
+  const call = client.call('work')
+  await settle()
+  expect([client.out, signal()]).toEqual([[], undefined])
+  stored.open()
+  expect((await client.get((await call).result.taskId)).status).toBe('working')
+})
+
+test('a client that cancels its call before the store has the task leaves no task behind', async () => {
+  const stored = gate()
+  const store = memoryTaskStore()
+  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
+  const { server, signal } = taskServer({ store: slow })
+  const client = extensionClient(server)
+  void client.call('work')
+  await settle()
+  client.channel.close('gone')
+  stored.open()
+  await settle()
+  expect([await store.list(''), signal()]).toEqual([[], undefined])
+})
+
+test('changes and uses of tasks can be logged with their caller', async () => {
+  proves('R-TASK-077')
+  const changes: unknown[] = []
+  const { server, go } = taskServer({ onChange: (change) => changes.push(change) })
+  const uses = new Set<string>()
+  server.use((call, next) => {
+    uses.add(`${call.caller.principal} ${call.method} ${call.params.taskId === undefined ? '' : 'of a task'}`.trim())
+    return next()
+  })
+  const client = extensionClient(server, { principal: 'ann' })
+  const { taskId } = (await client.call('work')).result
+  go.open('done')
+  await client.reach(taskId, 'completed')
+  expect([...uses]).toEqual(['ann tools/call', 'ann tasks/get of a task'])
+  const about = { taskId, tool: 'work', principal: 'ann', statusMessage: undefined }
+  expect(changes).toEqual([
+    { ...about, status: 'working' },
+    { ...about, status: 'completed' },
+  ])
+})
