@@ -13,14 +13,14 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
-  { subpath: 'portico', maxKb: 42, without: ['server', 'node'] },
+  { subpath: 'portico', maxKb: 44.5, without: ['server', 'node'] },
   { subpath: 'portico/server', maxKb: 43.4, without: ['client', 'node'] },
-  { subpath: 'portico/client', maxKb: 40, without: ['server', 'node'] },
+  { subpath: 'portico/client', maxKb: 42.5, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/host', maxKb: 182, without: ['server'] },
-  { subpath: 'portico/console', maxKb: 165, without: [] },
+  { subpath: 'portico/host', maxKb: 200, without: ['server'] },
+  { subpath: 'portico/console', maxKb: 185, without: [] },
   { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
   { subpath: 'portico/testing', maxKb: 92, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
