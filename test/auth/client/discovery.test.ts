@@ -68,6 +68,13 @@ describe('protected resource metadata', () => {
     barred.challenge = 'Bearer'
     barred.answers.set(`${PRM}/mcp`, () => ({ status: 403 }))
     expect(await failureOf(login(barred))).toMatchObject({ data: { reason: 'resource-metadata' } })
+
+    const closed = await startRealm()
+    closed.challenge = 'Bearer'
+    closed.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
+    closed.answers.set(ASM, () => ({ status: 403 }))
+    expect(await failureOf(login(closed))).toMatchObject({ data: { reason: 'server-metadata' } })
+    expect(closed.at('/authorize')).toEqual([])
   })
 
   test.each([
