@@ -13,8 +13,8 @@ import type { ClientRequests, Settled } from '../protocol/model/messages.ts'
 import type { GetPromptResult, Prompt } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model/resources.ts'
 import type { Root } from '../protocol/model/roots.ts'
-import type { CreateTaskResult, TaskWish } from '../protocol/model/tasks.ts'
-import type { CallToolParams, CallToolResult, Tool } from '../protocol/model/tools.ts'
+import { type CreateTaskResult, TASKS, type TaskWish } from '../protocol/model/tasks.ts'
+import type { CallToolParams, Tool } from '../protocol/model/tools.ts'
 import type { Answers } from './answer-server.ts'
 import { ResponseCache } from './cache.ts'
 import { CachedRequests } from './cached-requests.ts'
@@ -22,16 +22,14 @@ import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
 import type { ServerDescription } from './dialect/dialect.ts'
 import type { ClientExtension } from './extension.ts'
-import { KnownTools } from './known-tools.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { itemsIn, type List, listOf } from './paging.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { withContent } from './tool-results.ts'
+import type { ResumeTaskOptions, TaskCallOptions, TaskHandle, TaskState } from './tasks/task-handle.ts'
+import { ToolCalls } from './tool-calls.ts'
+import type { ToolResult } from './tool-results.ts'
 import { ChangeQueue, type ListKind, Watching } from './watching.ts'
-
-/** A tool result with structured content of type `T`. The content is validated with the server's schema, not with `T`. */
-export type ToolResult<T = unknown> = CallToolResult & { structuredContent?: T }
 
 /**
  * A client for one server. `connect` creates it.
@@ -45,37 +43,31 @@ export class Client {
   readonly #settings: Settings
   readonly #connection: Connection
   readonly #cached: CachedRequests | undefined
-  readonly #tools: KnownTools
-  /** Undefined on transports without headers. */
-  readonly #mirrored: MirroredParams | undefined
+  readonly #calls: ToolCalls
   readonly #watching: Watching
   readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
   readonly #extensions: readonly ClientExtension[]
 
   private constructor(target: Target, options: ConnectOptions) {
-    const { use = [] } = options
-    const extensions = { ...options.extensions, ...Object.fromEntries(use.map(({ id, settings }) => [id, settings])) }
+    const { use = [], tasks = true } = options
+    const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
+    const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }
     checkExtensions(extensions)
     this.#extensions = use
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
-    this.#mirrored = mirrored
-    this.#settings = settingsOf(use.length > 0 ? { ...options, extensions } : options, {
-      onChange: (change) => this.#onChange(change),
-      mirrored: mirrored && ((params) => mirrored.of(params)),
-    })
-    this.#cached = this.#cachedRequests(target, options)
-    this.#tools = new KnownTools(
+    this.#settings = settingsOf(
+      { ...options, extensions },
       {
-        list: () => this.tools().all(),
-        call: (params, callOptions) => this.#connection.request('tools/call', params, callOptions),
-        mismatchCode: () => this.#connection.dialect.revision.errorCode('ERR_HEADER_MISMATCH'),
-        dropList: () => this.#cached?.drop({ kind: 'tools' }),
-        onChanged: () => this.#onChange({ kind: 'tools' }),
-        onWarning: this.#settings.onWarning,
+        onChange: (change) => this.#onChange(change),
+        onNotice: (method, params = {}, revision) => {
+          for (const extension of use) extension.notice(method, params, revision)
+          this.#calls.tasks.notice(method, params)
+        },
+        mirrored: mirrored && ((params) => mirrored.of(params)),
       },
-      mirrored,
     )
+    this.#cached = this.#cachedRequests(target, options)
     this.#watching = new Watching((filter) => this.#connection.listenTo(filter))
     this.#completer = new Completer({
       clock: this.#settings.clock,
@@ -88,6 +80,18 @@ export class Client {
       onOver: () => {
         for (const queue of this.#queues) queue.end()
       },
+    })
+    const connection = this.#connection
+    this.#calls = new ToolCalls({
+      settings: this.#settings,
+      mirrored,
+      get dialect() {
+        return connection.dialect
+      },
+      request: (method, params, callOptions) => connection.request(method, params, callOptions),
+      list: () => this.tools().all(),
+      dropList: () => this.#cached?.drop({ kind: 'tools' }),
+      onChanged: () => this.#onChange({ kind: 'tools' }),
     })
   }
 
@@ -134,7 +138,7 @@ export class Client {
    * const tools = await client.tools().all()
    */
   tools(options: CallOptions = {}): List<Tool> {
-    return this.#list('tools/list', options, (page, isLast) => this.#tools.learn(itemsIn<Tool>(page, 'tools'), isLast))
+    return this.#list('tools/list', options, (page, isLast) => this.#calls.learn(itemsIn<Tool>(page, 'tools'), isLast))
   }
 
   /**
@@ -168,17 +172,47 @@ export class Client {
   }
 
   /**
-   * Calls a tool. If the tool fails, the result has `isError`. Structured content is validated with the tool's schema.
+   * Your tasks on the server, where it can list them: in revision 2025-11-25, if the server can tell its callers apart.
+   *
+   * @example
+   * for await (const { id, status } of client.tasks()) console.log(id, status)
+   */
+  tasks(options: CallOptions = {}): List<TaskState> {
+    return this.#list('tasks/list', options, (page) => itemsIn<TaskState>(page, 'tasks'))
+  }
+
+  /**
+   * Calls a tool. If the server runs the call as a task, the client waits for its result. If the tool fails, the result has `isError`. Structured content is validated with the tool's schema.
    *
    * @example
    * const { content, isError } = await client.call('forecast', { city: 'Oslo' }, { timeoutMs: 5000 })
    */
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
-    return this.request('tools/call', { name, arguments: args }, options).then((result) => {
-      const whole = withContent(name, result)
-      if (!this.#tools.mustCheck(name, whole)) return whole as ToolResult<T>
-      return this.#tools.check(name, whole).then(() => whole as ToolResult<T>)
-    })
+    return this.#calls.call(name, args, options) as Promise<ToolResult<T>>
+  }
+
+  /**
+   * Calls a tool as a task, if the tool allows it. The handle has the status, the progress and the result. If the server answers
+   * without a task, the handle is already completed.
+   *
+   * @example
+   * const task = await client.callTask('report', { year: 2026 })
+   * for await (const { status, statusMessage } of task) console.log(status, statusMessage)
+   * const { content } = await task.result()
+   */
+  callTask<T = unknown>(name: string, args: Record<string, unknown> = {}, options: TaskCallOptions = {}): Promise<TaskHandle<T>> {
+    return this.#calls.callTask(name, args, options) as Promise<TaskHandle<T>>
+  }
+
+  /**
+   * Follows a task that was begun before, for example by a program that has ended. Needs the same credentials.
+   *
+   * @example
+   * const task = await client.resumeTask(savedId, { tool: 'report' })
+   * const { content } = await task.result()
+   */
+  resumeTask<T = unknown>(id: string, options: ResumeTaskOptions = {}): Promise<TaskHandle<T>> {
+    return this.#calls.resumeTask(id, options) as Promise<TaskHandle<T>>
   }
 
   /**
@@ -336,7 +370,7 @@ export class Client {
       const answer = extension.request(method, params, { server, revision, send })
       if (answer) return answer
     }
-    if (this.#mirrored && method === 'tools/call') return this.#tools.callMirrored(this.#mirrored, params, options)
+    if (method === 'tools/call') return this.#calls.request(params, options)
     const cached = METHODS.get(method)?.isCacheable ? this.#cached : undefined
     return cached ? cached.request(method, params, options) : this.#connection.request(method, params, options)
   }
@@ -373,14 +407,19 @@ export class Client {
       method,
       itemsOf,
       limits: this.#settings.limits,
-      fetch: (cursor) => this.request(method, cursor === undefined ? {} : { cursor }, options),
+      fetch: (cursor) => this.#fetchPage(method, cursor, options),
       onWarning: this.#settings.onWarning,
     })
   }
 
+  #fetchPage(method: string, cursor: string | undefined, options: CallOptions): Promise<Params> {
+    if (method === 'tasks/list') return this.#calls.tasks.list(cursor, options)
+    return this.request(method, cursor === undefined ? {} : { cursor }, options)
+  }
+
   #onChange(change: Change): void {
     this.#cached?.drop(change)
-    if (change.kind === 'tools') this.#tools.forget()
+    if (change.kind === 'tools') this.#calls.forget()
     this.#completer.forget()
     this.#watching.tell(change)
   }

@@ -48,6 +48,12 @@ export class KnownTools {
     this.#mirrored?.forget()
   }
 
+  /** What the definition of a tool says about tasks. Lists the tools if it is not known. */
+  async taskSupport(name: string): Promise<unknown> {
+    if (!this.#outputs.knows(name)) await this.#learnAll()
+    return this.#outputs.tool(name)?.execution?.taskSupport
+  }
+
   /** Whether to check a result. One without structured content is wrong only if the tool declares an output schema. */
   mustCheck(name: string, result: Params): boolean {
     return result.structuredContent !== undefined || this.#outputs.knows(name)

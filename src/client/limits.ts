@@ -8,6 +8,8 @@ export interface ClientLimits {
   timeoutMs: number
   /** How long a request may take in total. */
   maxTotalMs: number
+  /** How long to wait for a call that became a task. */
+  maxTaskMs: number
   /** How long to wait for the answer to the probe before also trying the handshake. A process that is starting gets twice as long. */
   probeTimeoutMs: number
   /** How long one attempt to connect may take. There may be a second attempt. */
@@ -24,6 +26,7 @@ export interface ClientLimits {
 export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   timeoutMs: 60_000,
   maxTotalMs: 15 * 60_000,
+  maxTaskMs: 24 * 60 * 60_000,
   probeTimeoutMs: 3_000,
   connectTimeoutMs: 60_000,
   maxItems: 10_000,

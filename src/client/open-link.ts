@@ -13,14 +13,11 @@ import type { MirroredParam } from '../protocol/model/param-headers.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
 import { Pacing } from './pacing.ts'
-import { ProgressSink, progressTokenIn } from './progress-sink.ts'
+import { PROGRESS_RATE, ProgressSink, progressTokenIn } from './progress-sink.ts'
 
 /** Requests of the server that run at the same time, and that wait to run. More are refused: no person or model answers as many. */
 const MAX_ACTIVE = 64
 const MAX_WAITING = 256
-
-/** Progress callbacks of one request. Beyond the rate only the newest progress is kept, and delivered later: a screen shows no more. */
-const PROGRESS_RATE = { perSecond: 100, burst: 1000 }
 
 export interface OpenLinkOptions {
   limits: ClientLimits
@@ -264,7 +261,9 @@ export class OpenLink {
     if (message.method !== 'notifications/progress') return this.onNotification(message)
     const token = numbered(progressTokenIn(message.params))
     const entry = this.#sinks.get(token)
-    if (entry?.sink.take(message.params as Params) && entry.resetsTimeout) this.#peer.touch(token as Id)
+    // Progress of a task continues after the answer to its request.
+    if (!entry) return this.onNotification(message)
+    if (entry.sink.take(message.params as Params) && entry.resetsTimeout) this.#peer.touch(token as Id)
   }
 
   #endSink(token: Id | undefined): void {

@@ -57,6 +57,11 @@ export interface ConnectOptions {
   extensions?: Record<string, Settings>
   /** Extensions with methods or notifications, which are declared, too. `clientExtension` of portico/extensions creates them. */
   use?: readonly ClientExtension[]
+  /**
+   * Whether calls may run as tasks, for servers that want it. The results are the same. Default: true. Without tasks, tools that
+   * run only as tasks refuse calls.
+   */
+  tasks?: boolean
   /** Receives log messages of the server. */
   onLog?(message: LogMessage): void
   /** Receives warnings: an ignored tool or message, a restarted connection. */
@@ -69,15 +74,15 @@ export interface ConnectOptions {
 
 /** Options for one request. */
 export interface CallOptions {
-  /** Cancels the request. */
+  /** Cancels the request, and the task that it became. */
   signal?: AbortSignal
   /** Overrides `limits.timeoutMs` for this request. */
   timeoutMs?: number
-  /** Overrides `limits.maxTotalMs` for this request. */
+  /** Overrides `limits.maxTotalMs` for this request, and `limits.maxTaskMs` if it becomes a task. */
   maxTotalMs?: number
   /** Whether progress restarts the timeout, up to `maxTotalMs`. Default: true if `onProgress` is set. */
   resetTimeoutOnProgress?: boolean
-  /** Receives the progress of the request. */
+  /** Receives the progress of the request. Tasks of 2026-07-28 have only status messages; `progress` is their number. */
   onProgress?(progress: Progress): void
   /** Metadata of the request (`_meta`). */
   meta?: Record<string, unknown>

@@ -6,6 +6,9 @@ import { Bucket, type Rate } from '../base/rate.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { Progress } from '../protocol/model/progress.ts'
 
+/** Progress callbacks of one request. Beyond the rate only the newest progress is kept, and delivered later: a screen shows no more. */
+export const PROGRESS_RATE: Rate = { perSecond: 100, burst: 1000 }
+
 export class ProgressSink {
   readonly #deliver: (progress: Progress) => void
   readonly #clock: Clock

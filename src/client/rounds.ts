@@ -35,21 +35,25 @@ export async function runRounds(
       throw new McpError('ERR_ANSWER_INVALID', `${method} asks for input without inputRequests or requestState`)
     result = await send(additions)
   }
-  // A result that depends on answers must not be cached.
-  return 'ttlMs' in result ? { ...result, ttlMs: 0 } : result
+  // A result that depends on answers must not be cached. For a task the member means something else.
+  return 'ttlMs' in result && result.resultType !== 'task' ? { ...result, ttlMs: 0 } : result
 }
 
 async function answerAll(method: string, requests: unknown, answerer: Answerer, asking: Asking): Promise<Params> {
+  const questions = questionsIn(method, requests)
+  return Object.fromEntries(
+    await Promise.all(questions.map(async ([key, request]) => [key, await answerer.answer(request, asking)] as const)),
+  )
+}
+
+/** The questions in an answer, by key. Throws if they are malformed or too many. */
+export function questionsIn(method: string, requests: unknown): [string, InputRequest][] {
   if (!isObject(requests)) throw new McpError('ERR_ANSWER_INVALID', `${method}: malformed inputRequests`)
   const entries = Object.entries(requests)
   if (entries.length > MAX_QUESTIONS)
     throw new McpError('ERR_LIMIT', `${method} asks ${entries.length} questions at once, more than ${MAX_QUESTIONS}`)
-  const answers = await Promise.all(
-    entries.map(async ([key, request]) => {
-      if (!isObject(request) || typeof request.method !== 'string')
-        throw new McpError('ERR_ANSWER_INVALID', `${method}: malformed question ${JSON.stringify(key)}`)
-      return [key, await answerer.answer(request as InputRequest, asking)] as const
-    }),
-  )
-  return Object.fromEntries(answers)
+  for (const [key, request] of entries)
+    if (!isObject(request) || typeof request.method !== 'string')
+      throw new McpError('ERR_ANSWER_INVALID', `${method}: malformed question ${JSON.stringify(key)}`)
+  return entries as [string, InputRequest][]
 }

@@ -9,6 +9,7 @@ import type { Implementation } from '../protocol/model/base.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
 import type { MirroredParam } from '../protocol/model/param-headers.ts'
+import { TASKS } from '../protocol/model/tasks.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
@@ -36,11 +37,13 @@ export interface Settings {
   onLog(message: LogMessage): void
   onWarning(message: string): void
   onChange(change: Change): void
-  /** Takes notifications that the core does not know. */
+  /** Whether calls may run as tasks. */
+  hasTasks: boolean
+  /** Takes notifications that the core does not know, and progress of tasks. */
   onNotice(method: string, params: Params | undefined, revision: Revision): void
 }
 
-export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'mirrored'>): Settings {
+export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'onNotice' | 'mirrored'>): Settings {
   const limits: ClientLimits = withDefaults(DEFAULT_CLIENT_LIMITS, options.limits)
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
@@ -55,11 +58,9 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
     over: new AbortController(),
     capabilities: () => capabilitiesOf(answerer.answers, options),
     logLevel: options.logLevel,
+    hasTasks: options.extensions !== undefined && TASKS in options.extensions,
     onLog: options.onLog ?? (() => {}),
     onWarning: options.onWarning ?? (() => {}),
-    onNotice: (method, params = {}, revision) => {
-      for (const extension of options.use ?? []) extension.notice(method, params, revision)
-    },
     ...events,
   }
 }

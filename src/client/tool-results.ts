@@ -2,11 +2,14 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Tool } from '../protocol/model/tools.ts'
+import type { CallToolResult, Tool } from '../protocol/model/tools.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
 import { findDialect } from '../protocol/schema/dialect.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
+
+/** A tool result with structured content of type `T`. The content is validated with the server's schema, not with `T`. */
+export type ToolResult<T = unknown> = CallToolResult & { structuredContent?: T }
 
 /** The output schemas of one server's tools. Each is compiled for its first result. */
 export class OutputSchemas {
@@ -37,6 +40,10 @@ export class OutputSchemas {
     this.#schemas.clear()
     this.#tools.clear()
     this.#isComplete = false
+  }
+
+  tool(name: string): Tool | undefined {
+    return this.#tools.get(name)
   }
 
   knows(name: string): boolean {

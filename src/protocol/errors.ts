@@ -31,6 +31,7 @@ export const ERRORS = {
   ERR_SCHEMA: { rpc: INTERNAL_ERROR },
   ERR_DEFINITION: { rpc: INTERNAL_ERROR },
   ERR_TIMEOUT: { rpc: INTERNAL_ERROR, isForPeer: true },
+  ERR_CANCELLED: { rpc: INTERNAL_ERROR, isForPeer: true },
   ERR_CLOSED: { rpc: INTERNAL_ERROR },
   ERR_NETWORK: { rpc: INTERNAL_ERROR },
   ERR_HTTP: { rpc: INTERNAL_ERROR },

@@ -69,17 +69,25 @@ function isDeclared(capability: string, capabilities: ServerCapabilities): boole
   return isObject(feature) && feature[capability.slice(dot + 1)] === true
 }
 
-/** Returns an error if the result has a type that the method cannot have. Older servers send complete results without a type. */
-export function checkResultType(method: string, { resultType }: Params): McpError | undefined {
+/**
+ * Returns an error if the result has a type that the method cannot have. Older servers send complete results without a type.
+ *
+ * @param hasTasks whether the client declared the extension for tasks
+ */
+export function checkResultType(method: string, { resultType }: Params, hasTasks = false): McpError | undefined {
   if (resultType === undefined || resultType === 'complete') return undefined
   const row = METHODS.get(method)
   // Results of extension methods are not checked.
-  if (!row || (row.mayAsk && resultType === 'input_required')) return undefined
+  if (!row || (row.mayAsk && resultType === 'input_required') || (hasTasks && row.mayBecomeTask && resultType === 'task')) return undefined
   const known = row.mayAsk ? '"complete" or "input_required"' : '"complete"'
   return new McpError('ERR_ANSWER_INVALID', `The result of ${method} has the type ${shown(resultType)}, expected ${known}`)
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `a ${typeof value}`)
+
+/** Errors after which the client tries again: failures of the network, not decisions of the server. */
+const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
+export const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 
 /** The change that a notification reports; undefined for other notifications. */
 export function changeIn(method: string, params: Params | undefined): Change | undefined {

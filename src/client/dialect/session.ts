@@ -173,6 +173,8 @@ export class ClientSession implements ClientDialect {
     const change = changeIn(method, params)
     if (change) return this.#settings.onChange(change)
     switch (method) {
+      case 'notifications/progress':
+        return this.#settings.onNotice(method, params, this.revision)
       case 'notifications/message':
         if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
         return

@@ -15,7 +15,7 @@ import type { OpenLink } from '../open-link.ts'
 import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
-import { type ClientDialect, changeIn, checkResultType, checkSendable, type ServerDescription, serverInfoIn } from './dialect.ts'
+import { type ClientDialect, changeIn, checkResultType, checkSendable, mayPass, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
@@ -98,7 +98,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   #read(method: string, result: Params): Params {
-    const fault = checkResultType(method, result)
+    const fault = checkResultType(method, result, this.#settings.hasTasks)
     if (fault) throw fault
     // Every result may contain the server's description.
     const info = serverInfoIn(result)
@@ -235,10 +235,6 @@ export class ClientStateless implements ClientDialect {
 
 const REOPEN_MS = 1000
 const MAX_REOPEN_MS = 30_000
-
-/** Errors after which the client listens again: failures of the network, not decisions of the server. */
-const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
-const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 
 const notTold = (error: unknown): string => `Change notices have stopped: ${asText(error)}`
 

@@ -9,6 +9,8 @@ export interface MethodRow {
   capability?: string
   /** The handler may ask the client's person or model. */
   mayAsk?: true
+  /** The server may answer with a task. */
+  mayBecomeTask?: true
   /** The result says how long it may be cached. */
   isCacheable?: true
   /** The parameter with the name or URI that the method acts on. */

@@ -1,11 +1,24 @@
-/** Tasks, an experimental feature of one revision: the answer is a task whose result is fetched later. Types only. */
+/** Tasks: the answer to a request is a task, whose result is fetched later. An experimental feature of one revision, then an extension. */
 
 import type { Meta, Paged, Result } from './base.ts'
+
+/** The id of the extension. */
+export const TASKS = 'io.modelcontextprotocol/tasks'
+
+/** The metadata of messages that belong to a task. */
+export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+
+/** The status of a task. The last three are final. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** Whether a task has ended. It never changes again. */
+export const isFinal = ({ status }: { status: TaskStatus }): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled'
 
 /** A request whose result is fetched later. */
 export interface Task {
   taskId: string
-  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+  status: TaskStatus
   statusMessage?: string
   /** ISO 8601. */
   createdAt: string

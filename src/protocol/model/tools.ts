@@ -50,6 +50,6 @@ export interface CallToolResult extends Result {
 
 export const toolMethods = methodRows([
   { method: 'tools/list', kind: 'request', from: 'client', capability: 'tools', isCacheable: true },
-  { method: 'tools/call', kind: 'request', from: 'client', capability: 'tools', mayAsk: true, target: 'name' },
+  { method: 'tools/call', kind: 'request', from: 'client', capability: 'tools', mayAsk: true, mayBecomeTask: true, target: 'name' },
   { method: 'notifications/tools/list_changed', kind: 'notification', from: 'server', capability: 'tools.listChanged' },
 ])

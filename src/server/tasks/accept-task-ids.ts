@@ -3,11 +3,11 @@
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { TASKS } from '../../protocol/model/tasks.ts'
 import type { AcceptedMember } from '../addition.ts'
 import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { TaskEngine } from './engine.ts'
-import { TASKS } from './forms.ts'
 import { ownerOf } from './owner.ts'
 
 /** The tasks that a listen request may hear of; undefined if it does not ask for tasks. */

@@ -2,12 +2,8 @@
 
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
+import { RELATED_TASK } from '../../protocol/model/tasks.ts'
 import type { TaskRecord } from './task-record.ts'
-
-/** The id of the extension. */
-export const TASKS = 'io.modelcontextprotocol/tasks'
-
-const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 export const relatedTo = (taskId: string): Params => ({ [RELATED_TASK]: { taskId } })
 

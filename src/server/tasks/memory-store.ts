@@ -1,6 +1,7 @@
 /** The default store of tasks: the memory of this process. */
 
-import { expiryOf, isFinal, type TaskRecord } from './task-record.ts'
+import { isFinal } from '../../protocol/model/tasks.ts'
+import { expiryOf, type TaskRecord } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 /**

@@ -5,15 +5,16 @@ import { onAbort } from '../../base/on-abort.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
+import { isFinal, TASKS } from '../../protocol/model/tasks.ts'
 import { markOf, readCursor, writeCursor } from '../cursor.ts'
 import { requireExtension } from '../declared-extension.ts'
 import { notFound } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { Question } from '../input/question.ts'
 import type { TaskEngine } from './engine.ts'
-import { detailedTask, relatedTo, requestedTask, TASKS } from './forms.ts'
+import { detailedTask, relatedTo, requestedTask } from './forms.ts'
 import { ownerOf, type TaskKey } from './owner.ts'
-import { isFinal, type TaskRecord } from './task-record.ts'
+import type { TaskRecord } from './task-record.ts'
 
 type TaskMethod = (call: IncomingCall, engine: TaskEngine) => Promise<Params>
 

@@ -1,7 +1,7 @@
 /** The options of tasks. */
 
+import type { TaskStatus } from '../../protocol/model/tasks.ts'
 import type { TaskLimits } from './limits.ts'
-import type { TaskStatus } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 /** A change of a task, for logs and metrics. */

@@ -5,9 +5,7 @@ import type { TokenClaims } from '../../protocol/interfaces/access.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
-
-/** The status of a task. The last three are final. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+import type { TaskStatus } from '../../protocol/model/tasks.ts'
 
 /** What the call would have answered if it had not become a task. */
 export type TaskOutcome = { result: Params } | { error: ErrorObject }
@@ -60,10 +58,6 @@ export interface TaskRecord {
   outcome?: TaskOutcome
   lease: TaskLease
 }
-
-/** Whether a task has ended. It never changes again. */
-export const isFinal = ({ status }: Pick<TaskRecord, 'status'>): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled'
 
 /** When a task is deleted, in milliseconds since 1970. */
 export const expiryOf = ({ createdAt, ttlMs }: Pick<TaskRecord, 'createdAt' | 'ttlMs'>): number => createdAt + ttlMs

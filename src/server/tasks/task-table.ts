@@ -1,8 +1,9 @@
 /** The tasks of a store, with changes that cannot get lost and listeners for them. */
 
 import { McpError } from '../../protocol/errors.ts'
+import { TASKS } from '../../protocol/model/tasks.ts'
 import type { ServerState } from '../server-state.ts'
-import { detailedTask, TASKS } from './forms.ts'
+import { detailedTask } from './forms.ts'
 import type { TaskLimits } from './limits.ts'
 import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'

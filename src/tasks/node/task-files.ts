@@ -7,7 +7,8 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
 import { codeOf, kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { expiryOf, isFinal, type TaskRecord } from '../../server/tasks/task-record.ts'
+import { isFinal } from '../../protocol/model/tasks.ts'
+import { expiryOf, type TaskRecord } from '../../server/tasks/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../server/tasks/task-store.ts'
 
 /** A file: the task, and the process that took it. */
