@@ -76,7 +76,7 @@ export type SampleHandler = (params: CreateMessageParams, asking: Asking) => Cre
 export function capabilitiesOf(answers: Answers, extra: Pick<ClientCapabilities, 'experimental' | 'extensions'>): ClientCapabilities {
   const capabilities: ClientCapabilities = {}
   if (extra.experimental) capabilities.experimental = extra.experimental
-  if (extra.extensions) capabilities.extensions = extra.extensions
+  if (extra.extensions && Object.keys(extra.extensions).length > 0) capabilities.extensions = extra.extensions
   if (answers.roots) capabilities.roots = { listChanged: true }
   if (answers.sample) {
     const { tools, context } = typeof answers.sample === 'function' ? {} : answers.sample

@@ -3,7 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import type { Progress } from '../protocol/model/progress.ts'
 import type { Tool } from '../protocol/model/tools.ts'
-import type { ClientDialect } from './dialect/dialect.ts'
+import type { Connection } from './connection.ts'
 import { KnownTools } from './known-tools.ts'
 import type { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions } from './options.ts'
@@ -11,14 +11,15 @@ import type { Settings } from './settings.ts'
 import { ClientTasks } from './tasks/client-tasks.ts'
 import type { ResumeTaskOptions, TaskCallOptions, TaskHandle } from './tasks/task-handle.ts'
 import { type ToolResult, withContent } from './tool-results.ts'
+import type { Watching } from './watching.ts'
 
 /** The part of a client that its calls need. */
 export interface CallSource {
   readonly settings: Settings
-  readonly dialect: ClientDialect
+  readonly connection: Pick<Connection, 'dialect' | 'request'>
+  readonly watching: Watching
   /** Undefined on transports without headers. */
   readonly mirrored: MirroredParams | undefined
-  request(method: string, params: Params, options: CallOptions): Promise<Params>
   /** Lists all tools. Their definitions come back through `learn`. */
   list(): Promise<unknown>
   /** The cached list is outdated. */
@@ -34,19 +35,19 @@ export class ToolCalls {
 
   constructor(source: CallSource) {
     this.#source = source
-    const { settings, mirrored } = source
+    const { settings, mirrored, connection, watching } = source
     this.#tools = new KnownTools(
       {
         list: () => source.list(),
-        call: (params, options) => source.request('tools/call', params, options),
-        mismatchCode: () => source.dialect.revision.errorCode('ERR_HEADER_MISMATCH'),
+        call: (params, options) => connection.request('tools/call', params, options),
+        mismatchCode: () => connection.dialect.revision.errorCode('ERR_HEADER_MISMATCH'),
         dropList: () => source.dropList(),
         onChanged: () => source.onChanged(),
         onWarning: settings.onWarning,
       },
       mirrored,
     )
-    this.tasks = new ClientTasks(source, (name) => this.#tools.taskSupport(name))
+    this.tasks = new ClientTasks({ settings, connection, watching }, (name) => this.#tools.taskSupport(name))
   }
 
   /** Learns the tools of one page. Returns those that can be used. */
@@ -89,7 +90,7 @@ export class ToolCalls {
 
   /** The result as the server sent it. A task that the server created is followed to its end; one in `params` is the result. */
   request(params: Params, options: CallOptions): Promise<Params> {
-    const isWished = params.task !== undefined && this.#source.dialect.revision.tasks === 'requested'
+    const isWished = params.task !== undefined && this.#source.connection.dialect.revision.tasks === 'requested'
     return isWished ? this.#send(params, options) : this.#finish(params, options, (result) => result as ToolResult)
   }
 
@@ -101,8 +102,8 @@ export class ToolCalls {
   }
 
   #send(params: Params, options: CallOptions): Promise<Params> {
-    const { mirrored } = this.#source
-    return mirrored ? this.#tools.callMirrored(mirrored, params, options) : this.#source.request('tools/call', params, options)
+    const { mirrored, connection } = this.#source
+    return mirrored ? this.#tools.callMirrored(mirrored, params, options) : connection.request('tools/call', params, options)
   }
 
   #read(name: string, result: Params): ToolResult | Promise<ToolResult> {

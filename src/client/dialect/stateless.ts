@@ -226,7 +226,8 @@ export class ClientStateless implements ClientDialect {
   }
 
   #acknowledge(listen: Listen, honoured: unknown): void {
-    const missing = Object.keys(listen.filter).filter((name) => !isObject(honoured) || honoured[name] === undefined)
+    // Tasks are asked for their status anyway.
+    const missing = Object.keys(listen.filter).filter((name) => name !== 'taskIds' && (!isObject(honoured) || honoured[name] === undefined))
     if (missing.length > 0) this.#settings.onWarning(`The server does not send notices for ${missing.join(', ')}`)
     this.#replace(listen)
     listen.acknowledge()

@@ -5,19 +5,20 @@ import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import { RELATED_TASK, TASKS } from '../../protocol/model/tasks.ts'
-import type { ClientDialect } from '../dialect/dialect.ts'
+import type { Connection } from '../connection.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { ToolResult } from '../tool-results.ts'
+import type { Watching } from '../watching.ts'
 import type { FollowedTask } from './followed-task.ts'
 import type { TaskHandle, TaskState } from './task-handle.ts'
 import type { TaskView } from './task-view.ts'
 
 /** The part of a client that its tasks need. */
-export interface TaskSource {
+interface TaskSource {
   readonly settings: Settings
-  readonly dialect: ClientDialect
-  request(method: string, params: Params, options: CallOptions): Promise<Params>
+  readonly connection: Pick<Connection, 'dialect' | 'request'>
+  readonly watching: Watching
 }
 
 interface Following {
@@ -47,7 +48,7 @@ export class ClientTasks {
    * @param isPreferred whether a task is wanted if the tool allows it
    */
   wish(name: string, isPreferred: boolean, ttlMs?: number): Promise<Params> | undefined {
-    const { revision, server } = this.#source.dialect
+    const { revision, server } = this.#source.connection.dialect
     if (revision.tasks !== 'requested' || !this.#source.settings.hasTasks || !isObject(server.capabilities.tasks?.requests?.tools?.call))
       return undefined
     return this.#supportOf(name).then(async (support) => {
@@ -86,14 +87,14 @@ export class ClientTasks {
     const { timeoutMs, signal } = following.call
     const options = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) }
     return this.#follow(
-      readTask('The result of tasks/get', await this.#source.request('tasks/get', { taskId: id }, options), id),
+      readTask('The result of tasks/get', await this.#source.connection.request('tasks/get', { taskId: id }, options), id),
       following,
     )
   }
 
   /** A page of the tasks of this caller. */
   async list(cursor: string | undefined, options: CallOptions): Promise<Params> {
-    const { revision, server } = this.#source.dialect
+    const { revision, server } = this.#source.connection.dialect
     if (revision.tasks !== 'requested' || !isObject(server.capabilities.tasks?.list)) {
       const why =
         revision.tasks === 'requested'
@@ -102,7 +103,7 @@ export class ClientTasks {
       throw new McpError('ERR_CAPABILITY_MISSING', `tasks/list needs the server capability tasks.list, ${why}`)
     }
     const [page, { readTask }] = await Promise.all([
-      this.#source.request('tasks/list', cursor === undefined ? {} : { cursor }, options),
+      this.#source.connection.request('tasks/list', cursor === undefined ? {} : { cursor }, options),
       load(),
     ])
     if (!Array.isArray(page.tasks)) throw new McpError('ERR_ANSWER_INVALID', 'The result of tasks/list has no tasks')
@@ -121,8 +122,8 @@ export class ClientTasks {
 
   async #follow(view: TaskView, following: Following): Promise<FollowedTask> {
     const { FollowedTask: Followed } = await load()
-    const source = this.#source
-    const { settings, dialect } = source
+    const { settings, connection, watching } = this.#source
+    const { dialect } = connection
     const { limits, clock } = settings
     const { call, startedAt = clock.now() } = following
     const maxMs = call.maxTotalMs === undefined ? limits.maxTaskMs : startedAt + call.maxTotalMs - clock.now()
@@ -131,7 +132,8 @@ export class ClientTasks {
         settings,
         server: dialect.server,
         isExtension: dialect.revision.tasks === 'extension',
-        request: (method, params, options) => source.request(method, params, options),
+        request: (method, params, options) => connection.request(method, params, options),
+        listen: (id) => watching.onTask(id),
       },
       view,
       { ...following, maxMs, onOver: (over) => this.#followed.delete(over) },
@@ -142,7 +144,7 @@ export class ClientTasks {
 
   /** Throws ERR_CAPABILITY_MISSING if the server has no tasks. */
   #require(method: string): void {
-    const { revision, server } = this.#source.dialect
+    const { revision, server } = this.#source.connection.dialect
     const { hasTasks } = this.#source.settings
     const { extensions, tasks } = server.capabilities
     if (revision.tasks === 'requested' ? isObject(tasks) : revision.tasks === 'extension' && isObject(extensions?.[TASKS]) && hasTasks)
