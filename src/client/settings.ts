@@ -55,6 +55,7 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
   const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
   const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }
   checkExtensions(extensions)
+  const hasTasks = TASKS in extensions
   const limits: ClientLimits = withDefaults(DEFAULT_CLIENT_LIMITS, options.limits)
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
@@ -67,9 +68,9 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
     answerer,
     pageVisits: new PageVisits(),
     over: new AbortController(),
-    capabilities: () => capabilitiesOf(answerer.answers, { ...(experimental && { experimental }), extensions }),
+    capabilities: () => capabilitiesOf(answerer.answers, { ...(experimental && { experimental }), extensions }, hasTasks),
     logLevel: options.logLevel,
-    hasTasks: TASKS in extensions,
+    hasTasks,
     onLog: options.onLog ?? (() => {}),
     onWarning: options.onWarning ?? (() => {}),
     onNotice: (method, params = {}, revision) => {

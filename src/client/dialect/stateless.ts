@@ -264,8 +264,8 @@ class Listen {
   }
 }
 
-/** Without sessions there are no notices about roots, so `listChanged` is not declared. */
+/** Without sessions there are no notices about roots, so `listChanged` is not declared; and servers send no requests that could become tasks. */
 export function statelessCapabilities(settings: Settings): Params {
-  const { roots, ...rest } = settings.capabilities()
+  const { roots, tasks: _, ...rest } = settings.capabilities()
   return roots ? { ...rest, roots: {} } : rest
 }
