@@ -51,7 +51,7 @@ export class Client {
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
     this.#settings = settingsOf(options, {
       onChange: (change) => this.#onChange(change),
-      onTaskNotice: (method, params) => this.#calls.tasks.notice(method, params),
+      onTaskNotice: (method, params) => this.#calls.notice(method, params),
       mirrored: mirrored && ((params) => mirrored.of(params)),
     })
     this.#cached = CachedRequests.of(target.key, this.#settings.clock, options, {
@@ -163,7 +163,7 @@ export class Client {
    * for await (const { id, status } of client.tasks()) console.log(id, status)
    */
   tasks(options: CallOptions = {}): List<TaskState> {
-    const fetch = (cursor: string | undefined): Promise<Params> => this.#calls.tasks.list(cursor, options)
+    const fetch = async (cursor?: string): Promise<Params> => (await this.#calls.tasks()).list(cursor, options)
     return this.#list('tasks/list', options, (page) => itemsIn<TaskState>(page, 'tasks'), fetch)
   }
 
@@ -186,8 +186,8 @@ export class Client {
    * for await (const { status, statusMessage } of task) console.log(status, statusMessage)
    * const { content } = await task.result()
    */
-  callTask<T = unknown>(name: string, args: Record<string, unknown> = {}, options: TaskCallOptions = {}): Promise<TaskHandle<T>> {
-    return this.#calls.callTask(name, args, options) as Promise<TaskHandle<T>>
+  async callTask<T = unknown>(name: string, args: Record<string, unknown> = {}, options: TaskCallOptions = {}): Promise<TaskHandle<T>> {
+    return (await (await this.#calls.tasks()).call(name, args, options)) as TaskHandle<T>
   }
 
   /**
@@ -197,8 +197,8 @@ export class Client {
    * const task = await client.resumeTask(savedId, { tool: 'report' })
    * const { content } = await task.result()
    */
-  resumeTask<T = unknown>(id: string, options: ResumeTaskOptions = {}): Promise<TaskHandle<T>> {
-    return this.#calls.resumeTask(id, options) as Promise<TaskHandle<T>>
+  async resumeTask<T = unknown>(id: string, options: ResumeTaskOptions = {}): Promise<TaskHandle<T>> {
+    return (await (await this.#calls.tasks()).resume(id, options)) as TaskHandle<T>
   }
 
   /**
