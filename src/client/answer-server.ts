@@ -73,10 +73,14 @@ export interface Answers {
 export type SampleHandler = (params: CreateMessageParams, asking: Asking) => CreateMessageResult | Promise<CreateMessageResult>
 
 /** The capabilities to declare: those with a handler. */
-export function capabilitiesOf(answers: Answers, extra: Pick<ClientCapabilities, 'experimental' | 'extensions'>): ClientCapabilities {
+export function capabilitiesOf(
+  answers: Answers,
+  extra: Pick<ClientCapabilities, 'experimental' | 'extensions'>,
+  hasTasks = false,
+): ClientCapabilities {
   const capabilities: ClientCapabilities = {}
   if (extra.experimental) capabilities.experimental = extra.experimental
-  if (extra.extensions) capabilities.extensions = extra.extensions
+  if (extra.extensions && Object.keys(extra.extensions).length > 0) capabilities.extensions = extra.extensions
   if (answers.roots) capabilities.roots = { listChanged: true }
   if (answers.sample) {
     const { tools, context } = typeof answers.sample === 'function' ? {} : answers.sample
@@ -84,6 +88,11 @@ export function capabilitiesOf(answers: Answers, extra: Pick<ClientCapabilities,
   }
   if (answers.elicit || answers.elicitUrl) {
     capabilities.elicitation = { ...(answers.elicit ? { form: {} } : {}), ...(answers.elicitUrl ? { url: {} } : {}) }
+  }
+  const { sampling, elicitation } = capabilities
+  if (hasTasks && (sampling || elicitation)) {
+    const requests = { ...(sampling && { sampling: { createMessage: {} } }), ...(elicitation && { elicitation: { create: {} } }) }
+    capabilities.tasks = { list: {}, cancel: {}, requests }
   }
   return capabilities
 }

@@ -1,10 +1,11 @@
 /** Answers requests from the response cache while their results are fresh. */
 
+import type { Clock } from '../base/clock.ts'
 import { INVALID_PARAMS, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
-import type { CacheScope, ResponseCache } from './cache.ts'
-import type { CallOptions } from './options.ts'
+import { type CacheScope, ResponseCache } from './cache.ts'
+import type { CallOptions, ConnectOptions } from './options.ts'
 
 const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
   tools: ['tools/list'],
@@ -25,7 +26,18 @@ export class CachedRequests {
   readonly #scope: CacheScope
   readonly #source: RequestSource
 
-  constructor(cache: ResponseCache, scope: CacheScope, source: RequestSource) {
+  /** Undefined if the options say that there is no cache. */
+  static of(
+    server: string,
+    clock: Clock,
+    options: Pick<ConnectOptions, 'cache' | 'cachePartition'>,
+    source: RequestSource,
+  ): CachedRequests | undefined {
+    const { cache = new ResponseCache({ clock }), cachePartition: partition = crypto.randomUUID() } = options
+    return cache === false ? undefined : new CachedRequests(cache, { server, partition }, source)
+  }
+
+  private constructor(cache: ResponseCache, scope: CacheScope, source: RequestSource) {
     this.#cache = cache
     this.#scope = scope
     this.#source = source

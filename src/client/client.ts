@@ -7,16 +7,14 @@ import type { Target } from '../protocol/interfaces/link.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
-import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import type { ClientRequests, Settled } from '../protocol/model/messages.ts'
 import type { GetPromptResult, Prompt } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model/resources.ts'
 import type { Root } from '../protocol/model/roots.ts'
-import { type CreateTaskResult, TASKS, type TaskWish } from '../protocol/model/tasks.ts'
+import type { CreateTaskResult, TaskWish } from '../protocol/model/tasks.ts'
 import type { CallToolParams, Tool } from '../protocol/model/tools.ts'
 import type { Answers } from './answer-server.ts'
-import { ResponseCache } from './cache.ts'
 import { CachedRequests } from './cached-requests.ts'
 import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
@@ -29,7 +27,7 @@ import { type Settings, settingsOf } from './settings.ts'
 import type { ResumeTaskOptions, TaskCallOptions, TaskHandle, TaskState } from './tasks/task-handle.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { ToolResult } from './tool-results.ts'
-import { ChangeQueue, type ListKind, Watching } from './watching.ts'
+import { type ListKind, Watching } from './watching.ts'
 
 /**
  * A client for one server. `connect` creates it.
@@ -45,29 +43,21 @@ export class Client {
   readonly #cached: CachedRequests | undefined
   readonly #calls: ToolCalls
   readonly #watching: Watching
-  readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
   readonly #extensions: readonly ClientExtension[]
 
   private constructor(target: Target, options: ConnectOptions) {
-    const { use = [], tasks = true } = options
-    const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
-    const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }
-    checkExtensions(extensions)
-    this.#extensions = use
+    this.#extensions = options.use ?? []
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
-    this.#settings = settingsOf(
-      { ...options, extensions },
-      {
-        onChange: (change) => this.#onChange(change),
-        onNotice: (method, params = {}, revision) => {
-          for (const extension of use) extension.notice(method, params, revision)
-          this.#calls.tasks.notice(method, params)
-        },
-        mirrored: mirrored && ((params) => mirrored.of(params)),
-      },
-    )
-    this.#cached = this.#cachedRequests(target, options)
+    this.#settings = settingsOf(options, {
+      onChange: (change) => this.#onChange(change),
+      onTaskNotice: (method, params) => this.#calls.notice(method, params),
+      mirrored: mirrored && ((params) => mirrored.of(params)),
+    })
+    this.#cached = CachedRequests.of(target.key, this.#settings.clock, options, {
+      request: (method, params, callOptions) => this.#connection.request(method, params, callOptions),
+      hasCaching: () => this.#connection.dialect.revision.hasCaching,
+    })
     this.#watching = new Watching((filter) => this.#connection.listenTo(filter))
     this.#completer = new Completer({
       clock: this.#settings.clock,
@@ -77,18 +67,13 @@ export class Client {
       wanted: () => (this.#watching.isWanted ? this.#watching.filter() : undefined),
       onReopened: () => this.#forget(),
       onPermitted: () => this.#forget(),
-      onOver: () => {
-        for (const queue of this.#queues) queue.end()
-      },
+      onOver: () => this.#watching.end(),
     })
-    const connection = this.#connection
     this.#calls = new ToolCalls({
       settings: this.#settings,
       mirrored,
-      get dialect() {
-        return connection.dialect
-      },
-      request: (method, params, callOptions) => connection.request(method, params, callOptions),
+      connection: this.#connection,
+      watching: this.#watching,
       list: () => this.tools().all(),
       dropList: () => this.#cached?.drop({ kind: 'tools' }),
       onChanged: () => this.#onChange({ kind: 'tools' }),
@@ -178,7 +163,8 @@ export class Client {
    * for await (const { id, status } of client.tasks()) console.log(id, status)
    */
   tasks(options: CallOptions = {}): List<TaskState> {
-    return this.#list('tasks/list', options, (page) => itemsIn<TaskState>(page, 'tasks'))
+    const fetch = async (cursor?: string): Promise<Params> => (await this.#calls.tasks()).list(cursor, options)
+    return this.#list('tasks/list', options, (page) => itemsIn<TaskState>(page, 'tasks'), fetch)
   }
 
   /**
@@ -200,8 +186,8 @@ export class Client {
    * for await (const { status, statusMessage } of task) console.log(status, statusMessage)
    * const { content } = await task.result()
    */
-  callTask<T = unknown>(name: string, args: Record<string, unknown> = {}, options: TaskCallOptions = {}): Promise<TaskHandle<T>> {
-    return this.#calls.callTask(name, args, options) as Promise<TaskHandle<T>>
+  async callTask<T = unknown>(name: string, args: Record<string, unknown> = {}, options: TaskCallOptions = {}): Promise<TaskHandle<T>> {
+    return (await (await this.#calls.tasks()).call(name, args, options)) as TaskHandle<T>
   }
 
   /**
@@ -211,8 +197,8 @@ export class Client {
    * const task = await client.resumeTask(savedId, { tool: 'report' })
    * const { content } = await task.result()
    */
-  resumeTask<T = unknown>(id: string, options: ResumeTaskOptions = {}): Promise<TaskHandle<T>> {
-    return this.#calls.resumeTask(id, options) as Promise<TaskHandle<T>>
+  async resumeTask<T = unknown>(id: string, options: ResumeTaskOptions = {}): Promise<TaskHandle<T>> {
+    return (await (await this.#calls.tasks()).resume(id, options)) as TaskHandle<T>
   }
 
   /**
@@ -256,17 +242,8 @@ export class Client {
    * @example
    * for await (const { uri } of client.watch('note://42')) console.log(uri, 'changed')
    */
-  async *watch(uri: string): AsyncGenerator<{ uri: string }> {
-    const queue = new ChangeQueue(() => {})
-    this.#queues.add(queue)
-    let stop: (() => void) | undefined
-    try {
-      stop = await this.#watching.onResource(uri, (changed) => queue.push(changed))
-      yield* queue
-    } finally {
-      this.#queues.delete(queue)
-      stop?.()
-    }
+  watch(uri: string): AsyncGenerator<{ uri: string }> {
+    return this.#watching.changesOf(uri)
   }
 
   /**
@@ -389,32 +366,19 @@ export class Client {
     await this.close()
   }
 
-  #cachedRequests(target: Target, options: ConnectOptions): CachedRequests | undefined {
-    const { cache = new ResponseCache({ clock: this.#settings.clock }), cachePartition = crypto.randomUUID() } = options
-    if (cache === false) return undefined
-    return new CachedRequests(
-      cache,
-      { server: target.key, partition: cachePartition },
-      {
-        request: (method, params, callOptions) => this.#connection.request(method, params, callOptions),
-        hasCaching: () => this.#connection.dialect.revision.hasCaching,
-      },
-    )
-  }
-
-  #list<Item>(method: string, options: CallOptions, itemsOf: (page: Params, isLast: boolean) => Item[]): List<Item> {
+  #list<Item>(
+    method: string,
+    options: CallOptions,
+    itemsOf: (page: Params, isLast: boolean) => Item[],
+    fetch = (cursor?: string): Promise<Params> => this.request(method, cursor === undefined ? {} : { cursor }, options),
+  ): List<Item> {
     return listOf({
       method,
       itemsOf,
       limits: this.#settings.limits,
-      fetch: (cursor) => this.#fetchPage(method, cursor, options),
+      fetch,
       onWarning: this.#settings.onWarning,
     })
-  }
-
-  #fetchPage(method: string, cursor: string | undefined, options: CallOptions): Promise<Params> {
-    if (method === 'tasks/list') return this.#calls.tasks.list(cursor, options)
-    return this.request(method, cursor === undefined ? {} : { cursor }, options)
   }
 
   #onChange(change: Change): void {

@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
+import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
 import type { MirroredParam } from '../protocol/model/param-headers.ts'
@@ -43,7 +44,18 @@ export interface Settings {
   onNotice(method: string, params: Params | undefined, revision: Revision): void
 }
 
-export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'onNotice' | 'mirrored'>): Settings {
+interface SettingsEvents extends Pick<Settings, 'onChange' | 'mirrored'> {
+  /** Takes notifications that may be about a task. */
+  onTaskNotice(method: string, params: Params): void
+}
+
+/** Throws ERR_DEFINITION for an extension with an invalid name. */
+export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }: SettingsEvents): Settings {
+  const { use = [], tasks = true, experimental } = options
+  const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
+  const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }
+  checkExtensions(extensions)
+  const hasTasks = TASKS in extensions
   const limits: ClientLimits = withDefaults(DEFAULT_CLIENT_LIMITS, options.limits)
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
@@ -56,11 +68,15 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
     answerer,
     pageVisits: new PageVisits(),
     over: new AbortController(),
-    capabilities: () => capabilitiesOf(answerer.answers, options),
+    capabilities: () => capabilitiesOf(answerer.answers, { ...(experimental && { experimental }), extensions }, hasTasks),
     logLevel: options.logLevel,
-    hasTasks: options.extensions !== undefined && TASKS in options.extensions,
+    hasTasks,
     onLog: options.onLog ?? (() => {}),
     onWarning: options.onWarning ?? (() => {}),
+    onNotice: (method, params = {}, revision) => {
+      for (const extension of use) extension.notice(method, params, revision)
+      onTaskNotice(method, params)
+    },
     ...events,
   }
 }

@@ -1,5 +1,6 @@
 /** Makes tool results complete, and validates them with the output schemas of the tools. */
 
+import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { CallToolResult, Tool } from '../protocol/model/tools.ts'
@@ -78,6 +79,10 @@ export class OutputSchemas {
 
 export const badResult = (name: string, fault: string): McpError =>
   new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} does not match its output schema: ${fault}`)
+
+/** Whether the answer to a call is a task, which the server created or the params asked for. */
+export const isTask = (answer: Params, params: Params): boolean =>
+  answer.resultType === 'task' || (params.task !== undefined && isObject(answer.task))
 
 /** Old servers, and servers with structured content only, omit `content`. */
 export function withContent(name: string, result: Params): Params {

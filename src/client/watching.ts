@@ -4,7 +4,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
 
-/** Resources and lists that are watched at the same time: as many resources as a server of ours accepts, and the lists. */
+/** Resources, lists and tasks that are watched at the same time: as many resources as a server of ours accepts, and the lists. */
 const MAX_WATCHES = 1024
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
@@ -14,10 +14,12 @@ interface Watcher {
   tell(change: Change): void
   uri: string | undefined
   kind: ListKind | undefined
+  taskId?: string
 }
 
 export class Watching {
   readonly #watchers = new Set<Watcher>()
+  readonly #queues = new Set<ChangeQueue>()
   readonly #onWanted: (filter: SubscriptionFilter) => Promise<void>
   readonly #maxWatches: number
 
@@ -45,14 +47,41 @@ export class Watching {
     })
   }
 
+  /** Asks for notifications about a task. They do not come through `tell`. */
+  onTask(taskId: string): Promise<() => void> {
+    return this.#add({ kind: undefined, uri: undefined, taskId, wants: () => false, tell: () => {} })
+  }
+
+  /** Changes of a resource and of all resources below it, until the loop or the connection ends. */
+  async *changesOf(uri: string): AsyncGenerator<{ uri: string }> {
+    const queue = new ChangeQueue(() => {})
+    this.#queues.add(queue)
+    let stop: (() => void) | undefined
+    try {
+      stop = await this.onResource(uri, (changed) => queue.push(changed))
+      yield* queue
+    } finally {
+      this.#queues.delete(queue)
+      stop?.()
+    }
+  }
+
+  /** Ends all loops over changes. */
+  end(): void {
+    for (const queue of this.#queues) queue.end()
+  }
+
   /** The filter for all current watchers. */
   filter(): SubscriptionFilter {
     const filter: SubscriptionFilter = {}
     const uris = new Set<string>()
-    for (const { kind, uri } of this.#watchers) {
+    const taskIds = new Set<string>()
+    for (const { kind, uri, taskId } of this.#watchers) {
+      if (taskId !== undefined) taskIds.add(taskId)
       if (uri !== undefined) uris.add(uri)
       if (kind) filter[`${kind}ListChanged`] = true
     }
+    if (taskIds.size > 0) filter.taskIds = [...taskIds]
     if (uris.size > 0) filter.resourceSubscriptions = [...uris]
     return filter
   }
@@ -63,7 +92,7 @@ export class Watching {
 
   async #add(watcher: Watcher): Promise<() => void> {
     if (this.#watchers.size >= this.#maxWatches)
-      throw new McpError('ERR_LIMIT', `The limit of ${this.#maxWatches} watched resources and lists is reached`)
+      throw new McpError('ERR_LIMIT', `The limit of ${this.#maxWatches} watched resources, lists and tasks is reached`)
     this.#watchers.add(watcher)
     try {
       await this.#onWanted(this.filter())

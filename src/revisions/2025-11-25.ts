@@ -84,7 +84,10 @@ export const r20251125: Delta = {
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
   downgrade: {
     params: {
-      initialize: inOrder(within('clientInfo', plainImplementation), within('capabilities', inOrder(formOnly, plainSampling))),
+      initialize: inOrder(
+        within('clientInfo', plainImplementation),
+        within('capabilities', inOrder(formOnly, plainSampling, without('tasks'))),
+      ),
       'sampling/createMessage': inOrder(without('tools', 'toolChoice'), each('messages', withoutTools), oneBlockEach),
       'elicitation/create': inOrder(without('mode'), plainForm),
     },

@@ -159,7 +159,7 @@ describe('watches', () => {
     await watching.onList('tools', () => {})
     await expect(watching.onList('prompts', () => {})).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'The limit of 2 watched resources and lists is reached',
+      message: 'The limit of 2 watched resources, lists and tasks is reached',
     })
     stop()
     stop()

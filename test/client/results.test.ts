@@ -268,7 +268,7 @@ describe('watching', () => {
         .catch(() => {})
     await expect(client.watch('a:1025').next()).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'The limit of 1024 watched resources and lists is reached',
+      message: 'The limit of 1024 watched resources, lists and tasks is reached',
     })
     await client.close()
   })

@@ -140,6 +140,9 @@ test('a result without a type is complete', async () => {
   expect((await client.call('x')).content).toEqual(done.content)
 })
 
+/** The extensions that a client declares by default. */
+const TASKS = { 'io.modelcontextprotocol/tasks': {} }
+
 test('a stateless request carries version, identity and capabilities, and the log level if set', async () => {
   proves('R-META-003', 'R-META-004', 'R-META-006', 'R-META-007', 'R-STDIO-005', 'R-ARCH-001', 'R-ELIC-008')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
@@ -150,7 +153,7 @@ test('a stateless request carries version, identity and capabilities, and the lo
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'me', version: '2' },
-    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, extensions: TASKS },
   }
   const [discover, list, call] = server.received
   expect(discover?.params._meta['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
@@ -238,9 +241,10 @@ test('every request declares the supported questions, and roots without change n
       roots: {},
       sampling: { tools: {} },
       elicitation: { form: {} },
+      extensions: TASKS,
     })
   const plain = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done } })
-  await (await Client.connect(plain.target)).call('x')
+  await (await Client.connect(plain.target, { tasks: false })).call('x')
   for (const { params } of plain.received) expect(params._meta['io.modelcontextprotocol/clientCapabilities']).toEqual({})
 })
 
@@ -264,7 +268,7 @@ describe('a result of a type that the request cannot have', () => {
       revision: '2026-07-28',
       results: { [method]: () => ({ ...result, resultType, ttlMs: 60_000, cacheScope: 'public' }) },
     })
-    const client = await Client.connect(server.target)
+    const client = await Client.connect(server.target, { tasks: false })
     const types = ['x', 'task', 'Complete', '', 5, null, {}, ...(asking.has(method) ? [] : ['input_required'])]
     for (resultType of types) {
       await expect(client.request(method, {})).rejects.toMatchObject({

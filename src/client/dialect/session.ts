@@ -19,6 +19,7 @@ import type { Revision } from '../../revisions/revision.ts'
 import type { OpenLink } from '../open-link.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
+import type { TaskReceiver } from '../tasks/task-receiver.ts'
 import { type ClientDialect, changeIn, checkSendable, type ServerDescription } from './dialect.ts'
 
 /** A reason longer than this is cut: it is only shown and logged. */
@@ -32,6 +33,7 @@ export class ClientSession implements ClientDialect {
   readonly #declared: ClientCapabilities
   readonly #subscribed = new Set<string>()
   #listening: Promise<void> = Promise.resolve()
+  #receiver: Promise<TaskReceiver> | undefined
 
   private constructor(openLink: OpenLink, settings: Settings, revision: Revision, declared: ClientCapabilities, server: ServerDescription) {
     this.#openLink = openLink
@@ -132,19 +134,38 @@ export class ClientSession implements ClientDialect {
 
   #onRequest(exchange: Exchange): void {
     if (exchange.method === 'ping') return exchange.answer({})
+    if (exchange.method.startsWith('tasks/') && this.#declared.tasks) return this.#received((receiver) => receiver.request(exchange))
     if (!this.revision.has(exchange.method))
       return exchange.fail(this.#errorOf(new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${exchange.method}`)))
     const isForm = exchange.method === 'elicitation/create'
     if (isForm && exchange.params?.mode === 'url' && !this.#declared.elicitation?.url)
       return exchange.fail(this.#errorOf(new McpError('ERR_INVALID_PARAMS', 'Elicitation mode "url" was not declared')))
     // Forms stay as they are, even if they are newer than the revision. Sampling requests lose members that the revision does not have.
-    const params = isForm ? exchange.params : exchange.params && this.revision.downgradeParams(exchange.method, exchange.params)
+    const { task: wish, ...given } = exchange.params ?? {}
+    const params = isForm ? given : this.revision.downgradeParams(exchange.method, given)
     const request = { method: exchange.method, params } as InputRequest
-    const asking = { server: this.server.info.name, signal: exchange.signal }
-    this.#settings.answerer.answer(request, asking).then(
-      (result) => exchange.answer(isForm ? result : this.revision.downgradeResult(exchange.method, result)),
+    const run = async (signal: AbortSignal): Promise<Params> => {
+      const result = await this.#settings.answerer.answer(request, { server: this.server.info.name, signal })
+      return isForm ? result : this.revision.downgradeResult(exchange.method, result)
+    }
+    if (wish !== undefined && this.#declared.tasks && exchange.method !== 'roots/list')
+      return this.#received((receiver) => receiver.create(exchange, wish, run))
+    run(exchange.signal).then(
+      (result) => exchange.answer(result),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
+  }
+
+  /** The code for requests of the server that run as tasks is loaded with the first of them. */
+  #received(use: (receiver: TaskReceiver) => void): void {
+    this.#receiver ??= import('../tasks/task-receiver.ts').then(
+      ({ TaskReceiver: Receiver }) =>
+        new Receiver(this.#settings, {
+          errorOf: (error) => this.#errorOf(error),
+          notify: (params) => this.#openLink.notify('notifications/tasks/status', params),
+        }),
+    )
+    void this.#receiver.then(use)
   }
 
   #errorOf(error: unknown): ErrorObject {

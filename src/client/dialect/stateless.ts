@@ -226,7 +226,8 @@ export class ClientStateless implements ClientDialect {
   }
 
   #acknowledge(listen: Listen, honoured: unknown): void {
-    const missing = Object.keys(listen.filter).filter((name) => !isObject(honoured) || honoured[name] === undefined)
+    // Tasks are asked for their status anyway.
+    const missing = Object.keys(listen.filter).filter((name) => name !== 'taskIds' && (!isObject(honoured) || honoured[name] === undefined))
     if (missing.length > 0) this.#settings.onWarning(`The server does not send notices for ${missing.join(', ')}`)
     this.#replace(listen)
     listen.acknowledge()
@@ -263,8 +264,8 @@ class Listen {
   }
 }
 
-/** Without sessions there are no notices about roots, so `listChanged` is not declared. */
+/** Without sessions there are no notices about roots, so `listChanged` is not declared; and servers send no requests that could become tasks. */
 export function statelessCapabilities(settings: Settings): Params {
-  const { roots, ...rest } = settings.capabilities()
+  const { roots, tasks: _, ...rest } = settings.capabilities()
   return roots ? { ...rest, roots: {} } : rest
 }

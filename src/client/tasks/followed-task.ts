@@ -2,31 +2,21 @@
 
 import { asText } from '../../base/as-text.ts'
 import type { Deadline } from '../../base/deadlines.ts'
-import { isObject } from '../../base/json.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { orTimeout } from '../../base/wait.ts'
-import type { ErrorObject, Params } from '../../jsonrpc/message.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import { mayPass, type ServerDescription } from '../dialect/dialect.ts'
+import { mayPass } from '../dialect/dialect.ts'
 import type { CallOptions } from '../options.ts'
 import { PROGRESS_RATE, ProgressSink } from '../progress-sink.ts'
-import type { Settings } from '../settings.ts'
 import type { ToolResult } from '../tool-results.ts'
 import type { TaskHandle, TaskState } from './task-handle.ts'
 import { TaskQuestions } from './task-questions.ts'
-import { invalid, readTask, type TaskView } from './task-view.ts'
-
-/** The connection that a task is followed on. */
-export interface TaskConnection {
-  readonly settings: Settings
-  readonly server: ServerDescription
-  /** Whether tasks are those of the extension, where questions and results are in the task. */
-  readonly isExtension: boolean
-  request(method: string, params: Params, options: CallOptions): Promise<Params>
-}
+import { type TaskConnection, TaskRequests } from './task-requests.ts'
+import { readTask, type TaskView } from './task-view.ts'
 
 export interface FollowOptions {
   call: CallOptions
@@ -49,6 +39,7 @@ export class FollowedTask implements TaskHandle {
   readonly #connection: TaskConnection
   readonly #options: FollowOptions
   readonly #outcome: Promise<ToolResult>
+  readonly #requests: TaskRequests
   readonly #questions: TaskQuestions
   readonly #sink: ProgressSink | undefined
   readonly #unwatch: (() => void)[] = []
@@ -61,8 +52,9 @@ export class FollowedTask implements TaskHandle {
   #edition = 0
   #waiting = new Set<() => void>()
   #isOver = false
+  #isListening = false
   #failure: { error: unknown } | undefined
-  #wake = (): void => {}
+  readonly #pauses = new Set<() => void>()
   /** The open request for the result, which brings the questions in the form that has them there. */
   #fetching: { result: Promise<Params>; stop: AbortController } | undefined
   #fetchFailures = 0
@@ -75,6 +67,7 @@ export class FollowedTask implements TaskHandle {
     this.#options = options
     const { settings, server } = connection
     const { signal, onProgress } = options.call
+    this.#requests = new TaskRequests(connection, view.id, options.call)
     this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -83,7 +76,7 @@ export class FollowedTask implements TaskHandle {
     this.#outcome.catch(() => {})
     this.#sink = onProgress && new ProgressSink((progress) => onProgress(progress), PROGRESS_RATE, settings.clock)
     this.#questions = new TaskQuestions(server.info.name, settings.answerer, {
-      send: (answers) => this.#update(answers),
+      send: (answers) => this.#persistently(() => this.#requests.update(answers)),
       onFailure: (error) => this.#fail(error),
     })
     if (Number.isFinite(options.maxMs)) this.#deadline = settings.deadlines.set(options.maxMs, () => this.#fail(this.#tooLong()))
@@ -132,7 +125,8 @@ export class FollowedTask implements TaskHandle {
   async cancel(): Promise<void> {
     if (this.#isOver || isFinal(this.#view)) return
     try {
-      this.#see(await this.#requestCancel())
+      const answer = await this.#requests.cancel()
+      this.#see(this.#connection.isExtension ? await this.#requests.get() : readTask('The result of tasks/cancel', answer, this.id))
     } catch (error) {
       // A server refuses to cancel a task that has ended.
       if (!(error instanceof RemoteError) || !(await this.#hasEnded())) throw error
@@ -181,16 +175,24 @@ export class FollowedTask implements TaskHandle {
       await this.#pause(Math.min(FIRST_POLL_MS, this.#view.pollIntervalMs))
       while (!this.#isOver) {
         if (isFinal(this.#view)) return await this.#finish()
-        this.#see(await this.#persistently(() => this.#get()))
-        if (!isFinal(this.#view)) await this.#pause(this.#view.pollIntervalMs)
+        this.#see(await this.#persistently(() => this.#requests.get()))
+        if (isFinal(this.#view)) continue
+        this.#listen()
+        await this.#pause(this.#view.pollIntervalMs)
       }
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  async #get(): Promise<TaskView> {
-    return readTask('The result of tasks/get', await this.#request('tasks/get', {}), this.id)
+  /** Asks to hear of changes, once the task takes longer. The status is asked for anyway, so a failure does not matter. */
+  #listen(): void {
+    if (this.#isListening || !this.#connection.isExtension) return
+    this.#isListening = true
+    this.#connection.listen(this.id).then(
+      (stop) => (this.#isOver ? stop() : this.#unwatch.push(stop)),
+      () => {},
+    )
   }
 
   /** Takes what the server says now. Whatever it says after a final status is ignored. */
@@ -227,8 +229,7 @@ export class FollowedTask implements TaskHandle {
   #fetchQuestions(): void {
     if (this.#fetching) return
     const stop = new AbortController()
-    const forever = { timeoutMs: Number.POSITIVE_INFINITY, maxTotalMs: Number.POSITIVE_INFINITY }
-    const result = this.#connection.request('tasks/result', { taskId: this.id }, { ...forever, signal: stop.signal })
+    const result = this.#requests.awaitResult(stop.signal)
     this.#fetching = { result, stop }
     result.then(
       (given) => {
@@ -246,13 +247,12 @@ export class FollowedTask implements TaskHandle {
   }
 
   async #finish(): Promise<void> {
-    const { status, statusMessage, details } = this.#view
+    const { status, statusMessage } = this.#view
     if (status === 'cancelled') {
       const why = statusMessage === undefined ? '' : `: ${statusMessage}`
       throw new McpError('ERR_CANCELLED', `The task was cancelled${why}`, { data: { taskId: this.id } })
     }
-    const result = this.#connection.isExtension ? resultIn(details) : await this.#fetchResult()
-    this.#end({ result })
+    this.#end({ result: await this.#fetchResult() })
   }
 
   /** The result of a task that has ended. */
@@ -260,34 +260,15 @@ export class FollowedTask implements TaskHandle {
     const { deadlines, limits } = this.#connection.settings
     const { timeoutMs: ms = limits.timeoutMs } = this.#options.call
     const fetching = this.#fetching
-    if (!fetching) return this.#persistently(() => this.#request('tasks/result', {}))
+    if (!fetching) return this.#persistently(() => this.#requests.result(this.#view))
     return orTimeout(fetching.result, { deadlines, ms }, () => {
       throw new McpError('ERR_TIMEOUT', `tasks/result was not answered within ${ms} ms after the task ended (timeoutMs)`)
     })
   }
 
-  async #update(inputResponses: Params): Promise<void> {
-    await this.#persistently(() => this.#request('tasks/update', { inputResponses }))
-  }
-
-  /** Asks the server to cancel. Returns what it says about the task then. */
-  async #requestCancel(): Promise<TaskView> {
-    const { isExtension, server } = this.#connection
-    if (!isExtension && !isObject(server.capabilities.tasks?.cancel))
-      throw new McpError('ERR_CAPABILITY_MISSING', 'tasks/cancel needs the server capability tasks.cancel, which was not declared')
-    const answer = await this.#request('tasks/cancel', {})
-    return isExtension ? this.#get() : readTask('The result of tasks/cancel', answer, this.id)
-  }
-
   async #hasEnded(): Promise<boolean> {
-    this.#see(await this.#get())
+    this.#see(await this.#requests.get())
     return isFinal(this.#view)
-  }
-
-  #request(method: string, params: Params): Promise<Params> {
-    const { timeoutMs, trace } = this.#options.call
-    const options = { ...(timeoutMs !== undefined && { timeoutMs }), ...(trace && { trace }) }
-    return this.#connection.request(method, { taskId: this.id, ...params }, options)
   }
 
   /** Repeats a request after failures of the network. */
@@ -307,13 +288,18 @@ export class FollowedTask implements TaskHandle {
     const { deadlines } = this.#connection.settings
     if (this.#isOver || isFinal(this.#view)) return
     await new Promise<void>((resolve) => {
-      const deadline = deadlines.set(ms, () => this.#wake())
-      this.#wake = () => {
+      const end = (): void => {
         deadlines.clear(deadline)
-        this.#wake = () => {}
+        this.#pauses.delete(end)
         resolve()
       }
+      const deadline = deadlines.set(ms, end)
+      this.#pauses.add(end)
     })
+  }
+
+  #wake(): void {
+    for (const end of [...this.#pauses]) end()
   }
 
   #takeProgress({ progress, total, message }: Params): void {
@@ -355,9 +341,7 @@ export class FollowedTask implements TaskHandle {
   #cancelQuietly(): void {
     const { settings } = this.#connection
     if (settings.over.signal.aborted) return
-    this.#request('tasks/cancel', {}).catch((error: unknown) =>
-      settings.onWarning(`The task ${this.id} was not cancelled: ${asText(error)}`),
-    )
+    this.#requests.cancel().catch((error: unknown) => settings.onWarning(`The task ${this.id} was not cancelled: ${asText(error)}`))
   }
 
   #end(outcome: { result: Params } | { error: unknown }): void {
@@ -388,17 +372,4 @@ export class FollowedTask implements TaskHandle {
       data: { taskId: this.id },
     })
   }
-}
-
-/** The result in a task of the extension that has ended. Throws the error of a task that failed. */
-function resultIn({ status, result, error, statusMessage }: Params): Params {
-  if (status === 'failed') {
-    if (isObject(error) && typeof error.code === 'number' && typeof error.message === 'string')
-      throw new RemoteError(error as unknown as ErrorObject)
-    throw invalid('The failed task', `has no error: ${asText(statusMessage ?? 'no reason given')}`)
-  }
-  if (!isObject(result)) throw invalid('The completed task', 'has no result')
-  if (result.resultType !== undefined && result.resultType !== 'complete')
-    throw invalid('The result of the task', `has the type ${JSON.stringify(result.resultType)?.slice(0, 100)}, expected "complete"`)
-  return result
 }

@@ -12,6 +12,12 @@ export interface ClientCapabilities {
   roots?: { listChanged?: boolean }
   sampling?: { context?: Settings; tools?: Settings }
   elicitation?: { form?: Settings; url?: Settings }
+  /** What the client runs as tasks for the server. Only one revision has it. */
+  tasks?: {
+    list?: Settings
+    cancel?: Settings
+    requests?: { sampling?: { createMessage?: Settings }; elicitation?: { create?: Settings } }
+  }
 }
 
 export interface ServerCapabilities {

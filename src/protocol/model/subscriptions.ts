@@ -8,6 +8,8 @@ export interface SubscriptionFilter {
   resourcesListChanged?: boolean
   /** URIs of the resources to watch. */
   resourceSubscriptions?: string[]
+  /** Ids of tasks to hear of, in the extension for tasks. */
+  taskIds?: string[]
 }
 
 export interface ListenParams {

@@ -1,14 +1,11 @@
 /** A task as a store keeps it. Everything in it is JSON. */
 
-import type { ErrorObject, Params } from '../../jsonrpc/message.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import type { TokenClaims } from '../../protocol/interfaces/access.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { KeptTask } from '../../protocol/model/kept-task.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
-import type { TaskStatus } from '../../protocol/model/tasks.ts'
-
-/** What the call would have answered if it had not become a task. */
-export type TaskOutcome = { result: Params } | { error: ErrorObject }
 
 /** The answers and steps of a task. A restarted handler gets them instead of asking and running again. */
 export interface TaskJournal {
@@ -30,8 +27,7 @@ export interface TaskLease {
 }
 
 /** A task as a store keeps it. */
-export interface TaskRecord {
-  taskId: string
+export interface TaskRecord extends KeptTask {
   /** The principal that may use the task; empty without authentication. */
   owner: string
   /** Whose tasks are counted together. */
@@ -42,20 +38,11 @@ export interface TaskRecord {
   /** The params of the call. */
   params: Params
   caller: { client: Implementation | undefined; capabilities: ClientCapabilities; auth: TokenClaims | undefined; revision: string }
-  status: TaskStatus
-  statusMessage?: string
-  /** Milliseconds since 1970. */
-  createdAt: number
-  updatedAt: number
-  /** How long the task is kept after its creation. */
-  ttlMs: number
-  pollIntervalMs: number
   /** Questions without an answer, by name. */
   questions: Record<string, InputRequest>
   /** Answers that another process received, and that the process with the lease has not checked yet. */
   received: Record<string, unknown>
   journal: TaskJournal
-  outcome?: TaskOutcome
   lease: TaskLease
 }
 

@@ -5,15 +5,15 @@ import { Exchange } from '../../jsonrpc/exchange.ts'
 import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { ErrorObject, Params } from '../../jsonrpc/message.ts'
 import type { UrlElicitationRequired } from '../../protocol/errors.ts'
+import { relatedTo, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import { errorResult } from '../content.ts'
 import { CallContext } from '../context.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import { type Caller, type Dialect, IncomingCall } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
-import { relatedTo } from './forms.ts'
 import { SwitchingAsker } from './task-asker.ts'
-import type { TaskOutcome, TaskRecord } from './task-record.ts'
+import type { TaskRecord } from './task-record.ts'
 
 /** What a run needs of the engine. */
 export interface RunEvents {

@@ -3,7 +3,7 @@
 import { McpError } from '../../protocol/errors.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import type { ServerState } from '../server-state.ts'
-import { detailedTask } from './forms.ts'
+import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
 import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'

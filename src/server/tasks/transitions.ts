@@ -1,8 +1,9 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
 import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskLease, TaskOutcome, TaskRecord } from './task-record.ts'
+import type { TaskLease, TaskRecord } from './task-record.ts'
 
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined

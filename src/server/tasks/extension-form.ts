@@ -1,0 +1,20 @@
+/** Tasks as the extension shows them. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import { taskTimes } from '../../protocol/model/kept-task.ts'
+import type { TaskRecord } from './task-record.ts'
+
+/** A task in the extension. */
+export function extensionTask(task: TaskRecord): Params {
+  const { taskId, status, statusMessage, ttlMs, pollIntervalMs } = task
+  return { taskId, status, ...(statusMessage === undefined ? {} : { statusMessage }), ...taskTimes(task), ttlMs, pollIntervalMs }
+}
+
+/** A task in the extension, with its questions, its result or its error. */
+export function detailedTask(task: TaskRecord): Params {
+  const { status, questions, outcome } = task
+  const whole = extensionTask(task)
+  if (status === 'input_required') return { ...whole, inputRequests: questions }
+  // The result says what kind it is, also if the call was made in a revision without kinds.
+  return outcome && 'result' in outcome ? { ...whole, result: { resultType: 'complete', ...outcome.result } } : { ...whole, ...outcome }
+}

@@ -1,0 +1,371 @@
+import { describe, expect, test } from 'vitest'
+import { proves } from '../../support/proves.ts'
+import type { Message } from '../../support/raw-channel.ts'
+import { created, DONE, FORMS, pass, scripted, taskIn } from './scripted-tasks.ts'
+
+const INVALID = 'ERR_ANSWER_INVALID'
+const ask = { method: 'elicitation/create', params: { message: '?', requestedSchema: { type: 'object', properties: {} } } }
+const accept = { elicit: () => ({ action: 'accept' as const, content: {} }) }
+
+/** The outcome of a promise, without waiting for it. */
+function watch(promise: Promise<unknown>): { error?: unknown; value?: unknown } {
+  const seen: { error?: unknown; value?: unknown } = {}
+  promise.then(
+    (value) => Object.assign(seen, { value }),
+    (error: unknown) => Object.assign(seen, { error }),
+  )
+  return seen
+}
+
+describe.each(FORMS)('a server of %s', (form) => {
+  test.each([
+    ['no id', { taskId: undefined }, 'has no taskId'],
+    ['an empty id', { taskId: '' }, 'has no taskId'],
+    ['an id that is a number', { taskId: 5 }, 'has no taskId'],
+    ['an id of a megabyte', { taskId: 'x'.repeat(1024 * 1024) }, 'has a taskId of 1048576 characters; at most 1024'],
+    ['an unknown status', { status: 'resting' }, 'has an unknown status: "resting"'],
+    ['no status', { status: undefined }, 'has an unknown status'],
+  ])('creates a task with %s: the call fails at once', async (_what, fault, message) => {
+    const { client, sent } = await scripted(form, { 'tools/call': created(form, fault) })
+    const failed = { code: INVALID, message: expect.stringContaining(message) }
+    await expect(client.call('x')).rejects.toMatchObject(failed)
+    await expect(client.callTask('x')).rejects.toMatchObject(failed)
+    expect(sent('tasks/get')).toEqual([])
+  })
+
+  test('describes another task than the one that was asked for: the call fails, and its own task is cancelled', async () => {
+    const world = await scripted(form, { 'tasks/get': taskIn(form, { taskId: 'other' }) })
+    const seen = watch(world.client.call('x'))
+    await pass(world, 2000)
+    expect(seen.error).toMatchObject({ code: INVALID, message: expect.stringContaining('"other", not "t1"') })
+    expect(world.sent('tasks/cancel')).toMatchObject([{ taskId: 't1' }])
+  })
+
+  test('wants to be asked all the time or almost never: the pauses are bounded', async () => {
+    proves('R-TASK-022', 'R-TASK-098')
+    for (const [pollIntervalMs, ms, expected] of [
+      [0, 1000, 50],
+      [-5, 1000, 50],
+      [1e15, 30 * 60_000, 7],
+      [500, 5100, 11],
+    ] as const) {
+      const world = await scripted(form, {
+        'tools/call': created(form, { pollIntervalMs }),
+        'tasks/get': taskIn(form, { pollIntervalMs }),
+      })
+      const task = await world.client.callTask('x')
+      await pass(world, ms, ms / 1000)
+      const count = world.sent('tasks/get').length
+      expect(count).toBeGreaterThanOrEqual(expected - 3)
+      expect(count).toBeLessThanOrEqual(expected + 3)
+      task.leave()
+    }
+  })
+
+  test('never ends a task: the call fails after the limit, and the task is cancelled', async () => {
+    const world = await scripted(form, {}, { limits: { maxTaskMs: 20_000 } })
+    const call = watch(world.client.call('x'))
+    const short = watch(world.client.call('x', {}, { maxTotalMs: 5000 }))
+    await pass(world, 6000)
+    expect(short.error).toMatchObject({ code: 'ERR_TIMEOUT', data: { taskId: 't1' } })
+    expect(call).toEqual({})
+    await pass(world, 16_000)
+    expect(call.error).toMatchObject({ code: 'ERR_TIMEOUT', data: { taskId: 't1' } })
+    expect(world.sent('tasks/cancel')).toHaveLength(2)
+    const polls = world.sent('tasks/get').length
+    await pass(world, 10_000)
+    expect(world.sent('tasks/get')).toHaveLength(polls)
+  })
+
+  test('never ends a task: a handle gives up after the limit, but leaves the task alone', async () => {
+    const world = await scripted(form)
+    const task = await world.client.callTask('x', {}, { maxTotalMs: 5000 })
+    const seen = watch(task.result())
+    await pass(world, 6000)
+    expect(seen.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+    expect(task.status).toBe('working')
+    expect(world.sent('tasks/cancel')).toEqual([])
+    await expect(
+      (async () => {
+        for await (const _ of task);
+      })(),
+    ).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+  })
+
+  test('changes a task that has ended: the first final status counts', async () => {
+    proves('R-TASK-042')
+    let polls = 0
+    const world = await scripted(form, {
+      'tasks/get': () => taskIn(form, ++polls === 1 ? { status: 'completed', result: DONE } : { status: 'working' }),
+      'tasks/result': DONE,
+    })
+    const task = await world.client.callTask('x')
+    const seen: string[] = []
+    const loop = (async () => {
+      for await (const { status } of task) seen.push(status)
+    })()
+    await pass(world, 1000)
+    for (const status of ['working', 'failed', 'cancelled'])
+      world.script.send({
+        jsonrpc: '2.0',
+        method: form === '2025-11-25' ? 'notifications/tasks/status' : 'notifications/tasks',
+        params: taskIn(form, { status, lastUpdatedAt: '2027-01-01T00:00:00.000Z' }),
+      })
+    await pass(world, 5000)
+    await loop
+    expect(seen).toEqual(['working', 'completed'])
+    expect(await task.result()).toMatchObject(DONE)
+    expect(task.status).toBe('completed')
+    expect(polls).toBe(1)
+  })
+
+  test('sends a result after the task was cancelled: it is ignored', async () => {
+    const world = await scripted(form, {
+      'tasks/cancel': form === '2025-11-25' ? taskIn(form, { status: 'cancelled' }) : {},
+      'tasks/result': DONE,
+    })
+    const task = await world.client.callTask('x')
+    const cancelling = watch(task.cancel().then(() => 'cancelled'))
+    await pass(world, 500)
+    expect(cancelling.value).toBe('cancelled')
+    world.script.send({
+      jsonrpc: '2.0',
+      method: form === '2025-11-25' ? 'notifications/tasks/status' : 'notifications/tasks',
+      params: taskIn(form, { status: 'completed', result: DONE }),
+    })
+    await pass(world, 5000)
+    expect(task.status).toBe('cancelled')
+    await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED', data: { taskId: 't1' } })
+  })
+
+  test('floods the client with notifications: a slow loop sees the first and the last change', async () => {
+    proves('R-TASK-034')
+    const world = await scripted(form, { 'tasks/get': taskIn(form, { status: 'completed', result: DONE }), 'tasks/result': DONE })
+    const progress: unknown[] = []
+    const task = await world.client.callTask('x', {}, { onProgress: (given) => void progress.push(given) })
+    const loop = task[Symbol.asyncIterator]()
+    expect((await loop.next()).value).toMatchObject({ status: 'working', statusMessage: undefined })
+    for (let i = 0; i < 5000; i++)
+      world.script.send({
+        jsonrpc: '2.0',
+        method: form === '2025-11-25' ? 'notifications/tasks/status' : 'notifications/tasks',
+        params: taskIn(form, { statusMessage: `${'x'.repeat(3000)}${i}` }),
+      })
+    for (const params of [{}, { taskId: 't1' }, { taskId: 't2', status: 'failed' }, taskIn(form, { status: 'odd' })])
+      world.script.send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params })
+    await pass(world, 50)
+    expect((await loop.next()).value.statusMessage).toHaveLength(2000)
+    await pass(world, 5000)
+    expect((await loop.next()).value).toMatchObject({ status: 'completed' })
+    expect(await loop.next()).toMatchObject({ done: true })
+    expect(progress.length).toBeLessThan(1100)
+  })
+
+  test('breaks off again and again: the client asks a few times more and then gives up', async () => {
+    let isDown = true
+    const world = await scripted(form, {
+      'tasks/get': () => (isDown ? undefined : taskIn(form, { status: 'completed', result: DONE })),
+      'tasks/result': DONE,
+    })
+    const call = watch(world.client.call('x', {}, { timeoutMs: 1000 }))
+    await pass(world, 8000)
+    expect(call).toEqual({})
+    isDown = false
+    await pass(world, 60_000)
+    expect(call.value).toMatchObject(DONE)
+    isDown = true
+    const before = world.sent('tasks/get').length
+    const second = watch(world.client.call('x', {}, { timeoutMs: 1000 }))
+    await pass(world, 200_000, 1000)
+    expect(second.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+    expect(world.sent('tasks/get').length - before).toBe(6)
+  })
+
+  test('says that the task does not exist: the call fails with its error', async () => {
+    const world = await scripted(form, {
+      'tasks/get': () => {
+        throw Object.assign(new Error('Task not found'), { code: -32602 })
+      },
+    })
+    const call = watch(world.client.call('x'))
+    await pass(world, 2000)
+    expect(call.error).toMatchObject({ name: 'RemoteError', code: -32602 })
+    expect(world.sent('tasks/cancel')).toEqual([])
+    await expect(world.client.resumeTask('t1')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
+  })
+})
+
+describe('a server with the extension', () => {
+  const form = '2026-07-28'
+
+  test('asks questions without end: the call fails, and the task is cancelled', async () => {
+    let count = 0
+    const inputRequests = (): Message => Object.fromEntries(Array.from({ length: 30 }, () => [`q${count++}`, ask]))
+    const world = await scripted(
+      form,
+      { 'tasks/get': () => taskIn(form, { status: 'input_required', inputRequests: inputRequests() }) },
+      { answer: accept, limits: { elicitations: false } },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 30_000, 500)
+    expect(call.error).toMatchObject({ code: 'ERR_LIMIT', message: 'The task asked more than 320 questions' })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+    expect(world.sent('tasks/update').flatMap(({ inputResponses }) => Object.keys(inputResponses))).toHaveLength(300)
+  })
+
+  test('asks too often: the rate of questions to the person holds for tasks, too', async () => {
+    proves('R-TASK-108')
+    let count = 0
+    const world = await scripted(
+      form,
+      { 'tasks/get': () => taskIn(form, { status: 'input_required', inputRequests: { [`q${count++}`]: ask } }) },
+      { answer: accept, limits: { elicitations: { perSecond: 0.001, burst: 3 } } },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 10_000)
+    expect(call.error).toMatchObject({ code: 'ERR_RATE_LIMITED' })
+    expect(world.sent('tasks/update')).toHaveLength(3)
+  })
+
+  test.each([
+    ['too many at once', Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`q${i}`, ask])), 'ERR_LIMIT'],
+    ['a key of a megabyte', { ['k'.repeat(1024 * 1024)]: ask }, 'ERR_LIMIT'],
+    ['a question that is none', { q: 5 }, INVALID],
+    ['no questions at all', 5, INVALID],
+    ['a method that is no question', { q: { method: 'tools/call', params: {} } }, 'ERR_METHOD_NOT_FOUND'],
+    ['a question without a handler', { q: { method: 'sampling/createMessage', params: {} } }, 'ERR_METHOD_NOT_FOUND'],
+  ])('asks %s: the call fails, and the task is cancelled', async (_what, inputRequests, code) => {
+    const world = await scripted(form, { 'tasks/get': taskIn(form, { status: 'input_required', inputRequests }) }, { answer: accept })
+    const call = watch(world.client.call('x'))
+    await pass(world, 3000)
+    expect(call.error).toMatchObject({ code })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+    expect(world.sent('tasks/update')).toEqual([])
+  })
+
+  test('asks something again: it is answered once', async () => {
+    proves('R-TASK-107', 'R-TASK-109', 'R-TASK-111')
+    let polls = 0
+    const asked: string[] = []
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => {
+          if (++polls > 5) return taskIn(form, { status: 'completed', result: DONE })
+          return taskIn(form, { status: 'input_required', inputRequests: { a: ask, ...(polls > 2 && { b: ask }) } })
+        },
+      },
+      {
+        answer: {
+          elicit: ({ message }) => {
+            asked.push(message)
+            return { action: 'accept', content: {} }
+          },
+        },
+      },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 10_000)
+    expect(call.value).toMatchObject(DONE)
+    expect(asked).toHaveLength(2)
+    expect(world.sent('tasks/update').map(({ inputResponses }) => Object.keys(inputResponses))).toEqual([['a'], ['b']])
+  })
+
+  test('withdraws a question: its handler is told, and no answer is sent', async () => {
+    let polls = 0
+    let signal: AbortSignal | undefined
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => {
+          if (++polls === 1) return taskIn(form, { status: 'input_required', inputRequests: { a: ask } })
+          return taskIn(form, polls === 2 ? { status: 'working' } : { status: 'completed', result: DONE })
+        },
+      },
+      {
+        answer: {
+          elicit: (_request, asking) => {
+            signal = asking.signal
+            return new Promise(() => {})
+          },
+        },
+      },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 5000)
+    expect(signal?.aborted).toBe(true)
+    expect(call.value).toMatchObject(DONE)
+    expect(world.sent('tasks/update')).toEqual([])
+  })
+
+  test.each([
+    ['completed without a result', { status: 'completed' }, { code: INVALID, message: 'The completed task has no result' }],
+    ['completed with questions', { status: 'completed', result: { resultType: 'input_required' } }, { code: INVALID }],
+    ['completed with another task', { status: 'completed', result: { resultType: 'task', taskId: 't2' } }, { code: INVALID }],
+    ['completed with content that is no list', { status: 'completed', result: { content: 5 } }, { code: INVALID }],
+    [
+      'failed without an error',
+      { status: 'failed', statusMessage: 'why' },
+      { code: INVALID, message: 'The failed task has no error: why' },
+    ],
+    [
+      'failed with an error',
+      { status: 'failed', error: { code: 7, message: 'no', data: 1 } },
+      { name: 'RemoteError', code: 7, message: 'no', data: 1 },
+    ],
+    [
+      'cancelled',
+      { status: 'cancelled', statusMessage: 'by the owner' },
+      { code: 'ERR_CANCELLED', message: 'The task was cancelled: by the owner' },
+    ],
+  ])('says that the task is %s', async (_what, details, error) => {
+    const world = await scripted(form, { 'tasks/get': taskIn(form, details) })
+    const call = watch(world.client.call('x'))
+    await pass(world, 1000)
+    expect(call.error).toMatchObject(error)
+    expect(world.sent('tasks/cancel')).toEqual([])
+  })
+
+  test('answers a request that cannot become a task with one: the result is invalid', async () => {
+    proves('R-TASK-082')
+    const { client } = await scripted(form, { 'prompts/get': created(form), 'tools/list': created(form) })
+    await expect(client.request('prompts/get', { name: 'x' })).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    await expect(client.request('tools/list', {})).rejects.toMatchObject({ code: INVALID })
+    const { client: without } = await scripted(form, {}, { tasks: false })
+    await expect(without.call('x')).rejects.toMatchObject({ code: INVALID, message: expect.stringContaining('has the type "task"') })
+  })
+})
+
+describe('a server where clients ask for tasks', () => {
+  const form = '2025-11-25'
+
+  test('never answers the request for the result of a task that has ended: the call fails after the time of a request', async () => {
+    const world = await scripted(form, { 'tasks/get': taskIn(form, { status: 'completed' }) })
+    const call = watch(world.client.call('x', {}, { timeoutMs: 1000 }))
+    await pass(world, 200_000, 1000)
+    expect(call.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+  })
+
+  test('refuses to give its questions again and again: the call fails', async () => {
+    const world = await scripted(form, {
+      'tasks/get': taskIn(form, { status: 'input_required' }),
+      'tasks/result': () => {
+        throw Object.assign(new Error('not now'), { code: -32603 })
+      },
+    })
+    const call = watch(world.client.call('x'))
+    await pass(world, 30_000)
+    expect(call.error).toMatchObject({ name: 'RemoteError', message: 'not now' })
+    expect(world.sent('tasks/result').length).toBeLessThan(10)
+  })
+
+  test('cannot cancel: the client does not ask it to', async () => {
+    const world = await scripted(form)
+    Object.assign(world.client.server.capabilities, { tasks: { requests: { tools: { call: {} } } } })
+    const task = await world.client.callTask('x')
+    await expect(task.cancel()).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    expect(world.sent('tasks/cancel')).toEqual([])
+    task.leave()
+    await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CLOSED', data: { taskId: 't1' } })
+  })
+})
