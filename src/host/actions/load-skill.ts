@@ -82,19 +82,24 @@ export async function readSkillFile(
   options: UseOptions,
   isLook = options.initiator === 'user',
 ): Promise<ReadResourceResult> {
-  const primitive = (): ActionPrimitive => (isLook ? server.primitive('resource', uri) : server.primitive('skill', skill.uri))
+  const used = (): ActionPrimitive => (isLook ? server.primitive('resource', uri) : server.primitive('skill', skill.uri))
+  // The person is asked, instead of refused, if nothing of the server is approved yet.
+  const decided = (): { primitive?: ActionPrimitive } => (isLook && used().state !== 'pinned' ? {} : { primitive: used() })
+  const read = (client: Client): Promise<ReadResourceResult> => readVerified(client, server, skill, uri, options)
   await services.pins.refresh()
   const request: ActionRequest = {
-    ...useRequest(server, 'resource.read', options, () => ({ primitive: primitive(), args: { uri } })),
+    ...useRequest(server, 'resource.read', options, () => ({ ...decided(), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: false, origins: [] }),
   }
   const outcome = await performUse(services, request, options, () =>
-    sendPinned(server, primitive(), options, (client) => readVerified(client, server, skill, uri, options)),
+    isLook
+      ? server.during(options.conversation, () => server.use(read, { signal: options.signal }))
+      : sendPinned(server, used(), options, read),
   )
   const labels: AnswerSource['labels'] = (findings) => [
     ...new Set([...labelsOfResource(server.spec, uri, { findings }), UNTRUSTED, ...(isLook ? [] : [`${SKILL}${server.id}`])]),
   ]
-  const { kind, name } = primitive()
+  const { kind, name } = used()
   return admitOutcome(
     services,
     { server, kind: 'resource.result', primitive: { kind, name }, source: uri, labels },
