@@ -17,6 +17,7 @@ if (!URL.canParse(url) || !/^https?:/.test(url)) refuse(`Expected an http or htt
 
 await setUp({ isForTests: false })
 const { connect } = await import('portico')
+const { SkillError, skillsOf } = await import('portico/skills')
 const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
@@ -119,6 +120,24 @@ const scenarios = {
       { answer: agreeable },
     ),
 }
+
+/** Loads every skill, and reads its files. A skill that is not what its server says is not used. */
+const useSkills = () =>
+  withClient(async (client) => {
+    const skills = skillsOf(client)
+    for (const entry of await skills.list().all()) {
+      try {
+        const skill = await skills.load(entry)
+        for (const file of skill.files) await skill.read(file)
+      } catch (error) {
+        if (!(error instanceof SkillError)) throw error
+        console.error(error.message)
+      }
+    }
+  })
+
+scenarios['sep-2640-client-no-prefetch'] = () => withClient((client) => skillsOf(client).list().all())
+for (const what of ['digest', 'size', 'frontmatter']) scenarios[`sep-2640-client-verify-${what}`] = useSkills
 
 /** Logs in without a person: the authorization server of the suite redirects back at once. */
 const redirect = {

@@ -28,6 +28,7 @@ const COMMANDS = {
   read: { group: 'Use', load: async () => (await import('./commands/resources.ts')).registerRead },
   prompts: { group: 'Use', load: async () => (await import('./commands/prompts.ts')).registerPrompts },
   get: { group: 'Use', load: async () => (await import('./commands/prompts.ts')).registerGet },
+  skills: { group: 'Use', load: async () => (await import('./commands/skills.ts')).registerSkills },
   dev: { group: 'Author', load: async () => (await import('./commands/dev.ts')).registerDev },
   serve: { group: 'Author', load: async () => (await import('./commands/serve.ts')).registerServe },
   install: { group: 'Author', load: async () => (await import('./commands/install.ts')).registerInstall },

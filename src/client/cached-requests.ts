@@ -59,7 +59,7 @@ export class CachedRequests {
   }
 
   async #resultOf(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const known = this.#cache.get(method, params, this.#scope)
+    const known = options.isFresh ? undefined : this.#cache.get(method, params, this.#scope)
     if (known) return known
     const result = await this.#source.request(method, params, options)
     if (this.#source.hasCaching()) this.#cache.put(method, params, result, this.#scope)

@@ -88,4 +88,6 @@ export interface CallOptions {
   meta?: Record<string, unknown>
   /** Trace context of this request, instead of that of the connection. */
   trace?: TraceContext
+  /** Sends the request even if its result is cached. Default: false. */
+  isFresh?: boolean
 }

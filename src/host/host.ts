@@ -5,11 +5,14 @@ import type { CompleteParams, Completion } from '../protocol/model/completion.ts
 import type { GetPromptResult } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult } from '../protocol/model/resources.ts'
 import type { CallToolResult } from '../protocol/model/tools.ts'
+import { fileUri } from '../skills/skill-uri.ts'
 import { byModel, useOptions } from './actions/action-request.ts'
 import { callTool, toolRequest } from './actions/call-tool.ts'
 import { complete } from './actions/complete.ts'
 import { type CatalogName, findNamed, openNamed, openResource, startForUse } from './actions/find-target.ts'
 import { getPrompt } from './actions/get-prompt.ts'
+import { listSkills, type SkillEntry } from './actions/list-skills.ts'
+import { type HostSkill, loadSkill, readSkillFile, skillOf } from './actions/load-skill.ts'
 import { readResource, subscribe } from './actions/read-resource.ts'
 import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
@@ -188,6 +191,48 @@ export class Host extends ManagedServers {
   }
 
   /**
+   * The skills of all servers, approved or not. `review` and `approve` are about the others. A server may have skills that it does not
+   * list: see `includeSkill`.
+   * @example
+   * for (const { exposed, state } of host.skills()) console.log(exposed, state)
+   */
+  skills(): readonly SkillEntry[] {
+    return listSkills(this.#services.fleet.all())
+  }
+
+  /**
+   * Takes a skill into the offering of its server that the server need not list. The person is asked to approve it.
+   * @example
+   * await host.includeSkill('docs', 'skill://refunds/SKILL.md')
+   */
+  async includeSkill(server: string, uri: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await startForUse(this.#services, server, options)
+    await this.#services.fleet.get(server).includeSkill(uri, options.signal)
+  }
+
+  /**
+   * Loads an approved skill for a model: its text, verified, after a line that names the server.
+   * @example
+   * const { text } = await host.loadSkill('docs', 'skill://refunds/SKILL.md', { conversation })
+   */
+  async loadSkill(server: string, uri: string, options: HostCallOptions = {}): Promise<HostSkill> {
+    await startForUse(this.#services, server, options)
+    return loadSkill(this.#services, this.#services.fleet.get(server), uri, useOptions(this.#services, options))
+  }
+
+  /**
+   * Reads a file of a skill. A model can read files of approved skills; the person can look at all.
+   * @param path within the skill, such as `references/FORMS.md`
+   * @example
+   * const { contents } = await host.readSkillFile('docs', 'skill://refunds/SKILL.md', 'SKILL.md', { as: 'person' })
+   */
+  async readSkillFile(server: string, uri: string, path: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
+    await startForUse(this.#services, server, options)
+    const owner = this.#services.fleet.get(server)
+    return readSkillFile(this.#services, owner, skillOf(owner, uri), fileUri(uri, path), useOptions(this.#services, options))
+  }
+
+  /**
    * Calls `listener` after each change of the resource. Resolves with the function that ends the subscription.
    * @example
    * const stop = await host.watch('note://42', (uri) => console.log(uri, 'changed'))
@@ -261,7 +306,7 @@ export class Host extends ManagedServers {
       conversation,
       said,
       system,
-      tools: () => toolsForModel(this.#services.catalog, this.#settings),
+      tools: () => toolsForModel(this.#services, this.#settings),
       callTool: callerForModel(this.#services, byModel(conversation, model.label)),
       limits: chatLimits(this.#settings.limits),
       clock,
@@ -277,11 +322,11 @@ export class Host extends ManagedServers {
    * const outcome = await call('notes__search', { query: 'door' })
    */
   async modelTools({ conversation, model }: ModelToolsOptions): Promise<ModelTools> {
-    const { grants, catalog, clock } = this.#services
+    const { grants, clock } = this.#services
     checkConversation(conversation)
     await grants.endTurn(conversation.id, conversation.beginTurn())
     const callTool = callerForModel(this.#services, byModel(conversation, model))
-    return modelTools({ tools: toolsForModel(catalog, this.#settings), callTool, limits: chatLimits(this.#settings.limits), clock })
+    return modelTools({ tools: toolsForModel(this.#services, this.#settings), callTool, limits: chatLimits(this.#settings.limits), clock })
   }
 
   /**

@@ -1,6 +1,8 @@
 /** portico/host: runs many servers for one person, under one policy. */
 
 export { McpError } from '../protocol/errors.ts'
+export type { SkillEntry } from './actions/list-skills.ts'
+export type { HostSkill } from './actions/load-skill.ts'
 export { openPins } from './approval/pin-store.ts'
 export { readOnlyTools } from './approval/read-only.ts'
 export { argumentChecker } from './catalog/check-arguments.ts'

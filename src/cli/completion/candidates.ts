@@ -14,6 +14,8 @@ export interface KnownNames {
   tools(server: string): Promise<readonly string[]>
   prompts(server: string): Promise<readonly string[]>
   resources(server: string): Promise<readonly string[]>
+  /** The paths of approved skills of a configured server. */
+  skills(server: string): Promise<readonly string[]>
 }
 
 /** Other names would need quotes, and a name with a leading hyphen would be read as an option. */
@@ -88,12 +90,15 @@ async function operandsFor(path: string, operands: readonly string[], typed: str
   const [server] = operands
   switch (path) {
     case 'call':
+    case 'skills show':
+    case 'skills read':
     case 'get': {
       if (operands.length > 0) return []
       const slash = typed.indexOf('/')
       if (slash < 0) return (await names.servers()).map((name) => `${name}/`)
       const id = typed.slice(0, slash)
-      return (await (path === 'call' ? names.tools(id) : names.prompts(id))).map((name) => `${id}/${name}`)
+      const known = path === 'call' ? names.tools(id) : path === 'get' ? names.prompts(id) : names.skills(id)
+      return (await known).map((name) => `${id}/${name}`)
     }
     case 'tools':
       return server === undefined ? names.servers() : operands.length === 1 ? names.tools(server) : []
@@ -113,6 +118,8 @@ async function operandsFor(path: string, operands: readonly string[], typed: str
     case 'servers remove':
     case 'servers login':
     case 'servers logout':
+    case 'skills list':
+    case 'skills approve':
     case 'pins list':
     case 'pins diff':
     case 'pins accept':

@@ -23,5 +23,6 @@ export function knownNames(io: Io, bundled: readonly string[]): KnownNames {
     tools: approved('tool'),
     prompts: approved('prompt'),
     resources: approved('resource'),
+    skills: async (server) => (await approved('skill')(server)).map((uri) => uri.replace(/^[^:]+:\/\//, '').replace(/\/SKILL\.md$/, '')),
   }
 }

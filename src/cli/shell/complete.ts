@@ -58,6 +58,7 @@ async function candidatesFor(
     case 'grants':
     case 'policy':
     case 'pins':
+    case 'skills':
     case 'secrets':
     case 'inbox':
     case 'doctor':

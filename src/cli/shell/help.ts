@@ -71,6 +71,7 @@ export const SHELL_VERBS = [
   'portico',
   'policy',
   'pins',
+  'skills',
   'secrets',
   'inbox',
   'doctor',

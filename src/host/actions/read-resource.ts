@@ -9,6 +9,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitError, admitOutcome } from './admit-result.ts'
+import { readSkillFile } from './load-skill.ts'
 import { mayReadFilesAt } from './may-read-files.ts'
 import { performUse, sendPinned } from './send-through-gate.ts'
 
@@ -21,6 +22,9 @@ export interface ResourceTarget {
 
 export async function readResource(services: ActionServices, target: ResourceTarget, options: UseOptions): Promise<ReadResourceResult> {
   const { server, uri } = target
+  // The text of a skill reaches a model only after its approval, whichever way it is read.
+  const skill = server.skillWith(uri)
+  if (skill) return readSkillFile(services, server, skill, uri, options)
   await services.pins.refresh()
   const outcome = await performUse(services, resourceRequest('resource.read', target, options), options, () =>
     sendPinned(server, primitiveOf(target), options, (client) => client.read(uri, { signal: options.signal })),

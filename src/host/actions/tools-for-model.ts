@@ -1,6 +1,5 @@
 /** The tools that a model is offered, and its calls of them. */
 
-import type { Catalog } from '../catalog/catalog.ts'
 import { offerToModel, resolveModelCall } from '../catalog/offer.ts'
 import type { ToolSearch } from '../catalog/search.ts'
 import { type CallOutcome, type CallTool, type ChatTool, failure } from '../conversation/chat/tool-call.ts'
@@ -8,6 +7,7 @@ import type { UseOptions } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { callTool } from './call-tool.ts'
 import type { TargetServices } from './find-target.ts'
+import { callSkillTool, skillTools } from './skill-tools.ts'
 
 type CallServices = ActionServices & TargetServices & { search: ToolSearch }
 
@@ -16,9 +16,9 @@ interface OfferSettings {
   favorites: readonly string[]
 }
 
-export function toolsForModel(catalog: Catalog, { limits, favorites }: OfferSettings): ChatTool[] {
+export function toolsForModel({ catalog, fleet }: TargetServices, { limits, favorites }: OfferSettings): ChatTool[] {
   const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
-  return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
+  return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search, ...skillTools(() => fleet.all())]
 }
 
 /** How a model calls the tools that it is offered. */
@@ -34,6 +34,8 @@ async function callForModel(
   options: UseOptions,
 ): Promise<CallOutcome> {
   const { catalog, fleet, search } = services
+  const ofSkill = await callSkillTool(services, () => fleet.all(), name, args, options)
+  if (ofSkill) return ofSkill
   const call = resolveModelCall(catalog, search, name, args)
   if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
   const { entry } = call

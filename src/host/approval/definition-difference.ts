@@ -1,4 +1,4 @@
-/** Lists the changes between two versions of a definition: of a tool, prompt, template, the instructions or the capabilities. */
+/** Lists the changes between two versions of a definition: of a tool, prompt, template, skill, the instructions or the capabilities. */
 
 import { isObject } from '../../base/json.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
@@ -7,6 +7,7 @@ import type { PinDifference } from '../model/difference.ts'
 import { at, type Change, changeOf, namesIn, textChange, worstOf } from './change.ts'
 import { type Primitive, pinOf } from './pin.ts'
 import { schemaChanges } from './schema-difference.ts'
+import { skillChanges } from './skill-difference.ts'
 
 type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
 
@@ -14,9 +15,11 @@ type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
 export function differenceOf(before: Primitive, after: Primitive): PinDifference | undefined {
   const isRenamed = before.name !== after.name
   if (!isRenamed && pinOf(before.definition) === pinOf(after.definition)) return undefined
-  const changes = definitionChanges(before.definition, after.definition)
+  const changes =
+    after.kind === 'skill' ? skillChanges(before.definition, after.definition) : definitionChanges(before.definition, after.definition)
   if (isRenamed) changes.unshift(changeOf('name', 'renamed', `renamed from ${before.name}`, before.name, after.name))
-  changes.push(...untoldChanges(before.definition, after.definition, changes))
+  // The digests of files are new texts, which nobody reads.
+  if (after.kind !== 'skill') changes.push(...untoldChanges(before.definition, after.definition, changes))
   // Two spellings of the same meaning, such as `true` and `{}` for a schema.
   if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'same meaning, written differently', before.definition, after.definition))
   return { kind: after.kind, name: after.name, class: worstOf(changes), ...(isRenamed && { formerly: before.name }), changes }

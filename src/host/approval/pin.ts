@@ -6,7 +6,7 @@ import type { Offering, PrimitiveKind } from '../model/offering.ts'
 /** One item of an offering. Its definition is complete, `_meta` included. */
 export interface Primitive {
   kind: PrimitiveKind
-  /** The server's own name, the URI of a resource, the URI template, or the kind where there is only one. */
+  /** The server's own name, the URI of a resource, the URI template, the URI of a skill, or the kind where there is only one. */
   name: string
   definition: unknown
 }
@@ -14,14 +14,16 @@ export interface Primitive {
 /**
  * The kinds that are pinned. Resources are data: their list changes as people work, so they are inspected when they are read.
  */
-export const PINNED_KINDS: ReadonlySet<PrimitiveKind> = new Set(['tool', 'prompt', 'template', 'instructions', 'capabilities'])
+export const PINNED_KINDS: ReadonlySet<PrimitiveKind> = new Set(['tool', 'prompt', 'template', 'skill', 'instructions', 'capabilities'])
 
 /** The pinned primitives of an offering. Of two with the same name only one can be approved; the other stays in quarantine. */
-export function primitivesOf({ tools, prompts, templates, instructions, capabilities }: Offering): Primitive[] {
+export function primitivesOf({ tools, prompts, templates, skills = [], instructions, capabilities }: Offering): Primitive[] {
   return [
     ...tools.map((definition): Primitive => ({ kind: 'tool', name: definition.name, definition })),
     ...prompts.map((definition): Primitive => ({ kind: 'prompt', name: definition.name, definition })),
     ...templates.map((definition): Primitive => ({ kind: 'template', name: definition.uriTemplate, definition })),
+    // The entry of a skill has the digests of all its files, so the approval is for their content.
+    ...skills.map((definition): Primitive => ({ kind: 'skill', name: definition.uri, definition })),
     ...(instructions === undefined ? [] : [{ kind: 'instructions', name: 'instructions', definition: instructions } as const]),
     { kind: 'capabilities', name: 'capabilities', definition: capabilities },
   ]

@@ -2,10 +2,12 @@
 
 import { isObject } from '../../base/json.ts'
 import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
+import type { Skill } from '../../protocol/model/skills.ts'
 import { nameChecker, type OtherName } from './name-warnings.ts'
 import { foreignScript, orders } from './order-warnings.ts'
 import type { Primitive } from './pin.ts'
 import { secretParameters } from './secret-parameters.ts'
+import { skillWarnings } from './skill-warnings.ts'
 
 /** People rarely read longer texts to the end. */
 const LONG_TEXT = 4000
@@ -18,7 +20,7 @@ const MAX_DEPTH = 64
 export function flagger(others: readonly OtherName[]): (primitive: Primitive) => string[] {
   const nameWarnings = nameChecker(others)
   return (primitive) => {
-    const { texts, said, descriptions, isWhole } = textsIn(primitive.definition)
+    const { texts, said, descriptions, isWhole } = textsIn(textOf(primitive))
     const prose = texts.join('\n')
     return [
       ...(isWhole ? [] : [`Contains more than ${MAX_TEXTS} texts, or nests them too deeply; not all were checked`]),
@@ -29,9 +31,13 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
       ...addresses(said.join('\n')),
       ...(prose.length > LONG_TEXT ? [`Contains ${prose.length} characters of text, too many to read carefully`] : []),
       ...secretParameters(primitive.definition),
+      ...(primitive.kind === 'skill' ? skillWarnings(primitive.definition as Skill) : []),
     ]
   }
 }
+
+/** Of a skill only its frontmatter: the rest is addresses and digests. */
+const textOf = ({ kind, definition }: Primitive): unknown => (kind === 'skill' ? (definition as Skill).frontmatter : definition)
 
 interface Texts {
   texts: string[]

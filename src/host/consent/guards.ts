@@ -1,7 +1,7 @@
 /** Built-in checks that no rule can disable. */
 
 import type { Action, ActionKind, Effect, Reason } from '../model/action.ts'
-import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
+import { EGRESS, isPrivate, SKILL, UNTRUSTED } from '../model/label.ts'
 import type { Rule } from '../model/rule.ts'
 import type { CompiledRule } from '../policy/compile-policy.ts'
 import { hasWildcard } from '../policy/glob.ts'
@@ -86,8 +86,19 @@ export function forcedQuestions(action: Action): Reason[] {
       guard('loop', 'ask', `The same action was requested ${action.usage.identicalInARow} times in a row, with the same arguments`),
     )
   }
+  const others = skillsOfOthers(action)
+  if (others.length > 0) {
+    const text = `The conversation uses a skill of ${others.join(', ')}, which may have caused this read from ${action.server.id}`
+    reasons.push(guard('skill-origin', 'ask', text))
+  }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons
+}
+
+/** The servers of skills in the conversation, other than the one that is read from. A skill may name only files of its own server. */
+function skillsOfOthers({ kind, initiator, labels, server }: Action): string[] {
+  if (initiator === 'user' || (kind !== 'resource.read' && kind !== 'resource.subscribe')) return []
+  return labels.flatMap((label) => (label.startsWith(SKILL) && label !== `${SKILL}${server.id}` ? [label.slice(SKILL.length)] : []))
 }
 
 /** Whether an action can send data to a place that the person does not control. */
@@ -104,7 +115,8 @@ function isOutward(action: Action): boolean {
  */
 function carriesText({ initiator, primitive, args, hasPrivateText }: Action): boolean {
   if (hasPrivateText) return true
-  return initiator !== 'user' && primitive?.kind !== 'resource' && Object.keys(args).length > 0
+  const isListed = primitive?.kind === 'resource' || primitive?.kind === 'skill'
+  return initiator !== 'user' && !isListed && Object.keys(args).length > 0
 }
 
 /** Untrusted text may ask for the private data. */

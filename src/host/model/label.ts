@@ -7,4 +7,7 @@ export const EGRESS = 'egress'
 /** `private:mail`, `private:*`: private data of the person. */
 export const PRIVATE = 'private:'
 
+/** `skill:docs`: the conversation uses a skill of the server docs. */
+export const SKILL = 'skill:'
+
 export const isPrivate = (label: string): boolean => label.startsWith(PRIVATE)

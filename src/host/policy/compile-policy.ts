@@ -220,7 +220,7 @@ function compileConditions({ effect, match }: Rule): Condition[] {
   return conditions
 }
 
-/** A resource read through a template has two names: its URI and the template. */
+/** A resource read through a template has two names, its URI and the template; so has a file of a skill, its URI and the skill. */
 const namesOf = (action: Action): string[] =>
   action.primitive === undefined
     ? []
@@ -231,7 +231,9 @@ const namesOf = (action: Action): string[] =>
 const RESOURCE_KINDS: ReadonlySet<ActionKind> = new Set<ActionKind>(['resource.read', 'resource.subscribe'])
 
 const isThroughTemplate = ({ kind, primitive, args }: Action): boolean =>
-  RESOURCE_KINDS.has(kind) && primitive?.kind === 'template' && (args.uri === undefined || typeof args.uri === 'string')
+  RESOURCE_KINDS.has(kind) &&
+  (primitive?.kind === 'template' || primitive?.kind === 'skill') &&
+  (args.uri === undefined || typeof args.uri === 'string')
 
 /** In a rule that allows a URI, `*` matches one segment, and ambiguous URIs must match in every form. */
 function allowedUri(patterns: string | readonly string[]): TextTest {

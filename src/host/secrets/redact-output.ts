@@ -38,7 +38,7 @@ export function redactOffering(offering: Offering, secrets: Redactor, onWarning:
     if (left > 0) onWarning(`${kind} left out: ${left}. A name or a value in their definitions contains a secret`)
     return left === 0 ? scrubbed : kept
   }
-  const { info, instructions, tools, prompts, resources, templates } = offering
+  const { info, instructions, tools, prompts, resources, templates, skills } = offering
   return {
     ...offering,
     info: info && scrubbedTexts(info, secrets),
@@ -47,7 +47,15 @@ export function redactOffering(offering: Offering, secrets: Redactor, onWarning:
     prompts: clean('prompts', prompts),
     resources: clean('resources', resources),
     templates: clean('templates', templates),
+    // Not scrubbed: the frontmatter of the file would differ from its entry.
+    ...(skills && { skills: withoutSecrets(skills, secrets, onWarning) }),
   }
+}
+
+function withoutSecrets<Item>(skills: readonly Item[], secrets: Redactor, onWarning: (text: string) => void): readonly Item[] {
+  const kept = skills.filter((skill) => !hasSecret(skill, secrets))
+  if (kept.length < skills.length) onWarning(`skills left out: ${skills.length - kept.length}. Their entries contain a secret`)
+  return kept
 }
 
 /** Names and values that schemas have anyway. A password may equal one of them, but is not revealed there. */

@@ -3,7 +3,10 @@
 import type { Client } from '../../client/client.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
+import type { Skill } from '../../protocol/model/skills.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
+import { FileCache } from '../../skills/file-cache.ts'
+import { isInSkill } from '../../skills/skill-uri.ts'
 import { keyOf } from '../approval/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
 import type { ReviewedServer } from '../approval/reviewed-server.ts'
@@ -60,6 +63,8 @@ export class HostedServer implements ReviewedServer {
   #isChoosing = false
   /** The conversations with calls under way at this server, and how many. */
   readonly #conversations = new Map<Conversation, number>()
+  /** Verified files of skills, in memory only: they end with the server. */
+  readonly skillFiles = new FileCache()
 
   constructor(options: HostedServerOptions) {
     const { spec, auth, services, supervision } = options
@@ -112,6 +117,28 @@ export class HostedServer implements ReviewedServer {
 
   get offering(): Offering | undefined {
     return this.#supervised.listing?.offering
+  }
+
+  /** The skills of the offering, approved or not. */
+  get skills(): readonly Skill[] {
+    return this.offering?.skills ?? []
+  }
+
+  /** The skill that a file belongs to: an approved one that lists it, or else the innermost. Undefined for other resources. */
+  skillWith(uri: string): Skill | undefined {
+    const around = this.skills.filter((skill) => isInSkill(skill.uri, uri))
+    const isUsable = ({ uri: name, resources }: Skill): boolean =>
+      resources !== 'dynamic' && resources.some((file) => file.uri === uri) && this.stateOf('skill', name) === 'pinned'
+    return around.find(isUsable) ?? around.sort((a, b) => b.uri.length - a.uri.length)[0]
+  }
+
+  /** Takes a skill into the offering that the server need not list. The person is asked about it like about the others. */
+  async includeSkill(uri: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#supervised.includeSkill(uri, signal)
+    } catch (error) {
+      throw redactError(error, this.#services.redactor)
+    }
   }
 
   get isListedWhole(): boolean {

@@ -13,10 +13,12 @@ import type { ListKind } from '../../client/watching.ts'
 import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Skill } from '../../protocol/model/skills.ts'
+import { skillSettings, skillsOf } from '../../skills/client-skills.ts'
 import type { Offering } from '../model/offering.ts'
 import type { AllSupervisionLimits } from './limits.ts'
 
-const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
+const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates', 'skills'] as const
 
 export type ListName = (typeof LIST_NAMES)[number]
 
@@ -58,7 +60,8 @@ interface Size {
 const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
   tools: ['tools'],
   prompts: ['prompts'],
-  resources: ['resources', 'templates'],
+  // There is no notice about skills. Their files are resources.
+  resources: ['resources', 'templates', 'skills'],
 }
 
 const ITEMS_A_TURN = 200
@@ -76,11 +79,13 @@ const LISTEN_MS = 2_000
 
 export class OfferingReader {
   readonly #options: ReaderOptions
-  readonly #lists: Pick<Offering, ListName>
+  readonly #lists: Required<Pick<Offering, ListName>>
   readonly #faults = new Map<ListName, Error>()
   readonly #sizes: Record<ListName, Size>
   readonly #dirty = new Set<ListName>()
   readonly #fixedBytes: number
+  /** Skills that the person asked for by their URI. */
+  readonly #asked = new Set<string>()
   #due: { at: number; timer: Timer } | undefined
   #reading: Promise<void> | undefined
   #isStopped = false
@@ -98,9 +103,16 @@ export class OfferingReader {
       prompts: known?.prompts ?? [],
       resources: known?.resources ?? [],
       templates: known?.templates ?? [],
+      skills: known?.skills ?? [],
     }
-    const { tools, prompts, resources, templates } = this.#lists
-    this.#sizes = { tools: sizeOf(tools), prompts: sizeOf(prompts), resources: sizeOf(resources), templates: sizeOf(templates) }
+    const { tools, prompts, resources, templates, skills } = this.#lists
+    this.#sizes = {
+      tools: sizeOf(tools),
+      prompts: sizeOf(prompts),
+      resources: sizeOf(resources),
+      templates: sizeOf(templates),
+      skills: sizeOf(skills),
+    }
     this.#fixedBytes = bytesOf(client.server)
   }
 
@@ -111,6 +123,17 @@ export class OfferingReader {
     const isConfirmed = await Promise.race([listening.then(() => true), this.#patience()])
     await this.refresh()
     if (!isConfirmed) void listening.then(() => (this.#isStopped ? undefined : this.refresh()))
+  }
+
+  /** Reads the entry of a skill that the server need not list, and keeps it in the offering. @throws if it cannot be used */
+  async includeSkill(uri: string): Promise<void> {
+    const skill = await skillsOf(this.#options.client).get(uri)
+    if (skill.resources === 'dynamic') throw new McpError('ERR_UNSUPPORTED', GENERATED(uri))
+    if (this.#lists.skills.some((each) => each.uri === uri)) return this.refresh(['skills'])
+    if (this.#asked.size >= MAX_ASKED)
+      throw new McpError('ERR_LIMIT', `${MAX_ASKED} skills that the server does not list are in use already`)
+    this.#asked.add(uri)
+    await this.refresh(['skills'])
   }
 
   stop(): void {
@@ -215,15 +238,15 @@ export class OfferingReader {
 
   async #itemsOf(list: ListName, size: Size, reading: Partial<Record<ListName, Size>>): Promise<object[]> {
     const { client, onItem, onWarning } = this.#options
-    const { capabilities } = client.server
-    if (list === 'templates' ? !capabilities.resources : !capabilities[list]) return []
+    if (!hasList(client, list)) return []
     const seen = new Map<string, object>()
     let faults = 0
     const complain = (text: string): void => {
       if (++faults <= MAX_COMPLAINTS) onWarning(text)
     }
     try {
-      for await (const item of sourceOf(client, list)) {
+      const source = list === 'skills' ? usableSkills(client, this.#asked, complain) : sourceOf(client, list)
+      for await (const item of source) {
         size.items++
         size.bytes += bytesOf(item)
         this.#checkSize(reading)
@@ -263,7 +286,36 @@ export class OfferingReader {
   }
 }
 
-function sourceOf(client: Client, list: ListName): List<object> {
+function hasList({ server: { capabilities } }: Client, list: ListName): boolean {
+  if (list === 'skills') return skillSettings(capabilities) !== undefined
+  return capabilities[list === 'templates' ? 'resources' : list] !== undefined
+}
+
+/** More than a person asks for by hand. */
+const MAX_ASKED = 100
+
+const GENERATED = (uri: string): string =>
+  `The skill ${JSON.stringify(uri)} cannot be used: its files are generated, so an approval would not be for any content`
+
+/** The skills that the server lists, and those that were asked for. `complain` is told why one is left out. Reads no files. */
+async function* usableSkills(client: Client, asked: Iterable<string>, complain: (text: string) => void): AsyncGenerator<Skill> {
+  const skills = skillsOf(client, { onUnusable: ({ message }) => complain(message), onWarning: complain })
+  const others = new Set(asked)
+  for await (const skill of skills.list()) {
+    others.delete(skill.uri)
+    if (skill.resources === 'dynamic') complain(GENERATED(skill.uri))
+    else yield skill
+  }
+  for (const uri of others) {
+    try {
+      yield await skills.get(uri)
+    } catch (error) {
+      complain(messageOf(error))
+    }
+  }
+}
+
+function sourceOf(client: Client, list: Exclude<ListName, 'skills'>): List<object> {
   switch (list) {
     case 'tools':
       return client.tools()
@@ -276,7 +328,10 @@ function sourceOf(client: Client, list: ListName): List<object> {
   }
 }
 
-const KEYS = { tools: 'name', prompts: 'name', resources: 'uri', templates: 'uriTemplate' } as const satisfies Record<ListName, string>
+const KEYS = { tools: 'name', prompts: 'name', resources: 'uri', templates: 'uriTemplate', skills: 'uri' } as const satisfies Record<
+  ListName,
+  string
+>
 
 function keyOf(list: ListName, item: object): string | undefined {
   const key: unknown = (item as Record<string, unknown>)[KEYS[list]]

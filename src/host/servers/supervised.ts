@@ -152,6 +152,12 @@ export class SupervisedServer {
     }
   }
 
+  /** Reads the entry of a skill that the server need not list. */
+  async includeSkill(uri: string, signal: AbortSignal | undefined): Promise<void> {
+    const { reader } = this.#connection ?? (await this.#connected(signal))
+    await reader.includeSkill(uri)
+  }
+
   /** Calls `listener` when the resource changes, and after each new connection, because it may have changed before. */
   subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
     return this.#subscriptions.add(uri, listener, this.#connection?.client)

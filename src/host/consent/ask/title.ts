@@ -63,6 +63,7 @@ const ITEM_WORDS = [
   ['prompt', 'prompt'],
   ['resource', 'resource'],
   ['template', 'resource template'],
+  ['skill', 'skill'],
 ] as const
 
 /** `5 tools, 2 prompts and instructions for the model`. */

@@ -1,0 +1,71 @@
+/** `portico skills` with a server as a process of its own. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { skillText, writeFiles } from '../skills/skill-files.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
+import { type Ended, portico, serveFixture } from './support/cli.ts'
+
+const newFolder = temporaryFolders()
+
+const FILES = {
+  'refunds/SKILL.md': skillText('refunds', 'license: MIT\n', 'Pay with care. \u001b[31mRed\n'),
+  'refunds/templates/mail.md': 'Dear customer\n',
+}
+
+/** Rules that approve what a server offers, so that a run without a terminal can use it. */
+const RULES = `rules:
+  - { id: launch, effect: allow, match: { action: server.launch, server: docs } }
+  - { id: approve, effect: allow, match: { action: server.approve, server: docs } }
+`
+
+const LAUNCH_ONLY = RULES.split('\n').slice(0, 2).join('\n')
+
+async function person(rules: string) {
+  const home = newFolder()
+  const folder = writeFiles(newFolder(), FILES)
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  const run = (args: string[]): Promise<Ended> => portico(args, { env, cwd: home })
+  await run(['servers', 'add', 'docs', ...serveFixture('skills.mjs', folder)])
+  writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), rules)
+  return { run, folder }
+}
+
+test('skills of a server that is not configured are listed, shown and read', async () => {
+  const folder = writeFiles(newFolder(), FILES)
+  const run = (...args: string[]): Promise<Ended> => portico(['skills', ...args, ...serveFixture('skills.mjs', folder)])
+  const list = await run('list')
+  expect(list, list.stderr).toMatchObject({ code: 0 })
+  expect(list.stdout).toMatch(/refunds +2 +Does refunds well/)
+  const shown = await run('show', 'refunds')
+  expect(shown.stdout).toContain('skill://refunds/SKILL.md')
+  expect(shown.stdout).toMatch(/templates\/mail\.md +14 bytes +sha256:[0-9a-f]{64}/)
+  const read = await run('read', 'refunds', 'templates/mail.md')
+  expect(read.stdout).toContain('Dear customer')
+  // Control characters of the server do not reach the terminal.
+  const main = await run('read', 'refunds')
+  expect(main.stdout).toContain('Pay with care')
+  expect(main.stdout).not.toContain('\u001b[31m')
+  expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject([{ name: 'refunds', uri: 'skill://refunds/SKILL.md' }])
+  expect(await run('show', 'refund')).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "refunds"?') })
+  expect((await run('read', 'refunds', '../x')).code).toBe(1)
+}, 60_000)
+
+test('skills of a configured server are new until they are approved, and changed after a change', async () => {
+  proves('R-SKILL-051', 'R-SKILL-053')
+  const { run, folder } = await person(LAUNCH_ONLY)
+  const before = await run(['skills', 'list', 'docs'])
+  expect(before, before.stderr).toMatchObject({ code: 0 })
+  expect(before.stdout).toMatch(/docs\/refunds +new +2/)
+  const refused = await run(['skills', 'approve', 'docs'])
+  expect(refused.code).toBe(3)
+  writeFileSync(join(folder, '../unrelated'), '')
+  const trusting = await person(RULES)
+  const approved = await trusting.run(['skills', 'approve', 'docs'])
+  expect(approved, approved.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('Nothing of docs awaits approval') })
+  expect((await trusting.run(['skills', 'list'])).stdout).toMatch(/docs\/refunds +approved +2/)
+  expect((await trusting.run(['skills', 'show', 'docs/refunds'])).stdout).toContain('approved: models can load it')
+  expect((await trusting.run(['skills', 'read', 'docs/refunds', 'templates/mail.md'])).stdout).toContain('Dear customer')
+}, 120_000)
