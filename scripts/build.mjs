@@ -19,6 +19,7 @@ export const SUBPATHS = [
   'testing',
   'extensions',
   'tasks',
+  'apps',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',
