@@ -1,13 +1,16 @@
 /** Checks the params of a view's requests. Each function returns undefined for params that do not fit. */
 
 import { isObject } from '../../base/json.ts'
-import { isContentBlock } from '../../protocol/model/content.ts'
+import { type ContentBlock, isContentBlock } from '../../protocol/model/content.ts'
 import { LOG_LEVELS, type LogLevel } from '../../protocol/model/logging.ts'
 import { type AppNotifications, type AppRequests, DISPLAY_MODES, type DisplayMode } from './messages.ts'
 
 type Read<Params> = (params: Record<string, unknown>) => Params | undefined
 
 export const isMode = (value: unknown): value is DisplayMode => DISPLAY_MODES.includes(value as DisplayMode)
+
+const isBlock = (value: unknown): value is ContentBlock =>
+  isContentBlock(value) && (value.type !== 'text' || typeof value.text === 'string')
 
 /** By method. */
 export const READ_REQUEST: { [Method in keyof AppRequests]: Read<AppRequests[Method]['params']> } = {
@@ -26,11 +29,11 @@ export const READ_REQUEST: { [Method in keyof AppRequests]: Read<AppRequests[Met
   'ui/message': ({ role, content }) => {
     // The specification has one block, the official package a list.
     const blocks = Array.isArray(content) ? content : [content]
-    return role === 'user' && blocks.length > 0 && blocks.every(isContentBlock) ? { role, content: blocks } : undefined
+    return role === 'user' && blocks.length > 0 && blocks.every(isBlock) ? { role, content: blocks } : undefined
   },
   'ui/request-display-mode': ({ mode }) => (isMode(mode) ? { mode } : undefined),
   'ui/update-model-context': ({ content, structuredContent }) => {
-    if (content !== undefined && !(Array.isArray(content) && content.every(isContentBlock))) return undefined
+    if (content !== undefined && !(Array.isArray(content) && content.every(isBlock))) return undefined
     if (structuredContent !== undefined && !isObject(structuredContent)) return undefined
     return { ...(content && { content }), ...(structuredContent && { structuredContent }) }
   },
