@@ -1,6 +1,7 @@
 /** portico/host: runs many servers for one person, under one policy. */
 
 export { McpError } from '../protocol/errors.ts'
+export type { HostApp, ShownApp } from './actions/open-app.ts'
 export { openPins } from './approval/pin-store.ts'
 export { readOnlyTools } from './approval/read-only.ts'
 export { argumentChecker } from './catalog/check-arguments.ts'
@@ -41,7 +42,7 @@ export type { Answer, Asker, Question, Subject } from './model/question.ts'
 export type { Review } from './model/review.ts'
 export type { ServerSpec } from './model/server-spec.ts'
 export type { HostTraffic, ServerConnection } from './model/traffic.ts'
-export type { ChatOptions, HostCallOptions, HostLimits, HostOptions } from './options.ts'
+export type { ChatOptions, HostCallOptions, HostLimits, HostOptions, OpenAppOptions } from './options.ts'
 export { openVault, type Vault } from './secrets/vault.ts'
 export { variableWarnings } from './server-command/risky-variables.ts'
 export type { HostPolicy } from './setup/host-policy.ts'
