@@ -1,6 +1,7 @@
 /** portico/host: runs many servers for one person, under one policy. */
 
 export { McpError } from '../protocol/errors.ts'
+export { toolViewOf } from '../protocol/model/apps.ts'
 export type { HostApp, ShownApp } from './actions/open-app.ts'
 export { openPins } from './approval/pin-store.ts'
 export { readOnlyTools } from './approval/read-only.ts'

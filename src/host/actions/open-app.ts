@@ -51,9 +51,6 @@ export interface HostApp {
   readonly bridge: AppBridge
 }
 
-/** The URI of a tool's view; undefined if it has none. */
-export const viewUriOf = (tool: Tool): string | undefined => toolViewOf(tool).resourceUri
-
 export async function openApp(
   services: AppServices,
   server: HostedServer,
@@ -63,7 +60,7 @@ export async function openApp(
   settings: { info: Implementation; limits?: Partial<AppLimits> },
 ): Promise<HostApp> {
   const tool = server.definition('tool', name) as Tool | undefined
-  const uri = tool && viewUriOf(tool)
+  const uri = tool && toolViewOf(tool).resourceUri
   if (!tool || uri === undefined)
     throw new McpError('ERR_SERVER_UNKNOWN', `The tool ${JSON.stringify(name)} of the server ${server.id} has no view`)
   // What the view reads is no part of the conversation, until the view says something there.

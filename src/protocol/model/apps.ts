@@ -51,7 +51,12 @@ export interface ToolView {
 
 const EVERYONE: readonly ToolAudience[] = ['model', 'app']
 
-/** Reads `_meta.ui` of a tool, and the flat form of early servers. A URI with another scheme is no view. */
+/**
+ * Reads `_meta.ui` of a tool, and the flat form of early servers. A URI with another scheme is no view.
+ *
+ * @example
+ * const { resourceUri, visibility } = toolViewOf(tool)
+ */
 export function toolViewOf({ _meta }: { _meta?: Meta }): ToolView {
   const ui = isObject(_meta?.ui) ? _meta.ui : {}
   const uri = ui.resourceUri ?? _meta?.['ui/resourceUri']
