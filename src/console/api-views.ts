@@ -29,6 +29,8 @@ export interface EntryView<Definition> {
 export interface ToolView extends EntryView<Tool> {
   /** The person accepted it as read-only. */
   isReadOnlyAccepted: boolean
+  /** The URI of the view of its results. */
+  view?: string
 }
 
 /** A tool, prompt, resource or template that a search found. */

@@ -3,6 +3,7 @@
 import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
 import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
 import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
+import type { AppEvent, AppRoutes } from './api-apps.ts'
 import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
 import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {
@@ -49,6 +50,7 @@ import type {
   TourView,
 } from './api-views.ts'
 
+export type * from './api-apps.ts'
 export type * from './api-chat.ts'
 export type * from './api-errors.ts'
 export type * from './api-policy.ts'
@@ -241,7 +243,7 @@ interface TimelineRoutes {
 }
 
 /** Every route: its parameters, its body, and the answer to a success. */
-export interface ConsoleApi extends SessionRoutes, ServerRoutes, UseRoutes, ConsentRoutes, ChatRoutes, TimelineRoutes {}
+export interface ConsoleApi extends SessionRoutes, ServerRoutes, UseRoutes, AppRoutes, ConsentRoutes, ChatRoutes, TimelineRoutes {}
 
 /** The name of a route: its method and its path. */
 export type RouteName = keyof ConsoleApi
@@ -283,6 +285,8 @@ export interface ConsoleEvents {
   chat: { operation: string; conversation: string; part: ChatPartView }
   /** A request to the person in place of a model waits, or no longer does. */
   'model-turn': { id: string; isWaiting: boolean; operation?: string; conversation?: string }
+  /** Something happened to the view of a tool. */
+  app: AppEvent
   /** A subscribed resource changed. */
   resource: SubscriptionView
   /** A step of a checkup is done. */

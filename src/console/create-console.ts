@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Conversation, describeQuestion, type Host, type HostEvent } from '../host/index.ts'
 import { Codes } from './access/codes.ts'
+import { originsOf } from './access/guard.ts'
 import { Sessions } from './access/sessions.ts'
 import type { LogEntry } from './api.ts'
+import { OpenApps } from './apps/open-apps.ts'
+import { startShellServer } from './apps/shell-server.ts'
 import { type ConsoleAsker, consoleAsker } from './asker.ts'
 import { Conversations } from './chat/conversations.ts'
 import { ModelTurns } from './chat/model-turns.ts'
@@ -78,6 +81,12 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const modelTurns = new ModelTurns(events, limits)
   const ending: (() => Promise<void>)[] = []
   const announcer = new MessageAnnouncer(events, clock)
+  const apps = new OpenApps({ host, events, maxApps: limits.maxApps, port: () => shells.port })
+  const shells = await startShellServer({
+    consoles: () => originsOf(server.port),
+    policyOf: (key) => apps.policyOf(key),
+    maxConnections: limits.maxConnections,
+  })
   const services: ConsoleServices = {
     host,
     asker,
@@ -89,6 +98,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     models: new ChatModels(host, modelTurns),
     modelTurns,
     subscriptions: new Subscriptions(limits),
+    apps,
     recordings: new Recordings({
       folder: join(host.folder, 'recordings'),
       limits,
@@ -113,7 +123,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     sessions,
     streams: new EventStreams({ limits, events, clock }),
     files: await staticFiles(options.assets ?? builtPage()),
+    viewPort: shells.port,
     onError,
+  }).catch(async (error: unknown) => {
+    await shells.close()
+    throw error
   })
   const unlisten = [
     feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
@@ -134,7 +148,9 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()
     sessions.endAll()
+    apps.closeAll()
     await server.close()
+    await shells.close()
     // An operation may still open a subscription.
     await services.operations.close()
     services.subscriptions.close()

@@ -40,6 +40,8 @@ export interface ConsoleLimits {
   maxResultBytes: number
   /** Subscriptions to resources at the same time (429). */
   maxSubscriptions: number
+  /** Views of tools that are shown at the same time. A further one closes the oldest. */
+  maxApps: number
   /** Conversations that are open at the same time. A further one closes the one that was idle longest; 429 if all are answered. */
   maxConversations: number
   /** Requests that wait for the person in place of a model. A further one fails. */
@@ -74,6 +76,7 @@ export const DEFAULT_CONSOLE_LIMITS: ConsoleLimits = {
   maxEnded: 200,
   maxResultBytes: 64 * 1024 * 1024,
   maxSubscriptions: 100,
+  maxApps: 16,
   maxConversations: 50,
   maxModelTurns: 32,
   maxRecordings: 50,

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Conversation, Host, ServerSpec } from '../host/index.ts'
 import type { Codes } from './access/codes.ts'
 import type { Sessions } from './access/sessions.ts'
+import type { OpenApps } from './apps/open-apps.ts'
 import type { ConsoleAsker } from './asker.ts'
 import type { Conversations } from './chat/conversations.ts'
 import type { ModelTurns } from './chat/model-turns.ts'
@@ -29,6 +30,8 @@ export interface ConsoleServices {
   models: ChatModels
   modelTurns: ModelTurns
   subscriptions: Subscriptions
+  /** The views of tools that pages show. */
+  apps: OpenApps
   recordings: Recordings
   savedCalls: SavedCalls
   preferences: StoredPreferences

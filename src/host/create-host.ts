@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { VERSION } from '../base/version.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
@@ -59,7 +60,12 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })
   const services = createServices(settings, consent)
-  const host = new Host(services, { limits, favorites: options.favorites ?? [] })
+  const host = new Host(services, {
+    limits,
+    favorites: options.favorites ?? [],
+    info: options.info ?? { name: 'portico', version: VERSION },
+    openUrl: settings.openUrl,
+  })
   services.catalog.addServers(specs.map(({ id }) => id))
   await host.configure(specs)
   return host

@@ -13,6 +13,7 @@ import { type CatalogName, findNamed, openNamed, openResource, startForUse } fro
 import { getPrompt } from './actions/get-prompt.ts'
 import { listSkills, type SkillEntry } from './actions/list-skills.ts'
 import { type HostSkill, loadSkill, readSkillFile, skillOf } from './actions/load-skill.ts'
+import type { HostApp } from './actions/open-app.ts'
 import { readResource, subscribe } from './actions/read-resource.ts'
 import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
@@ -26,7 +27,7 @@ import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import type { Model } from './language-models/language-model.ts'
 import { ManagedServers } from './management/managed-servers.ts'
 import type { Grant } from './model/grant.ts'
-import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions } from './options.ts'
+import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions, OpenAppOptions } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
 import { type Explanation, explain } from './policy-tools/explain.ts'
 import { chatLimits } from './setup/derived-limits.ts'
@@ -261,6 +262,21 @@ export class Host extends ManagedServers {
   async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
     await startForUse(this.#services, server, options)
     return complete(this.#services, this.#services.fleet.get(server), params, useOptions(this.#services, options))
+  }
+
+  /**
+   * Shows the view of a tool. You show its page in a frame of another origin, with its `policy`, and pass messages between the frame and
+   * its bridge. Everything that the view asks for is decided like an action of a model.
+   * @example
+   * const { view, policy, bridge } = await host.openApp('notes__board', { as: 'person', args, result, send: (message) => post(message) })
+   */
+  async openApp(tool: CatalogName, options: OpenAppOptions): Promise<HostApp> {
+    const { as, conversation, signal, ...shown } = options
+    const { server, name } = await openNamed(this.#services, 'tool', tool, { signal })
+    const { openApp } = await import('./actions/open-app.ts')
+    const { openUrl, info, limits } = this.#settings
+    const use = useOptions(this.#services, { ...(as && { as }), ...(conversation && { conversation }), ...(signal && { signal }) })
+    return openApp({ ...this.#services, openUrl }, server, name, shown, use, { info, ...(limits.apps && { limits: limits.apps }) })
   }
 
   /**

@@ -1,11 +1,13 @@
 /** The options of a host and of its methods. */
 
+import type { AppLimits } from '../apps/bridge/limits.ts'
 import type { Keychain } from '../auth/store/options.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { UseOptions } from './actions/action-request.ts'
+import type { ShownApp } from './actions/open-app.ts'
 import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
 import type { GivenServer } from './config/inline-servers.ts'
 import type { GateLimits } from './consent/gate/gate.ts'
@@ -101,6 +103,9 @@ export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress
 /** Options for `host.explain`. */
 export type ExplainOptions = Pick<HostCallOptions, 'as' | 'conversation'>
 
+/** Options for `host.openApp`. */
+export interface OpenAppOptions extends ShownApp, Pick<HostCallOptions, 'as' | 'conversation' | 'signal'> {}
+
 /** Options for `host.modelTools`. */
 export interface ModelToolsOptions {
   /** The conversation that the calls belong to. Use one for everything that the model can see together. */
@@ -131,6 +136,8 @@ export interface HostLimits {
   gate: Partial<GateLimits>
   /** Limits of chats: steps, tokens, messages. */
   chat: Partial<ChatLimits>
+  /** Limits of the views of tools. */
+  apps: Partial<AppLimits>
   /** Limits of sampling requests. */
   sampling: Partial<BrokerLimits>
   /** Sampling budget of each server: the same for all, or by name. */
@@ -143,7 +150,11 @@ export interface HostLimits {
 
 /** The options that the methods of a host use. */
 export interface HostSettings {
-  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate'>>
+  limits: Pick<HostLimits, 'maxDefinitionTokens'> & Partial<Pick<HostLimits, 'chat' | 'client' | 'gate' | 'apps'>>
+  /** The name and version that views see. */
+  info: Implementation
+  /** Opens a page that the person agreed to. */
+  openUrl(url: string, purpose: 'page'): void | Promise<void>
   /** Exposed names of tools whose definitions models always get. */
   favorites: readonly string[]
 }

@@ -1,6 +1,7 @@
 /** Revision 2026-07-28: no handshake, no sessions and no server requests. Questions are in answers, change notices on one stream. */
 
 import { isObject } from '../base/json.ts'
+import { APPS } from '../protocol/model/apps.ts'
 import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 
@@ -26,6 +27,13 @@ const objectProperties: Downgrade = within('properties', (properties) => {
 const plainTool: Downgrade = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
 
 const plainToolResult: Downgrade = inBlocks(ofType('tool_result', objectContent))
+
+/** Of all extensions, only apps are declared in sessions: they are older than the revision that has extensions. */
+const sessionExtensions: Downgrade = (capabilities) => {
+  const { extensions, ...rest } = capabilities
+  const apps = isObject(extensions) && Object.hasOwn(extensions, APPS) ? extensions[APPS] : undefined
+  return apps === undefined ? rest : { ...rest, extensions: { [APPS]: apps } }
+}
 
 export const r20260728: Delta = {
   version: '2026-07-28',
@@ -57,7 +65,7 @@ export const r20260728: Delta = {
   },
   downgrade: {
     params: {
-      initialize: within('capabilities', without('extensions')),
+      initialize: within('capabilities', sessionExtensions),
       'tools/call': firstRound,
       'resources/read': firstRound,
       'prompts/get': firstRound,

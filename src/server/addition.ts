@@ -3,6 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import type { ServerCapabilities, Settings } from '../protocol/model/lifecycle.ts'
 import type { Revision } from '../revisions/revision.ts'
+import type { AppHook } from './apps/hook.ts'
 import type { IncomingCall } from './incoming-call.ts'
 import type { ServerState } from './server-state.ts'
 import type { TaskHook } from './tasks/hook.ts'
@@ -17,6 +18,8 @@ export interface Addition {
   capabilities?(revision: Revision, isIdentified: boolean): Partial<ServerCapabilities>
   /** Set by the extension for tasks. */
   readonly tasks?: TaskHook
+  /** Set by the extension for apps. */
+  readonly apps?: AppHook
   /** Called when a client may be there. */
   start?(): void
   /** Called when the server is closed. */

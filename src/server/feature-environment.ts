@@ -2,6 +2,7 @@
 
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
+import type { AppHook } from './apps/hook.ts'
 import type { ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import type { Logging } from './logging.ts'
@@ -16,6 +17,8 @@ export interface FeatureEnvironment {
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   /** Undefined without the extension for tasks. */
   readonly tasks: TaskHook | undefined
+  /** Undefined without the extension for apps. */
+  readonly apps: AppHook | undefined
   now(): number
   /** Tells clients about a change. */
   announce(change: Change): void

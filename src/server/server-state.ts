@@ -13,6 +13,7 @@ import { withDefaults } from '../protocol/with-defaults.ts'
 import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Addition } from './addition.ts'
+import type { AppHook } from './apps/hook.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { checkCache, checkWritable } from './definition.ts'
 import type { FeatureEnvironment } from './feature-environment.ts'
@@ -53,6 +54,8 @@ export class ServerState implements FeatureEnvironment {
   readonly additions: Addition[] = []
   /** Set by the extension for tasks. */
   tasks: TaskHook | undefined
+  /** Set by the extension for apps. */
+  apps: AppHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
   readonly #options: ServerOptions
@@ -139,6 +142,7 @@ export class ServerState implements FeatureEnvironment {
     if (this.capabilities().extensions?.[id]) throw new McpError('ERR_DEFINITION', `The extension ${id} is already declared`)
     this.additions.push(addition)
     this.tasks ??= addition.tasks
+    this.apps ??= addition.apps
     this.#forgetDiscovery()
   }
 

@@ -47,6 +47,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'roots.expose': 'share folders',
   'app.open': 'open an app',
   'app.call': 'call from an app',
+  'app.message': 'send a message of an app',
   'task.cancel': 'cancel a task',
   'task.update': 'answer a task',
   'config.import': 'import servers',

@@ -32,6 +32,10 @@ export function yesText(subject: Subject): string {
       return 'Send the answer'
     case 'url':
       return 'Open the page'
+    case 'say':
+      return 'Send'
+    case 'app':
+      return 'Show it'
     case 'roots':
       return 'Share'
     default:

@@ -3,6 +3,7 @@
 import type { ConsoleServices } from '../services.ts'
 import type { Route } from '../web/router.ts'
 import { addServerRoutes } from './add-server.ts'
+import { appRoutes } from './apps.ts'
 import { auditRoutes } from './audit.ts'
 import { callRoutes } from './calls.ts'
 import { chatRoutes } from './chat.ts'
@@ -23,6 +24,7 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...writingRoutes(services),
   ...offeringRoutes(services),
   ...useRoutes(services),
+  ...appRoutes(services),
   ...consentRoutes(services),
   ...policyRoutes(services),
   ...auditRoutes(services),

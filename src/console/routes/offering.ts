@@ -1,6 +1,6 @@
 /** Routes for what servers offer: lists and search. */
 
-import { argumentChecker, type Host } from '../../host/index.ts'
+import { argumentChecker, type Host, toolViewOf } from '../../host/index.ts'
 import type { EntryView, FoundView, NameOf, ToolView } from '../api.ts'
 import { notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
@@ -45,7 +45,11 @@ function toolViews(host: Host, server: string | undefined): ToolView[] {
       new Set(host.readOnlyTools(id).flatMap(({ name, isAccepted }) => (isAccepted ? [name] : []))),
     ]),
   )
-  return shown.map((entry) => ({ ...entry, isReadOnlyAccepted: accepted.get(entry.server)?.has(entry.definition.name) === true }))
+  return shown.map((entry) => {
+    const { resourceUri: view } = toolViewOf(entry.definition)
+    const isReadOnlyAccepted = accepted.get(entry.server)?.has(entry.definition.name) === true
+    return { ...entry, isReadOnlyAccepted, ...(view !== undefined && { view }) }
+  })
 }
 
 const viewOf = <T>({ exposed, server, definition }: EntryView<T>): EntryView<T> => ({ exposed, server, definition })

@@ -3,20 +3,23 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Scripts and styles come from files of the console only. Pictures and sounds of results are data or blobs. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  'media-src data: blob:',
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "worker-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const pagePolicy = (frames: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    'media-src data: blob:',
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    // The views of tools are at another port.
+    `frame-src ${frames.join(' ')}`,
+    "worker-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 const DATA_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -30,7 +33,8 @@ const COMMON = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
-export const PAGE_HEADERS = { ...COMMON, 'content-security-policy': PAGE_POLICY } as const
+/** @param frames the origins of the frames that the page may show */
+export const pageHeaders = (frames: readonly string[]) => ({ ...COMMON, 'content-security-policy': pagePolicy(frames) }) as const
 
 export const DATA_HEADERS = { ...COMMON, 'content-security-policy': DATA_POLICY } as const
 

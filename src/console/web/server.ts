@@ -10,7 +10,7 @@ import type { ConsoleLimits } from '../limits.ts'
 import { readJson } from './body.ts'
 import { limitConnections } from './connections.ts'
 import type { EventStreams } from './event-streams.ts'
-import { DATA_HEADERS, PAGE_HEADERS, secretsIn } from './headers.ts'
+import { DATA_HEADERS, pageHeaders, secretsIn } from './headers.ts'
 import { checkInput, findRoute, type Route, readQuery } from './router.ts'
 import type { StaticFiles } from './static-files.ts'
 
@@ -22,6 +22,8 @@ export interface WebServerOptions {
   sessions: Sessions
   streams: EventStreams
   files: StaticFiles
+  /** The port of the views of tools. */
+  viewPort: number
   onError(error: unknown): void
 }
 
@@ -130,7 +132,7 @@ async function answerApi(
 }
 
 async function answerFile(
-  { files }: WebServerOptions,
+  { files, viewPort }: WebServerOptions,
   url: URL,
   { method, headers }: IncomingMessage,
   response: ServerResponse,
@@ -142,7 +144,7 @@ async function answerFile(
   const gzip = acceptsGzip(headers['accept-encoding'] as string | undefined) ? file.gzip : undefined
   const bytes = gzip ?? file.bytes
   const encoding = { ...(file.gzip && { vary: 'accept-encoding' }), ...(gzip && { 'content-encoding': 'gzip' }) }
-  response.writeHead(200, { ...PAGE_HEADERS, ...encoding, 'content-type': file.type, 'content-length': bytes.length })
+  response.writeHead(200, { ...pageHeaders(originsOf(viewPort)), ...encoding, 'content-type': file.type, 'content-length': bytes.length })
   response.end(method === 'HEAD' ? undefined : bytes)
 }
 

@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<string, readonly [form: Form, verb: string, anyItem
   'argument.complete': ['item', 'complete arguments of', 'any tool, prompt or resource'],
   'app.open': ['item', 'open', 'any app'],
   'app.call': ['item', 'call from an app', 'any tool'],
+  'app.message': ['request', 'send messages of an app of'],
   'sampling.create': ['request', 'ask a model for'],
   'sampling.deliver': ['request', 'send the answer of a model to'],
   'elicit.form': ['request', 'show a form of'],

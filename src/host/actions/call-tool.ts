@@ -2,6 +2,7 @@
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { toolViewOf } from '../../protocol/model/apps.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { checkArguments } from '../catalog/check-arguments.ts'
@@ -33,6 +34,7 @@ export async function callTool(
   await pins.refresh()
   const tool = server.definition('tool', name) as Tool | undefined
   if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
+  checkAudience(tool, server, options)
   // A copy, so that the caller cannot change the arguments between the decision and the call.
   let args: Arguments = structuredClone(given)
   await checkArguments(tool, args)
@@ -77,13 +79,26 @@ export async function callTool(
   return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
 }
 
+/** A tool says whether models or apps may call it. The person may call every tool. */
+function checkAudience(tool: Tool, { id }: HostedServer, { initiator }: UseOptions): void {
+  if (initiator !== 'model' && initiator !== 'app') return
+  if (!toolViewOf(tool).visibility.includes(initiator))
+    throw new McpError(
+      'ERR_SERVER_UNKNOWN',
+      `The server ${id} offers no tool ${JSON.stringify(tool.name)} to ${initiator === 'app' ? 'apps' : 'models'}`,
+    )
+}
+
 export const toolRequest = (
   server: HostedServer,
   name: string,
   args: () => Arguments,
   options: UseOptions,
 ): Omit<ActionRequest, 'subject'> =>
-  useRequest(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
+  useRequest(server, options.initiator === 'app' ? 'app.call' : 'tool.call', options, () => ({
+    primitive: server.primitive('tool', name),
+    args: args(),
+  }))
 
 /** Maximum length of a progress message. Servers write them, so they may be long. */
 const MAX_PROGRESS_CHARS = 2_000

@@ -50,7 +50,11 @@ export async function subscribe(
   throw outcome.error
 }
 
-const resourceRequest = (kind: 'resource.read' | 'resource.subscribe', target: ResourceTarget, options: UseOptions): ActionRequest => ({
+export const resourceRequest = (
+  kind: 'resource.read' | 'resource.subscribe',
+  target: ResourceTarget,
+  options: UseOptions,
+): ActionRequest => ({
   ...useRequest(target.server, kind, options, () => ({ primitive: primitiveOf(target), args: { uri: target.uri } })),
   subject: () => ({
     kind: 'read',
@@ -60,7 +64,7 @@ const resourceRequest = (kind: 'resource.read' | 'resource.subscribe', target: R
   }),
 })
 
-const primitiveOf = ({ server, uri, template }: ResourceTarget): ActionPrimitive =>
+export const primitiveOf = ({ server, uri, template }: ResourceTarget): ActionPrimitive =>
   template === undefined ? server.primitive('resource', uri) : server.primitive('template', template)
 
 function sourceOf(target: ResourceTarget): AnswerSource {

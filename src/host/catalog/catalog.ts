@@ -145,6 +145,11 @@ export class Catalog {
     return this.#ownerOn([...this.#visible.keys()], exposed)
   }
 
+  /** Finds a URI on one server only. */
+  ownerOn(server: string, uri: string): UriOwner {
+    return this.#ownerOn([server], uri)
+  }
+
   close(): void {
     this.#timer?.cancel()
   }

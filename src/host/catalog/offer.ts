@@ -5,6 +5,7 @@
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { toolViewOf } from '../../protocol/model/apps.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 import { tokensIn } from '../language-models/estimate-tokens.ts'
 import type { Catalog } from './catalog.ts'
@@ -30,12 +31,15 @@ export interface Offer {
 /** Chooses the tools for a model. */
 export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offer {
   const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favorites = [] } = options
-  const tools = catalog.tools()
+  const tools = catalog.tools().filter(isForModel)
   const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
   if (estimatedTokens <= maxTokens) return { inline: tools, search: [] }
   const chosen = new Set(favorites)
   return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS }
 }
+
+/** Tools for apps only are no tools for models. */
+const isForModel = ({ definition }: ToolEntry): boolean => toolViewOf(definition).visibility.includes('model')
 
 function definitionTokens({ exposed, definition }: ToolEntry): number {
   const { description = '', inputSchema } = definition
@@ -97,7 +101,12 @@ export function resolveModelCall(catalog: Catalog, search: ToolSearch, name: str
       if (typeof query !== 'string') throw badArguments(SEARCH, '"query", a text', args)
       if (limit !== undefined && !Number.isInteger(limit)) throw badArguments(SEARCH, '"limit", a whole number', args)
       const found = search.search(query, limit === undefined ? {} : { limit: limit as number })
-      return { kind: 'answer', text: JSON.stringify(found.map(({ entry }) => ({ name: entry.exposed, description: firstLine(entry) }))) }
+      return {
+        kind: 'answer',
+        text: JSON.stringify(
+          found.filter(({ entry }) => isForModel(entry)).map(({ entry }) => ({ name: entry.exposed, description: firstLine(entry) })),
+        ),
+      }
     }
     case DESCRIBE: {
       const { exposed, definition } = named(catalog, DESCRIBE, args)
@@ -122,7 +131,7 @@ function named(catalog: Catalog, tool: string, args: Readonly<Record<string, unk
 
 function found(catalog: Catalog, exposed: string): ToolEntry {
   const entry = catalog.find('tool', exposed)
-  if (!entry) throw new McpError('ERR_SERVER_UNKNOWN', `There is no tool ${JSON.stringify(exposed.slice(0, 200))}`)
+  if (!entry || !isForModel(entry)) throw new McpError('ERR_SERVER_UNKNOWN', `There is no tool ${JSON.stringify(exposed.slice(0, 200))}`)
   return entry
 }
 

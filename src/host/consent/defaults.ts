@@ -57,7 +57,9 @@ export const DEFAULTS: Readonly<Record<ActionKind, KindDefaults>> = {
   'elicit.url': { ...ORDINARY, pin: 'if-any', isForced: true, keep: 'once' },
   'roots.expose': { ...ORDINARY, pin: 'if-any' },
   'app.open': { ...ORDINARY, byUser: 'allow', pin: 'if-any' },
-  'app.call': { ...ORDINARY, pin: 'required', hasHints: true, carriesOut: true, mayLoop: true },
+  // A view may refresh its data again and again; the limits of the bridge bound it.
+  'app.call': { ...ORDINARY, pin: 'required', hasHints: true, carriesOut: true },
+  'app.message': { ...ORDINARY, pin: 'if-any', isForced: true, keep: 'once' },
   'task.cancel': { ...ORDINARY, byUser: 'allow', keep: 'session' },
   'task.update': { ...ORDINARY, byUser: 'allow', keep: 'session' },
   'config.import': { ...ORDINARY, defiesBypass: true, keep: 'once' },
@@ -99,6 +101,7 @@ export const KIND_WORDS: Readonly<Record<ActionKind, string>> = {
   'roots.expose': 'sharing your folders with a server',
   'app.open': 'opening this app',
   'app.call': 'a call by an app',
+  'app.message': 'a message of an app in your name',
   'task.cancel': 'cancelling a task',
   'task.update': 'answering a task',
   'config.import': 'importing servers of other clients',

@@ -28,8 +28,12 @@ export const ACTION_KINDS = [
   'elicit.form',
   'elicit.url',
   'roots.expose',
+  /** Show the view of a tool. */
   'app.open',
+  /** Call a tool because a view asks for it. */
   'app.call',
+  /** Send a message of a view to the chat, in the person's name. */
+  'app.message',
   'task.cancel',
   'task.update',
   'config.import',

@@ -1,6 +1,7 @@
 /** The contract between a host and an asker: terminal, inbox, test, or your own. */
 
 import type { PersonUrl } from '../../base/address/person-url.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { FormSchema } from '../../protocol/model/elicitation.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
@@ -113,6 +114,10 @@ export type Subject =
       ours?: { hidden: readonly string[] }
     }
   | { kind: 'url'; message: string; url: PersonUrl }
+  /** The view of a tool, and what it may reach. */
+  | { kind: 'app'; tool: string; uri: string; addresses: readonly string[]; permissions: readonly string[] }
+  /** A message that an app sends to the chat in the person's name. */
+  | { kind: 'say'; content: readonly ContentBlock[] }
   | { kind: 'roots'; roots: readonly { uri: string; name?: string }[] }
   | {
       kind: 'import'

@@ -6,6 +6,7 @@ import { orAborted } from '../../base/wait.ts'
 import type { Client } from '../../client/client.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { APPS, VIEW_TYPE } from '../../protocol/model/apps.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { downError, type Health, isUnderway } from '../model/health.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
@@ -250,6 +251,7 @@ export class SupervisedServer {
       signal: this.#ending.signal,
       // `Liveness` pings, in the same way for every transport.
       pingIntervalMs: 0,
+      extensions: { [APPS]: { mimeTypes: [VIEW_TYPE] } },
       // Revisions without sessions log only for requests that name a level.
       logLevel: 'info',
       limits: { ...limits, ...clientLimits },

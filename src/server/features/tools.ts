@@ -6,9 +6,10 @@ import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
 import { type ParamHeader, paramHeaders } from '../../protocol/model/param-headers.ts'
-import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { CallToolResult, Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/any-schema.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
+import type { AppDefinition, AppHook } from '../apps/hook.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
@@ -23,7 +24,8 @@ import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from '../tasks/hoo
 export interface ToolDefinition<
   In extends AnySchema | undefined = AnySchema | undefined,
   Out extends AnySchema | undefined = AnySchema | undefined,
-> extends TaskDefinition {
+> extends TaskDefinition,
+    AppDefinition {
   /** The name to show to people. */
   title?: string
   /** Tells the model what the tool does. */
@@ -73,28 +75,37 @@ const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 export class Tools {
   readonly #environment: FeatureEnvironment
   readonly #registry: Registry<ToolEntry>
-  readonly #listing: Listing<Tool>
-  /** For the revision in which tools say whether their calls may become tasks. */
-  readonly #taskListing: Listing<Tool>
+  /** By what the client understands: tools that say whether their calls may become tasks, tools with views. */
+  readonly #listings: readonly (readonly [plain: Listing<Tool>, withViews: Listing<Tool>])[]
 
   constructor(environment: FeatureEnvironment) {
     this.#environment = environment
     this.#registry = new Registry('tool', () => {
-      this.#listing.invalidate()
-      this.#taskListing.invalidate()
+      for (const listing of this.#listings.flat()) listing.invalidate()
       environment.announce({ kind: 'tools' })
     })
-    this.#listing = this.#listingOf(({ tool }) => tool)
-    this.#taskListing = this.#listingOf(({ tool, tasks }) =>
-      tasks ? { ...tool, execution: { taskSupport: tasks.isRequired ? 'required' : 'optional' } } : tool,
-    )
+    const withTasks = ({ tool, tasks }: ToolEntry): Tool =>
+      tasks ? { ...tool, execution: { taskSupport: tasks.isRequired ? 'required' : 'optional' } } : tool
+    this.#listings = [({ tool }: ToolEntry) => tool, withTasks].map((itemOf) => [
+      this.#listingOf((entry) => this.#plain(itemOf(entry))),
+      this.#listingOf(itemOf),
+    ])
   }
 
-  #listingOf(itemOf: (entry: ToolEntry) => Tool): Listing<Tool> {
+  #plain(tool: Tool): Tool | undefined {
+    const { apps } = this.#environment
+    return apps ? apps.plain(tool) : tool
+  }
+
+  #listingOf(itemOf: (entry: ToolEntry) => Tool | undefined): Listing<Tool> {
     return new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
-      entries: () => this.#registry.enabled().map((entry) => ({ item: itemOf(entry), scopes: entry.scopes })),
+      entries: () =>
+        this.#registry.enabled().flatMap((entry) => {
+          const item = itemOf(entry)
+          return item ? [{ item, scopes: entry.scopes }] : []
+        }),
       ...this.#environment.listOptions,
     })
   }
@@ -114,7 +125,7 @@ export class Tools {
       )
     }
     return this.#registry.add(name, definition, handler, (current, run) =>
-      toEntry(name, current, run as AnyToolHandler, this.#environment.tasks),
+      toEntry(name, current, run as AnyToolHandler, this.#environment),
     ) as ToolHandle
   }
 
@@ -131,7 +142,8 @@ export class Tools {
   }
 
   list(call: IncomingCall): Params | Promise<Params> {
-    return (call.revision.tasks === 'requested' ? this.#taskListing : this.#listing).page(call.params.cursor, call.access)
+    const [plain, withViews] = this.#listings[call.revision.tasks === 'requested' ? 1 : 0] as [Listing<Tool>, Listing<Tool>]
+    return (this.#environment.apps?.isShownTo(call) ? withViews : plain).page(call.params.cursor, call.access)
   }
 
   call(call: IncomingCall): Params | Promise<Params> {
@@ -139,7 +151,7 @@ export class Tools {
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
     const entry = this.#registry.get(name)
-    if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
+    if (!entry || this.#isHidden(entry, call)) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
     call.quota.spend('toolCalls')
     return thenMaybe(entry.input.check(args), (input) => {
@@ -148,6 +160,12 @@ export class Tools {
       if (tasks?.concerns(call, entry.tasks)) return tasks.call(call, this.#taskTool(entry, input.value))
       return this.#run(call, entry, input.value)
     })
+  }
+
+  /** Tools for apps do not exist for a client that shows none. */
+  #isHidden({ tool }: ToolEntry, call: IncomingCall): boolean {
+    const { apps } = this.#environment
+    return apps !== undefined && !apps.isShownTo(call) && apps.plain(tool) === undefined
   }
 
   /** The tool of a task that is started again; undefined if it is gone or no longer accepts the arguments. */
@@ -203,11 +221,18 @@ const MEMBERS: Members<ToolDefinition> = {
   taskAfterMs: 1,
   taskTtlMs: 1,
   restartable: 1,
+  view: 1,
+  visibleTo: 1,
   _meta: 1,
 }
 
-function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler, hook: TaskHook | undefined): ToolEntry {
-  const { input, output, timeoutMs, scopes, task, taskAfterMs: _after, taskTtlMs: _ttl, restartable: _again, ...rest } = definition
+function toEntry(
+  name: string,
+  definition: ToolDefinition,
+  handler: AnyToolHandler,
+  { tasks: hook, apps }: { tasks: TaskHook | undefined; apps: AppHook | undefined },
+): ToolEntry {
+  const { title, description, annotations, icons, input, output, timeoutMs, scopes, task, view, visibleTo } = definition
   const where = `Tool ${JSON.stringify(name)}`
   checkMembers(where, definition, MEMBERS)
   checkMeta(where, definition._meta)
@@ -224,10 +249,17 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
   if (!hook && task !== undefined && task !== 'forbidden')
     throw new McpError('ERR_DEFINITION', `${where}: task needs server.extend(tasks()) of portico/tasks, before the tool is defined`)
+  if (!apps && (view ?? visibleTo) !== undefined)
+    throw new McpError('ERR_DEFINITION', `${where}: views need server.extend(apps({ ... })) of portico/apps, before the tool is defined`)
   const tasks = hook?.rules(where, definition)
+  const _meta = apps ? apps.metaOf(where, definition) : definition._meta
   const tool: Tool = {
     name,
-    ...rest,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    ...(_meta && { _meta }),
     inputSchema,
     ...(outputPort ? { outputSchema: outputPort.json } : {}),
   }
@@ -250,7 +282,20 @@ function describeBadArguments(name: string, issues: readonly Issue[]): string {
   return `Tool ${JSON.stringify(name)} arguments: ${describeIssues(issues)}.`
 }
 
-function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
+function toResult(value: unknown, entry: ToolEntry): Params | Promise<Params> {
+  const { tool } = entry
+  return thenMaybe(toPlainResult(value, entry), (result) => {
+    // A client without views, and the model, read only the content.
+    if (tool._meta?.ui !== undefined && (result as CallToolResult).content.length === 0)
+      throw new McpError(
+        'ERR_OUTPUT_INVALID',
+        `Tool ${JSON.stringify(tool.name)}: a tool with a view must return content for clients without it`,
+      )
+    return result
+  })
+}
+
+function toPlainResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
   const isWhole = isWholeResult(value)
   if (!output || (isWhole && value.isError)) return toCallResult(value, output !== undefined)
   // Validate before serialising: a schema error says more than "not JSON".

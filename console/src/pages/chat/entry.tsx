@@ -12,8 +12,8 @@ import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { shortened } from '../../state/format.ts'
 import css from './page.module.css'
 
-/** @param isWaiting a question about this call waits for the person */
-export function Entry({ entry, isWaiting }: { entry: ChatEntry; isWaiting: boolean }): ReactNode {
+/** @param isWaiting a question about this call waits for the person @param view of the result of this call */
+export function Entry({ entry, isWaiting, view }: { entry: ChatEntry; isWaiting: boolean; view?: ReactNode }): ReactNode {
   switch (entry.kind) {
     case 'said':
       return (
@@ -25,7 +25,12 @@ export function Entry({ entry, isWaiting }: { entry: ChatEntry; isWaiting: boole
     case 'attached':
       return <p className={css.muted}>A file ({foreignName(entry.what)}) was attached.</p>
     case 'call':
-      return <Call call={entry} isWaiting={isWaiting} />
+      return (
+        <>
+          <Call call={entry} isWaiting={isWaiting} />
+          {view}
+        </>
+      )
     case 'failed':
       return (
         <p role="alert">

@@ -10,6 +10,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
 import {
+  type ChatCall,
   type ChatEntry,
   entriesOf,
   entriesOfParts,
@@ -20,6 +21,7 @@ import {
   withDecisions,
 } from '../../state/chat.ts'
 import { Activity } from './activity.tsx'
+import { CallView } from './call-view.tsx'
 import { Composer } from './composer.tsx'
 import { ContextChips } from './context-chips.tsx'
 import { ConversationList } from './conversation-list.tsx'
@@ -83,6 +85,9 @@ export function ChatPage(): ReactNode {
   const stop = (): void => {
     if (running !== undefined) cancel.mutate({ params: { id: running } })
   }
+  const tools = useRoute('GET /api/tools')
+  const hasView = (entry: ChatEntry): entry is ChatCall =>
+    entry.kind === 'call' && entry.state === 'done' && (tools.data?.tools ?? []).some((each) => each.exposed === entry.name && each.view)
   const questions = useConsoleState((state) => state.questions)
   const waiting = running === undefined ? [] : waitsFor(questions, entries)
   const [shownEntries, setShown] = useState(STEP)
@@ -118,8 +123,13 @@ export function ChatPage(): ReactNode {
               </div>
             )}
             {decidedEntries.slice(hidden).map((entry, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
-              <Entry key={hidden + index} entry={entry} isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))} />
+              <Entry
+                // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
+                key={hidden + index}
+                entry={entry}
+                isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))}
+                view={hasView(entry) && <CallView call={entry} conversation={id} onSay={(text) => void send(text)} />}
+              />
             ))}
             {running !== undefined && <Activity waiting={waiting.length} isYourTurn={waitingTurns.length > 0} />}
             <div ref={end} />

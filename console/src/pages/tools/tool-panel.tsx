@@ -18,6 +18,7 @@ import { focusFault } from '../../forms/focus-fault.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useSchemaForm } from '../../forms/use-schema-form.ts'
 import { useOperation } from '../../hooks/use-console.tsx'
+import { AppFrame } from '../../results/app-frame.tsx'
 import { CallResult } from '../../results/call-result.tsx'
 import { OperationView } from '../../results/operation-view.tsx'
 import type { Arguments } from '../../state/arguments.ts'
@@ -77,6 +78,9 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
                 <h3>Result</h3>
                 {ended}
               </div>
+              {tool.view !== undefined && !(result as CallToolResult).isError && (
+                <AppFrame key={run.operation?.id} tool={exposed} args={value} result={result as CallToolResult} />
+              )}
               <CallResult
                 result={result as CallToolResult}
                 outputSchema={definition.outputSchema}

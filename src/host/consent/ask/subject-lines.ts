@@ -88,6 +88,10 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
       ]
     case 'url':
       return [...theirs('message', subject.message, 'message'), ...urlLines(subject.url)]
+    case 'app':
+      return appLines(subject)
+    case 'say':
+      return subject.content.flatMap((each) => contentLines('message', each, isWhole))
     case 'roots':
       return subject.roots.map(({ uri, name }) => line('folder', name === undefined ? uri : `${uri} (${name})`, 'theirs'))
     case 'import':
@@ -100,6 +104,12 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
       ])
   }
 }
+
+export const appLines = ({ uri, addresses, permissions }: Extract<Subject, { kind: 'app' }>): QuestionLine[] => [
+  ...theirs('view', uri),
+  ...addresses.map((each) => line('may contact', each, 'theirs', 'address')),
+  ...permissions.map((each) => line('may use', each)),
+]
 
 const FINDING_LABELS: Readonly<Record<Finding['kind'], string>> = {
   secret: 'possible secret',

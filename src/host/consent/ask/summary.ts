@@ -12,7 +12,7 @@ import { argumentsLine, foldedText, shortLines, shortText } from './fold.ts'
 import { secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
 import { line, nameText, type QuestionLine, reasonLine, warning } from './question-line.ts'
-import { callWarnings, originWarnings, resultLines, urlLines } from './subject-lines.ts'
+import { appLines, callWarnings, originWarnings, resultLines, urlLines } from './subject-lines.ts'
 import { counted, titleOf } from './title.ts'
 
 /** A question in a few lines. */
@@ -85,6 +85,10 @@ function subjectSummary(subject: Subject): QuestionLine[] {
       return formSummary(subject)
     case 'url':
       return [...shortText('message', subject.message, 'message'), ...addressLines(subject)]
+    case 'app':
+      return appLines(subject)
+    case 'say':
+      return subject.content.flatMap((each) => contentLines('message', each, false))
     case 'roots':
       return subject.roots.map(({ uri, name }) => line('folder', name === undefined ? uri : `${uri} (${name})`, 'theirs'))
     case 'import':

@@ -36,6 +36,10 @@ export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>
       return subject.ours ? `The configuration of ${id} needs values. Enter them?` : `${id} asks you for information. Answer?`
     case 'url':
       return `${id} asks you to open a page on ${subject.url.host}. Open it?`
+    case 'app':
+      return wanted(question, `show the view of ${id}/${nameText(subject.tool)}`)
+    case 'say':
+      return `The app of ${id} wants to send a message to the chat in your name. Send it?`
     case 'roots':
       return `Share ${counted(subject.roots.length, 'folder')} with ${id}?`
     case 'import':
@@ -49,6 +53,7 @@ function wanted({ chain }: Pick<Question, 'chain'>, what: string): string {
   const who = chain.at(-2) ?? 'you'
   if (who === 'you') return `${what[0]?.toUpperCase()}${what.slice(1)}?`
   if (isModel(who)) return `The model wants to ${what}. Allow it?`
+  if (who.startsWith('app of ')) return `The app of ${nameText(who.slice('app of '.length))} wants to ${what}. Allow it?`
   return `${nameText(who.replace(/^server /, ''))} wants to ${what}. Allow it?`
 }
 

@@ -29,6 +29,8 @@ const NOT_DONE: Words = {
   'elicit.form': (id) => `The form of ${id} was not filled in`,
   'elicit.url': (id) => `The page for ${id} was not opened`,
   'roots.expose': (id) => `No folder was shared with ${id}`,
+  'app.open': (id) => `The view of ${id} was not shown`,
+  'app.message': (id) => `The message of the app of ${id} was not sent`,
 }
 
 const DOING: Words = {

@@ -25,6 +25,7 @@ const WHY: Readonly<Partial<Record<ActionKind, string>>> = {
   'roots.expose': 'The server learns where your folders are',
   'app.open': 'The server wrote this page',
   'app.call': 'This tool can change things',
+  'app.message': 'The model takes it for a message of yours',
   'task.cancel': 'It ends work that the server has begun',
   'task.update': 'The server gets your answer',
   'config.import': 'The servers can then be started here',

@@ -19,6 +19,9 @@ export interface ConversationRecord {
   flow?: FlowRecord
 }
 
+/** Apps whose texts wait for the next message. */
+const MAX_CONTEXTS = 8
+
 /**
  * The messages so far. When there is no room for more, the oldest turns are removed.
  *
@@ -35,6 +38,8 @@ export class Conversation {
   /** The stored labels, restored on first use. */
   readonly #kept: FlowRecord | undefined
   #flow: FlowContext | undefined
+  /** Texts of apps for the next message, by app. */
+  readonly #contexts = new Map<string, string>()
   /** Estimates by message. Messages are replaced, never changed. */
   readonly #tokens = new WeakMap<ModelMessage, number>()
 
@@ -104,7 +109,21 @@ export class Conversation {
    */
   begin(said: string | ModelContent[]): void {
     this.beginTurn()
-    this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
+    const own = typeof said === 'string' ? { type: 'text' as const, text: said } : said
+    const contexts = [...this.#contexts.values()].map((text): ModelContent => ({ type: 'text', text }))
+    this.#contexts.clear()
+    this.#messages.push({ role: 'user', content: contexts.length === 0 ? own : [...contexts, own].flat() })
+  }
+
+  /**
+   * Text of an app that goes to the model with the next message of the person. It replaces the former text of the same app.
+   * @internal
+   */
+  setContext(app: string, text: string): void {
+    this.#contexts.delete(app)
+    if (text !== '') this.#contexts.set(app, text)
+    // The oldest goes first.
+    if (this.#contexts.size > MAX_CONTEXTS) this.#contexts.delete(this.#contexts.keys().next().value as string)
   }
 
   /**

@@ -215,6 +215,12 @@ export const subjects: Record<Subject['kind'], fc.Arbitrary<About>> = {
       return about({ kind: 'form', message, schema, defaults, warnings: [message] }, message, withoutDefaults, defaults)
     }),
   url: fc.tuple(text, url).map(([message, to]) => about({ kind: 'url', message, url: to }, message, to.href)),
+  app: fc
+    .tuple(text, text, fc.array(text, { maxLength: 3 }))
+    .map(([tool, uri, addresses]) => about({ kind: 'app', tool, uri, addresses, permissions: ['camera'] }, tool, uri, addresses)),
+  say: fc
+    .array(text, { minLength: 1, maxLength: 3 })
+    .map((texts) => about({ kind: 'say', content: texts.map((each) => ({ type: 'text' as const, text: each })) }, texts)),
   roots: fc
     .array(fc.record({ uri: text, name: text }), { minLength: 1, maxLength: 3 })
     .map((roots) => about({ kind: 'roots', roots }, roots.flatMap(Object.values))),

@@ -235,6 +235,10 @@ function neededIn(subject: Subject): unknown[] {
       return [subject.message, Object.values(subject.schema.properties).map(({ title }) => title)]
     case 'url':
       return [subject.message, subject.url.href]
+    case 'app':
+      return [subject.tool, subject.uri, subject.addresses]
+    case 'say':
+      return [subject.content]
     case 'roots':
       return [subject.roots.flatMap(({ uri, name }) => [uri, name])]
     case 'import':

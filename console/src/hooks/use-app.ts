@@ -1,0 +1,134 @@
+/** The view of a tool in its frame: opens it, and passes messages between the frame and the host, which decides about everything. */
+
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import type { AppView, NewApp } from '../../../src/console/api.ts'
+import type { ApiError } from '../api/error.ts'
+import { dismissed, type FrameMessage, frameOrigin, messageOf } from '../state/app-messages.ts'
+import { oneAtATime } from '../state/one-at-a-time.ts'
+import { useConsole } from './use-console.tsx'
+
+export interface ShownApp {
+  app: AppView | undefined
+  /** The address of the frame. */
+  address: string
+  /** The height that the view asks for, in pixels. */
+  height: number
+  error: ApiError | undefined
+  isOpening: boolean
+  /** Why it was closed by the host. */
+  ended: string | undefined
+  frame: RefObject<HTMLIFrameElement | null>
+  open(allowsAddresses: boolean): void
+  close(): void
+}
+
+const START_HEIGHT = 240
+/** Messages in one request. */
+const MAX_MESSAGES = 200
+
+/** @param onSay sends a message of the view to the chat, after the person agreed to it */
+export function useApp(given: Omit<NewApp, 'allowsAddresses'>, onSay?: (text: string) => void): ShownApp {
+  const { api, listen } = useConsole()
+  const frame = useRef<HTMLIFrameElement>(null)
+  const [app, setApp] = useState<AppView>()
+  const [height, setHeight] = useState(START_HEIGHT)
+  const [error, setError] = useState<ApiError>()
+  const [isOpening, setOpening] = useState(false)
+  const [ended, setEnded] = useState<string>()
+  const say = useRef(onSay)
+  say.current = onSay
+  const origin = app ? frameOrigin(location.hostname, app.frame.port) : ''
+
+  const open = useCallback(
+    (allowsAddresses: boolean): void => {
+      setOpening(true)
+      setError(undefined)
+      setEnded(undefined)
+      api
+        .call('POST /api/apps', { body: { ...given, allowsAddresses, theme: shownTheme() } })
+        .then(({ app: opened }) => {
+          setHeight(START_HEIGHT)
+          setApp(opened)
+        }, setError)
+        .finally(() => setOpening(false))
+    },
+    [api, given],
+  )
+
+  const close = useCallback((): void => {
+    if (!app) return
+    const { id } = app
+    // The view gets a moment to finish, in which its messages are still passed on.
+    void api
+      .call('DELETE /api/apps/:id', { params: { id } })
+      .catch(() => {})
+      .finally(() => setApp((shown) => (shown?.id === id ? undefined : shown)))
+  }, [api, app])
+
+  useEffect(() => {
+    if (!app) return
+    const { id, html } = app
+    let isOver = false
+    let last = 0
+    const outbox: Record<string, unknown>[] = []
+    const post = (message: object): void => frame.current?.contentWindow?.postMessage(message, origin)
+    const end = (reason: string): void => {
+      isOver = true
+      setEnded(reason)
+      setApp(undefined)
+    }
+    const send = oneAtATime(async () => {
+      while (outbox.length > 0 && !isOver) {
+        const messages = outbox.splice(0, MAX_MESSAGES)
+        await api.call('POST /api/apps/:id/messages', { params: { id }, body: { messages } }).catch(() => {})
+      }
+    })
+    const fetchMessages = oneAtATime(async () => {
+      const { messages } = await api.call('GET /api/apps/:id/messages', { params: { id }, query: { after: last } })
+      for (const { seq, message } of messages) {
+        if (seq <= last) continue
+        last = seq
+        post(message)
+      }
+    })
+    const take = (message: FrameMessage): void => {
+      if (message.kind === 'ready') post({ jsonrpc: '2.0', method: 'ui/notifications/sandbox-resource-ready', params: { html } })
+      else if (message.kind === 'stopped') {
+        void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
+        end(message.reason)
+      } else {
+        outbox.push(message.message)
+        void send()
+      }
+    }
+    const onMessage = ({ source, origin: from, data }: MessageEvent): void => {
+      // Frames inside of the view can reach this page, too. Only the frame around it counts.
+      if (isOver || from !== origin || source === null || source !== frame.current?.contentWindow) return
+      const message = messageOf(data)
+      if (message) take(message)
+    }
+    addEventListener('message', onMessage)
+    const unlisten = listen((event) => {
+      if (event.name !== 'app' || event.data.id !== id || isOver) return
+      const { seq, size, said, wantsToClose, end: reason } = event.data
+      if (seq !== undefined) void fetchMessages().catch(() => {})
+      if (size?.height !== undefined) setHeight(size.height)
+      if (said !== undefined) say.current?.(said)
+      if (wantsToClose) void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
+      if (reason !== undefined) end(dismissed(reason))
+    })
+    return () => {
+      removeEventListener('message', onMessage)
+      unlisten()
+      if (!isOver) void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
+    }
+  }, [app, api, listen, origin])
+
+  return { app, address: app ? `${origin}${app.frame.path}` : '', height, error, isOpening, ended, frame, open, close }
+}
+
+function shownTheme(): 'light' | 'dark' {
+  const { theme } = document.documentElement.dataset
+  if (theme === 'light' || theme === 'dark') return theme
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+}

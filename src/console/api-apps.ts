@@ -1,0 +1,67 @@
+/** Views of tools in the console's API. */
+
+import type { CallToolResult } from '../client/index.ts'
+import type { NameOf } from './api-views.ts'
+
+/** A view to show. */
+export interface NewApp {
+  tool: NameOf
+  args?: Record<string, unknown>
+  /** The result that it shows. */
+  result?: CallToolResult
+  /** The conversation with the call. Default: none; then the view cannot send messages to a chat. */
+  conversation?: string
+  /** The person lets it contact the addresses that it declares. Default: false. */
+  allowsAddresses?: boolean
+  theme?: 'light' | 'dark'
+  /** The width of its frame in pixels. */
+  width?: number
+}
+
+/** A view that is shown. */
+export interface AppView {
+  id: string
+  server: string
+  tool: string
+  /** Where its frame is: the port of the listener for views, and a path there. */
+  frame: { port: number; path: string }
+  html: string
+  /** The addresses that it declares. They are blocked unless `allowsAddresses`. */
+  addresses: readonly string[]
+  /** Declared addresses that are always blocked. */
+  refused: readonly string[]
+  allowsAddresses: boolean
+  prefersBorder: boolean
+}
+
+/** A message to a view, with its number. */
+export interface AppMessage {
+  seq: number
+  message: object
+}
+
+/** Something happened to a view: new messages to fetch, its size, a message for the chat, or its end. */
+export interface AppEvent {
+  id: string
+  /** The number of the newest message to it. */
+  seq?: number
+  size?: { width?: number; height?: number }
+  /** The person agreed to send this text to the chat. */
+  said?: string
+  /** It asks to be closed. */
+  wantsToClose?: true
+  /** Why it ended. */
+  end?: string
+}
+
+/** Routes for the views of tools. */
+export interface AppRoutes {
+  'POST /api/apps': { body: NewApp; result: { app: AppView } }
+  /** Messages of the view. */
+  'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
+  /** Messages to the view that are newer than `after`. */
+  'GET /api/apps/:id/messages': { params: 'id'; query: { after?: number }; result: { messages: readonly AppMessage[] } }
+  'PATCH /api/apps/:id': { params: 'id'; body: { theme?: 'light' | 'dark'; width?: number }; result: null }
+  /** Lets the view finish, and removes it. */
+  'DELETE /api/apps/:id': { params: 'id'; result: null }
+}
