@@ -3,7 +3,16 @@
 import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
 import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
 import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
-import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
+import type {
+  ChatPartView,
+  ConversationDetails,
+  ConversationView,
+  ModelProviderView,
+  ModelTurnAnswer,
+  ModelTurnView,
+  NewModel,
+  StoredModelView,
+} from './api-chat.ts'
 import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {
   ChangedSettings,
@@ -188,8 +197,13 @@ interface ConsentRoutes {
   'POST /api/audit/break-copy': { result: BrokenAudit }
 }
 
-/** Routes for chats. */
+/** Routes for chats and their models. */
 interface ChatRoutes {
+  'GET /api/models': { result: { models: readonly StoredModelView[]; providers: readonly ModelProviderView[] } }
+  'POST /api/models': { body: NewModel; result: { model: StoredModelView } }
+  'DELETE /api/models/:id': { params: 'id'; result: null }
+  /** Sends it one short message. */
+  'POST /api/models/:id/test': { params: 'id'; result: Started }
   'POST /api/chat': {
     body: { message: string; conversation?: string; model?: string; system?: string; id?: string }
     result: Started & { conversation: string }
@@ -291,6 +305,8 @@ export interface ConsoleEvents {
   messages: { messages: readonly MessageView[]; forgotten?: number }
   /** A recording was started, stopped, stored or removed. */
   recordings: { ids: readonly string[] }
+  /** Models were stored or removed in the console. */
+  models: { ids: readonly string[] }
   /** The policy was changed in the console. */
   policy: { preset: Preset }
   /** Grants were revoked, or with 0 one was added. */

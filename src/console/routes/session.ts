@@ -38,11 +38,13 @@ export const sessionRoutes = ({ host, codes, sessions, limits, models, preferenc
   }),
   route('GET /api/secrets', {}, async () => {
     const names = await (await host.secrets()).list()
+    const models = await host.storedModels.list()
     const texts = host.specs().map(({ id, transport }) => ({ id, text: transport.type === 'memory' ? '' : JSON.stringify(transport) }))
     return {
       secrets: names.map((name) => ({
         name,
         servers: texts.filter(({ text }) => text.includes(`\${secret:${name}}`)).map(({ id }) => id),
+        models: models.filter(({ secret }) => secret === name).map(({ id }) => id),
       })),
     }
   }),
