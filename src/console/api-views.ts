@@ -147,6 +147,8 @@ export interface SettingsView {
   project: string
   preset: Preset
   models: readonly ModelView[]
+  /** The protocol revisions that the host speaks, oldest first. */
+  revisions: readonly string[]
   limits: Readonly<Record<string, unknown>>
 }
 

@@ -1,6 +1,6 @@
 /** The routes and events of the console's API, for the server and for pages. docs/console-api.md describes them. */
 
-import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
+import type { CompleteParams, Completion, LogLevel, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
 import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
 import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
 import type {
@@ -102,6 +102,9 @@ interface ServerRoutes {
   'DELETE /api/servers/:id': { params: 'id'; result: null }
   'POST /api/servers/:id/enable': { params: 'id'; body: { choose?: boolean }; result: Started }
   'POST /api/servers/:id/disable': { params: 'id'; result: { server: ServerView } }
+  /** `method`: the request that was sent. Revisions without `ping` have another. */
+  'POST /api/servers/:id/ping': { params: 'id'; result: { ms: number; method: string } }
+  'PUT /api/servers/:id/log-level': { params: 'id'; body: { level: LogLevel }; result: { server: ServerDetails } }
   'POST /api/servers/:id/restart': { params: 'id'; result: Started }
   'POST /api/servers/:id/approve': { params: 'id'; result: Started }
   'POST /api/servers/:id/login': { params: 'id'; result: Started }

@@ -2,6 +2,7 @@
 
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 
 /** A message, or the HTTP exchange that carried one. `onTraffic` of the host options receives it, without secrets. */
 export type HostTraffic =
@@ -44,6 +45,10 @@ export interface ServerConnection {
   instructions: string | undefined
   /** Milliseconds since 1970. */
   connectedAt: number
+  /** The request of a ping. Revisions without `ping` have another. */
+  pingMethod: 'ping' | 'server/discover'
+  /** The lowest level that the server logs. Undefined: it declares no logging. */
+  logging?: { level: LogLevel /** How it is set. Undefined: each request names the level. */; method?: 'logging/setLevel' }
   /** The id of the server's process. */
   pid?: number
   /** The address of the server, without the query. */
