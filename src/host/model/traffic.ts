@@ -32,7 +32,10 @@ export type HostTraffic =
       url: string
       /** Without the headers of the configuration and of the login. */
       headers: Readonly<Record<string, string>>
+      /** The names of the headers of the configuration and of the login. */
+      hiddenHeaders: readonly string[]
       status: number
+      /** Values of cookies and tokens are hidden. */
       responseHeaders: Readonly<Record<string, string>>
     }
 

@@ -41,6 +41,8 @@ export interface HttpExchange {
   url: URL
   /** Names and values in turn, without those of `headers` and `authorize`. */
   headers: readonly string[]
+  /** The names of those of `headers` and `authorize`. */
+  hiddenHeaders: readonly string[]
   /** The message. */
   body?: string
   status: number

@@ -123,6 +123,11 @@ test('latency bars grow with the logarithm of the time', () => {
 })
 
 test('a copied command line quotes everything that a server chose', () => {
-  const text = asCurl({ http: { method: 'POST', url: "https://a.example/'$(id)", headers: { 'x-a': "b'c" } }, message: { a: "it's" } })
-  expect(text).toBe(`curl -X 'POST' 'https://a.example/'\\''$(id)' \\\n  -H 'x-a: b'\\''c' \\\n  --data-binary '{"a":"it'\\''s"}'`)
+  const text = asCurl({
+    http: { method: 'POST', url: "https://a.example/'$(id)", headers: { 'x-a': "b'c" }, hiddenHeaders: ['x-key'] },
+    message: { a: "it's" },
+  })
+  expect(text).toBe(
+    `curl -X 'POST' 'https://a.example/'\\''$(id)' \\\n  -H 'x-key: YOUR x-key' \\\n  -H 'x-a: b'\\''c' \\\n  --data-binary '{"a":"it'\\''s"}'`,
+  )
 })
