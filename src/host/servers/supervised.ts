@@ -4,6 +4,7 @@ import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { orAborted } from '../../base/wait.ts'
 import type { Client } from '../../client/client.ts'
+import { verdictMemory } from '../../client/dialect-memory.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
@@ -265,6 +266,8 @@ export class SupervisedServer {
       ...(auth && { auth }),
       ...(info && { info }),
       ...(revisions && { revisions }),
+      // What is found out under these conditions says nothing about a start without them.
+      ...((revisions ?? httpTransport) && { memory: verdictMemory() }),
     }
     this.#pid = undefined
     return connectServer(transport, options, {
