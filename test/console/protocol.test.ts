@@ -61,7 +61,10 @@ describe('a ping by hand', () => {
   test('of a server that is not connected is an error, and starts nothing', async () => {
     const { page, host } = await talker()
     await page.get('POST /api/servers/talker/disable')
-    expect(await page.fails('POST /api/servers/talker/ping')).toMatchObject({ status: 503, message: 'The server "talker" is not connected' })
+    expect(await page.fails('POST /api/servers/talker/ping')).toMatchObject({
+      status: 503,
+      message: 'The server "talker" is not connected',
+    })
     expect(host.health().talker?.state).toBe('disabled')
     expect((await page.fails('POST /api/servers/none/ping')).status).toBe(404)
   })

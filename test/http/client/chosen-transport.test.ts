@@ -49,5 +49,8 @@ test('Streamable HTTP is not left for the older transport', async () => {
 
 test('an address without this transport is an error that says what came', async () => {
   const { url, connect } = await served()
-  await expect(connect(url, 'sse')).rejects.toMatchObject({ code: 'ERR_NO_ENDPOINT', message: expect.stringContaining('expected text/event-stream') })
+  await expect(connect(url, 'sse')).rejects.toMatchObject({
+    code: 'ERR_NO_ENDPOINT',
+    message: expect.stringContaining('expected text/event-stream'),
+  })
 })
