@@ -1,6 +1,6 @@
 /** The values of chats. */
 
-import type { ChatPart, ModelRequest } from '../host/index.ts'
+import type { ChatPart, ModelProvider, ModelRequest, ProviderFacts } from '../host/index.ts'
 import type { ApiErrorBody } from './api-errors.ts'
 
 /** A model to chat with. */
@@ -9,6 +9,35 @@ export interface ModelView {
   label: string
   /** `scripted`: rules in place of a language model. `person`: you answer, in the page. */
   kind: 'configured' | 'scripted' | 'person'
+}
+
+/** A model that the person stored. No route shows its key. */
+export interface StoredModelView {
+  /** As in `ModelView` and for `portico chat --model`: `ollama:qwen3`. */
+  id: string
+  provider: ModelProvider
+  model: string
+  baseURL?: string
+  /** The name of its key in the vault. */
+  secret?: string
+}
+
+/** A model to store. The key goes to the vault. */
+export interface NewModel {
+  provider: ModelProvider
+  model: string
+  baseURL?: string
+  key?: string
+}
+
+/** What a provider of models needs. */
+export type ModelProviderView = ProviderFacts
+
+/** The answer of a model to a short message. */
+export interface ModelTest {
+  /** The beginning of its answer. */
+  answer: string
+  ms: number
 }
 
 /** A conversation in the list. */

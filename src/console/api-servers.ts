@@ -1,7 +1,7 @@
 /** The values of servers: lists, details, settings, checkups. */
 
 import type { Implementation } from '../client/index.ts'
-import type { HostEvent, Review, ServerLog, ServerSpec } from '../host/index.ts'
+import type { HostEvent, Review, ServerConnection, ServerLog, ServerSpec } from '../host/index.ts'
 
 /** How a server is reached. Values that look like secrets are replaced by their length. */
 export type TransportView =
@@ -51,6 +51,10 @@ export interface ServerFacts {
   pid?: number
   /** Its address, without the query. */
   url?: string
+  /** The request of a ping. */
+  pingMethod: ServerConnection['pingMethod']
+  /** The lowest level that it logs, and the request that sets it. Undefined: it declares no logging. */
+  logging?: ServerConnection['logging']
 }
 
 /** A server with everything that its page shows. */
@@ -84,6 +88,10 @@ export interface ServerSettings {
   url?: string
   /** Folders to grant as roots at each start. */
   roots: readonly string[]
+  /** The protocol revisions to use. Undefined: all. */
+  revisions?: readonly string[]
+  /** The HTTP transport of a server at an address. Undefined: the host finds out. */
+  httpTransport?: NonNullable<ServerSpec['httpTransport']>
 }
 
 /** New settings. What is left out stays as it is; in `env` and `headers`, `null` removes a value. */
@@ -99,6 +107,8 @@ export interface ChangedSettings {
   cwd?: string | null
   url?: string
   roots?: readonly string[]
+  revisions?: readonly string[] | null
+  httpTransport?: ServerSettings['httpTransport'] | null
 }
 
 /** A folder that a server may work in. */

@@ -49,6 +49,8 @@ export interface HttpExchangeView {
   method: string
   url: string
   headers: Readonly<Record<string, string>>
+  /** The names of headers of the configuration and of the login, which are sent but not shown. */
+  hiddenHeaders: readonly string[]
   /** Undefined while there is no response. */
   status?: number
   responseHeaders?: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ import type {
 } from '../client/index.ts'
 import type { Answer, AnswerChoice, AuditVerdict, Question, QuestionLine, QuestionSummary } from '../host/index.ts'
 import type { Preset } from '../host/policy-tools/index.ts'
-import type { ModelView } from './api-chat.ts'
+import type { ModelTest, ModelView } from './api-chat.ts'
 import type { ApiErrorBody } from './api-errors.ts'
 import type { DoctorReport, EnabledServer, HealthView, RootView } from './api-servers.ts'
 import type { RecordingReplay } from './api-timeline.ts'
@@ -59,6 +59,7 @@ export type OperationKind =
   | 'enable-all'
   | 'doctor'
   | 'replay'
+  | 'test-model'
 
 /** Something that may take long: it may wait for a server or for an answer of the person. */
 export interface OperationView {
@@ -101,6 +102,7 @@ export interface OperationResults {
   'enable-all': readonly EnabledServer[]
   doctor: DoctorReport
   replay: RecordingReplay
+  'test-model': ModelTest
 }
 
 /** A subscription to a resource. */
@@ -147,6 +149,8 @@ export interface SettingsView {
   project: string
   preset: Preset
   models: readonly ModelView[]
+  /** The protocol revisions that the host speaks, oldest first. */
+  revisions: readonly string[]
   limits: Readonly<Record<string, unknown>>
 }
 
@@ -172,6 +176,8 @@ export interface SecretView {
   name: string
   /** The servers whose configuration names it. */
   servers: readonly string[]
+  /** The stored models whose key it is. */
+  models: readonly string[]
 }
 
 /** A fault in arguments, in words. */

@@ -1,10 +1,19 @@
 /** The routes and events of the console's API, for the server and for pages. docs/console-api.md describes them. */
 
-import type { CompleteParams, Completion, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
+import type { CompleteParams, Completion, LogLevel, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
 import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
 import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
 import type { AppEvent, AppRoutes } from './api-apps.ts'
-import type { ChatPartView, ConversationDetails, ConversationView, ModelTurnAnswer, ModelTurnView } from './api-chat.ts'
+import type {
+  ChatPartView,
+  ConversationDetails,
+  ConversationView,
+  ModelProviderView,
+  ModelTurnAnswer,
+  ModelTurnView,
+  NewModel,
+  StoredModelView,
+} from './api-chat.ts'
 import type { AuditDetails, AuditExport, AuditPage, GrantView, LintFinding, PolicyView, RecentCall, ReplayView } from './api-policy.ts'
 import type {
   ChangedSettings,
@@ -95,6 +104,9 @@ interface ServerRoutes {
   'DELETE /api/servers/:id': { params: 'id'; result: null }
   'POST /api/servers/:id/enable': { params: 'id'; body: { choose?: boolean }; result: Started }
   'POST /api/servers/:id/disable': { params: 'id'; result: { server: ServerView } }
+  /** `method`: the request that was sent. Revisions without `ping` have another. */
+  'POST /api/servers/:id/ping': { params: 'id'; result: { ms: number; method: string } }
+  'PUT /api/servers/:id/log-level': { params: 'id'; body: { level: LogLevel }; result: { server: ServerDetails } }
   'POST /api/servers/:id/restart': { params: 'id'; result: Started }
   'POST /api/servers/:id/approve': { params: 'id'; result: Started }
   'POST /api/servers/:id/login': { params: 'id'; result: Started }
@@ -190,8 +202,13 @@ interface ConsentRoutes {
   'POST /api/audit/break-copy': { result: BrokenAudit }
 }
 
-/** Routes for chats. */
+/** Routes for chats and their models. */
 interface ChatRoutes {
+  'GET /api/models': { result: { models: readonly StoredModelView[]; providers: readonly ModelProviderView[] } }
+  'POST /api/models': { body: NewModel; result: { model: StoredModelView } }
+  'DELETE /api/models/:id': { params: 'id'; result: null }
+  /** Sends it one short message. */
+  'POST /api/models/:id/test': { params: 'id'; result: Started }
   'POST /api/chat': {
     body: { message: string; conversation?: string; model?: string; system?: string; id?: string }
     result: Started & { conversation: string }
@@ -295,6 +312,8 @@ export interface ConsoleEvents {
   messages: { messages: readonly MessageView[]; forgotten?: number }
   /** A recording was started, stopped, stored or removed. */
   recordings: { ids: readonly string[] }
+  /** Models were stored or removed in the console. */
+  models: { ids: readonly string[] }
   /** The policy was changed in the console. */
   policy: { preset: Preset }
   /** Grants were revoked, or with 0 one was added. */

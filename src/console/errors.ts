@@ -40,6 +40,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   ERR_ANSWER_INVALID: 400,
   ERR_CONFIG: 400,
   ERR_SECRET: 400,
+  ERR_INSECURE: 400,
   ERR_UNSUPPORTED: 400,
   ERR_SCHEMA: 400,
   ERR_SERVER_UNKNOWN: 404,

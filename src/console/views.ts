@@ -86,7 +86,7 @@ function factsView(host: Host, id: string): ServerFacts | undefined {
 }
 
 function settingsView(spec: ServerSpec): ServerSettings {
-  const { title, tier, labels = [], timeoutMs, roots = [] } = spec
+  const { title, tier, labels = [], timeoutMs, roots = [], revisions, httpTransport } = spec
   const { transport } = withoutPlainSecrets(spec)
   return {
     ...(title !== undefined && { title }),
@@ -97,6 +97,8 @@ function settingsView(spec: ServerSpec): ServerSettings {
     ...(transport.type === 'stdio' && transport.cwd !== undefined && { cwd: transport.cwd }),
     ...(transport.type === 'http' && { url: transport.url, headers: transport.headers }),
     roots,
+    ...(revisions && { revisions }),
+    ...(httpTransport && { httpTransport }),
   }
 }
 

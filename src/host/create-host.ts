@@ -18,8 +18,8 @@ import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { serverFile } from './config/server-file.ts'
 import { Host } from './host.ts'
-import type { Model } from './language-models/language-model.ts'
 import { personModel } from './language-models/person-as-model.ts'
+import { StoredModels } from './language-models/stored-models.ts'
 import type { HostEvent } from './model/event.ts'
 import type { Asker } from './model/question.ts'
 import type { ServerSpec } from './model/server-spec.ts'
@@ -39,6 +39,7 @@ import { answersFor } from './servers/server-answers.ts'
 import { TrafficLog } from './servers/traffic.ts'
 import { createConsent } from './setup/create-consent.ts'
 import { samplingLimits } from './setup/derived-limits.ts'
+import { HostModels } from './setup/host-models.ts'
 import { openPolicy } from './setup/host-policy.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
@@ -59,7 +60,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const specs = await readSpecs(settings)
   const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })
-  const services = createServices(settings, consent)
+  const models = await openModels(settings, consent)
+  const services = createServices(settings, consent, models)
   const host = new Host(services, {
     limits,
     favorites: options.favorites ?? [],
@@ -78,7 +80,6 @@ interface Settings {
   clock: Clock
   principal: string
   project: string
-  models: readonly Model[]
   redactor: Redactor
   asker: Asker | undefined
   emit(event: HostEvent): void
@@ -99,7 +100,6 @@ function readSettings(options: HostOptions): Settings {
     clock: options.clock ?? systemClock,
     principal: options.principal ?? userInfo().username,
     project: options.project ?? process.cwd(),
-    models: [options.model ?? []].flat(),
     redactor,
     asker: ask && redactingAsker(ask, redactor),
     emit,
@@ -127,8 +127,14 @@ async function readSpecs({ options, project, warn }: Settings): Promise<ServerSp
   return [...read.servers, ...inlineServers(servers)]
 }
 
-function createServices(settings: Settings, consent: ConsentServices): HostServices {
-  const { options, clock, models, asker, emit, warn } = settings
+async function openModels({ options, redactor, warn }: Settings, { folder, vault }: ConsentServices): Promise<HostModels> {
+  const stored = new StoredModels({ folder, vault, onKey: (value, name) => redactor.add(value, `secret ${name}`) })
+  await stored.list().catch((error: Error) => warn(error.message))
+  return new HostModels([options.model ?? []].flat(), stored, options.fallbackModel)
+}
+
+function createServices(settings: Settings, consent: ConsentServices, models: HostModels): HostServices {
+  const { options, clock, asker, emit, warn } = settings
   // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
@@ -166,7 +172,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     onChange: (id) => fleet.find(id)?.announceRoots(),
     onWarning: warn,
   })
-  const broker = createSampling(settings, consent, fleet)
+  const broker = createSampling(settings, consent, { fleet, models })
   const { passphrase, keychain } = options
   const logins = new Logins(fileTokenStore({ folder: join(consent.folder, STORAGE_PATHS.tokens), passphrase, keychain, onWarning: warn }))
   const services: HostServices = {
@@ -185,12 +191,14 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
 }
 
 function createSampling(
-  { options, limits, clock, models, asker, warn }: Settings,
+  { options, limits, clock, asker, warn }: Settings,
   consent: ConsentServices,
-  fleet: Fleet<HostedServer>,
+  { fleet, models }: Pick<HostServices, 'fleet' | 'models'>,
 ): Broker {
   return createBroker({
-    models,
+    get models() {
+      return models.list()
+    },
     gate: samplingGate(consent, (id) => fleet.get(id)),
     store: fileBudgetStore(join(consent.folder, STORAGE_PATHS.budgets)),
     clock,
@@ -213,8 +221,8 @@ const questionFacts = ({ principal, ownConversation }: ConsentServices, server: 
 })
 
 function createHostedServer(settings: Settings, services: HostServices, spec: ServerSpec): HostedServer {
-  const { options, limits, clock, models, asker, emit, warn, openUrl } = settings
-  const { catalog, reviews, roots, broker, logins } = services
+  const { options, limits, clock, asker, emit, warn, openUrl } = settings
+  const { catalog, reviews, roots, broker, logins, models } = services
   // Roots and logins of a former server with this name were not granted to this one.
   roots.forget(spec.id)
   logins.forget(spec.id)
@@ -242,7 +250,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
         server: () => server,
         canAsk: asker !== undefined,
         openUrl,
-        sample: models.length > 0 || asker ? broker.answerFor(spec.id) : undefined,
+        sample: models.list().length > 0 || asker ? broker.answerFor(spec.id) : undefined,
         roots: () => roots.answer(server),
       }),
       clock,

@@ -25,6 +25,7 @@ import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts
 import { Conversation, checkConversation } from './conversation/chat/conversation.ts'
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import type { Model } from './language-models/language-model.ts'
+import type { StoredModels } from './language-models/stored-models.ts'
 import { ManagedServers } from './management/managed-servers.ts'
 import type { Grant } from './model/grant.ts'
 import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions, OpenAppOptions } from './options.ts'
@@ -86,9 +87,14 @@ export class Host extends ManagedServers {
     return this.#services.conversations
   }
 
-  /** The models that chats and sampling use. */
+  /** The models that chats and sampling use: those of the options, then those that the person stored. */
   get models(): readonly Model[] {
-    return this.#services.models
+    return this.#services.models.list()
+  }
+
+  /** The models that the person stored in the folder of the host, with their keys in the vault. */
+  get storedModels(): StoredModels {
+    return this.#services.models.stored
   }
 
   /** The policy in force. */
@@ -312,8 +318,8 @@ export class Host extends ManagedServers {
    * for await (const part of host.chat('What is in my notes?', { conversation })) show(part)
    */
   async *chat(message: ChatInput, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { models, clock, grants } = this.#services
-    const { conversation = new Conversation(), model = models[0], system, signal } = options
+    const { clock, grants } = this.#services
+    const { conversation = new Conversation(), model = this.models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
     const said = readChatInput(message)
     await grants.endTurn(conversation.id, conversation.turn + 1)

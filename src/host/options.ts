@@ -47,8 +47,13 @@ export interface HostOptions {
   preset?: Preset
   /** Asks the person. Default: no one is asked, and actions that need an answer are refused. */
   ask?: Asker
-  /** Chats use the first model. For sampling the preferences of the server choose among all. */
-  model?: Model | readonly Model[]
+  /**
+   * Models, or names of models that the person stored. Other stored models follow. Chats use the first. For sampling the preferences of
+   * the server choose among all.
+   */
+  model?: Model | string | readonly (Model | string)[]
+  /** The model while no other is given or stored. Default: none. */
+  fallbackModel?: Model
   /** Models to use for names that servers hint at: `{ sonnet: ['qwen3'] }`. Both sides can be parts of names. */
   equivalents?: Readonly<Record<string, readonly string[]>>
   /** Names of the models that a server may sample from. Default: all. */

@@ -3,6 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openVault } from '../../src/host/index.ts'
+import { StoredModels } from '../../src/host/language-models/stored-models.ts'
+import { KEY as KEY_OF_PROVIDER, provider } from '../host/language-models/fixtures/provider.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve } from './support/cli.ts'
 import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
@@ -26,6 +29,21 @@ async function withNotes() {
 
 const listed = async (run: (...args: string[]) => Promise<Ended>): Promise<{ id: string; turns: number; title: string }[]> =>
   JSON.parse((await run('chat', '--list', '--json')).stdout)
+
+describe('a model that was added in the console', () => {
+  test('is used without --model, by its name with --model, and not where the script is named', async () => {
+    const { run, host } = await withNotes()
+    const { origin, received } = await provider({ kind: 'message', text: ['from the model'] }, { kind: 'message', text: ['once more'] })
+    const vault = await openVault({ folder: join(host, 'secrets'), keychain: false, onWarning: () => {} })
+    const stored = new StoredModels({ folder: host, vault: async () => vault, onKey: () => {} })
+    await stored.add({ provider: 'compatible', model: 'canned', baseURL: `${origin}/v1`, apiKey: KEY_OF_PROVIDER })
+    expect((await run('chat', 'hello')).stdout).toContain('from the model')
+    expect((await run('chat', '--model', 'compatible:canned', 'hello')).stdout).toContain('once more')
+    expect((await run('chat', '--model', 'scripted', 'list notes')).code).toBe(0)
+    expect(received).toHaveLength(2)
+    expect((await run('chat', '--model', 'compatible:other', 'hello')).stderr).toContain('needs --base-url')
+  }, 60_000)
+})
 
 describe('a turn', () => {
   test('a result is shown once, although the script repeats it as its answer', async () => {

@@ -54,6 +54,26 @@ describe('servers by name', () => {
     expect((await anna.run(['servers', 'list'])).stdout).not.toContain('far')
   })
 
+  test('the protocol revision and the HTTP transport of a server are shown and set', async () => {
+    const anna = person()
+    await anna.run(['servers', 'add', 'far', 'https://server.example/mcp', '--revision', '2025-06-18', '--transport', 'sse'])
+    await anna.run(['servers', 'add', 'ev', ...serve('everything')])
+    expect((await anna.run(['servers', 'protocol', 'far'])).stdout).toBe('revision   2025-06-18\ntransport  sse\n')
+    expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
+      { id: 'far', revisions: ['2025-06-18'], transport: 'sse' },
+      { id: 'ev' },
+    ])
+    const changed = await anna.run(['servers', 'protocol', 'far', '--revision', 'automatic', '--transport', 'streamable-http', '--json'])
+    expect(JSON.parse(changed.stdout)).toEqual({ server: 'far', revision: 'automatic', transport: 'streamable-http' })
+    expect((await anna.run(['servers', 'protocol', 'ev', '--revision', '2025-11-25'])).stdout).toBe('revision   2025-11-25\n')
+    expect(await anna.run(['servers', 'protocol', 'ev', '--revision', '2025-11-26'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('2025-11-25'),
+    })
+    expect((await anna.run(['servers', 'protocol', 'ev', '--transport', 'sse'])).stderr).toContain('ev is a command')
+    expect((await anna.run(['servers', 'protocol', 'none'])).code).toBe(2)
+  })
+
   test('secrets in headers and variables go to the vault, and neither the list nor the file has them', async () => {
     const anna = person()
     const secret = 'sk-abcdefghijklmnop12345'

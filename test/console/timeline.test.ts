@@ -114,6 +114,7 @@ describe('the timeline', () => {
         url: listening.url,
         status: 200,
         headers: { 'content-type': 'application/json', 'mcp-method': 'tools/list' },
+        hiddenHeaders: ['x-api-key'],
         responseHeaders: { 'content-type': expect.any(String) },
       })
       expect(JSON.stringify(message)).not.toContain(secret)
@@ -222,6 +223,7 @@ describe('the bounds of the timeline', () => {
         method: 'POST',
         url: 'http://x/',
         headers: { a: 'y'.repeat(10_000) },
+        hiddenHeaders: [],
         status: 200,
         responseHeaders: {},
       })

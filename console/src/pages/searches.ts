@@ -45,6 +45,7 @@ export const policySearch = (search: RawSearch) => present({ tab: choiceParam(se
 
 export const auditSearch = (search: RawSearch) => present({ record: textParam(search, 'record'), server: textParam(search, 'server') })
 
-export const settingsSearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['general', 'secrets', 'limits']) })
+export const settingsSearch = (search: RawSearch) =>
+  present({ tab: choiceParam(search, 'tab', ['general', 'models', 'secrets', 'limits']) })
 
 export const tourSearch = (search: RawSearch) => present({ step: numberParam(search, 'step') })

@@ -1,6 +1,6 @@
 /** The log of a server as lines. */
 
-import type { LogEntry } from '../../../src/console/api.ts'
+import type { LogEntry, ServerFacts } from '../../../src/console/api.ts'
 import { foreignName } from './foreign-text.ts'
 
 export interface LogLine {
@@ -12,7 +12,23 @@ export interface LogLine {
   isProblem: boolean
 }
 
-const ORDER = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+const ORDER: readonly string[] = LEVELS
+
+/** What a server can be told to log. */
+export const LEVEL_CHOICES = LEVELS.map((value, at) => ({
+  value,
+  label: at === 0 ? 'debug: everything' : at === LEVELS.length - 1 ? value : `${value} and worse`,
+}))
+
+/** How the level is set, or why it cannot be. */
+export function levelHelp(facts: Pick<ServerFacts, 'logging' | 'revision'> | undefined): string {
+  if (!facts) return 'The level of its log messages can be set while it is connected.'
+  if (!facts.logging) return 'It does not declare logging, so there is no level to set. What it prints is below.'
+  return facts.logging.method === undefined
+    ? `In revision ${facts.revision} each request names the level. It holds until Portico stops.`
+    : `Set with ${facts.logging.method}. It holds until Portico stops.`
+}
 
 export const LOG_LEVELS = [
   { value: 'printed', label: 'Printed by the program' },

@@ -41,6 +41,12 @@ function splitWords(line: string): string[] | undefined {
   return words
 }
 
+/** The folder of a command, as it is stored: another start of Portico may run elsewhere. An emptied field means the default. */
+export function workingFolder({ command }: TypedServer, folder: string | undefined): { cwd?: string } {
+  const cwd = folder?.trim()
+  return command === undefined || cwd === undefined || cwd === '' ? {} : { cwd }
+}
+
 /** A short name from the package, the file or the host: `server-everything` becomes `everything`. */
 export function suggestedId({ command = '', args = [], url }: TypedServer): string {
   const source = url === undefined ? (args.find((arg) => !arg.startsWith('-') && /[a-z]{3}/i.test(arg)) ?? command) : hostOf(url)

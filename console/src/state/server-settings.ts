@@ -18,10 +18,28 @@ export interface SettingsDraft {
   headers: string
   /** Folders, one in a line. */
   roots: string
+  /** A protocol revision, or several with commas. Empty: all. */
+  revisions: string
+  /** Empty: the host finds out. */
+  httpTransport: string
 }
 
 export function draftOf(settings: ServerSettings): SettingsDraft {
-  const { title = '', tier, labels, timeoutMs, command, args = [], cwd = '', env = {}, url, headers = {}, roots } = settings
+  const {
+    title = '',
+    tier,
+    labels,
+    timeoutMs,
+    command,
+    args = [],
+    cwd = '',
+    env = {},
+    url,
+    headers = {},
+    roots,
+    revisions = [],
+    httpTransport = '',
+  } = settings
   return {
     title,
     tier,
@@ -34,6 +52,8 @@ export function draftOf(settings: ServerSettings): SettingsDraft {
     ...(url !== undefined && { url }),
     headers: pairsText(headers, ': '),
     roots: roots.join('\n'),
+    revisions: revisions.join(', '),
+    httpTransport,
   }
 }
 
@@ -65,6 +85,9 @@ export function changedSettings(
       .filter(Boolean)
   if (draft.cwd !== before.cwd) changes.cwd = draft.cwd.trim() === '' ? null : draft.cwd.trim()
   if (draft.url !== undefined && draft.url !== before.url) changes.url = draft.url.trim()
+  if (draft.revisions !== before.revisions) changes.revisions = draft.revisions === '' ? null : draft.revisions.split(', ')
+  if (draft.httpTransport !== before.httpTransport)
+    changes.httpTransport = draft.httpTransport === '' ? null : (draft.httpTransport as NonNullable<ServerSettings['httpTransport']>)
   if (draft.env !== before.env) {
     const changed = changedPairs(before.env, draft.env, '=')
     if (typeof changed === 'string') faults.env = changed
@@ -127,3 +150,17 @@ export function secretHandles({ args = [], env = {}, headers = {}, url = '' }: S
   for (const [place, text] of texts) for (const [, name = ''] of text.matchAll(HANDLE)) found.set(name, [...(found.get(name) ?? []), place])
   return [...found].map(([name, places]) => ({ name, places }))
 }
+
+/** The revisions to choose from. A list of several stays a choice, because a file can have it. */
+export function revisionChoices(known: readonly string[], chosen: string): { value: string; label: string }[] {
+  const newest = known.at(-1)
+  const all = [...known].reverse().map((value) => ({ value, label: value === newest ? `${value} (newest)` : value }))
+  const several = chosen !== '' && !known.includes(chosen) ? [{ value: chosen, label: chosen }] : []
+  return [{ value: '', label: 'automatic: the newest that both know' }, ...several, ...all]
+}
+
+export const TRANSPORT_CHOICES = [
+  { value: '', label: 'automatic: found out at the start' },
+  { value: 'streamable-http', label: 'Streamable HTTP' },
+  { value: 'sse', label: 'HTTP with SSE (the oldest)' },
+]

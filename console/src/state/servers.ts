@@ -1,7 +1,7 @@
 /** The state of a server in one word, with the reason and what a person can do. */
 
 import type { ServerView } from '../../../src/console/api.ts'
-import { counted } from './format.ts'
+import { counted, durationText } from './format.ts'
 
 export type Tone = 'plain' | 'fine' | 'waiting' | 'danger'
 
@@ -105,3 +105,7 @@ export const loginAdvice = (isTokenSent: boolean): string =>
   isTokenSent
     ? 'the server refused the token that its settings send. Write a new one under Settings, Headers, or remove it and log in.'
     : 'log in. If the server gave you a token instead, write it under Settings, Headers, as Authorization: Bearer and the token.'
+
+/** `within 12 ms.` Revisions without ping use another request. */
+export const pingText = ({ ms, method }: { ms: number; method: string }, revision: string): string =>
+  `within ${durationText(ms)}.${method === 'ping' ? '' : ` Revision ${revision} has no ping: ${method} was sent.`}`

@@ -14,6 +14,8 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
       return [...SERVERS, ...LISTS]
     case 'policy':
       return ['GET /api/policy', 'GET /api/policy/hits', 'GET /api/settings']
+    case 'models':
+      return ['GET /api/models', 'GET /api/settings', 'GET /api/secrets']
     case 'recordings':
       return ['GET /api/recordings', 'GET /api/recordings/:id']
     case 'model-turn':
@@ -54,5 +56,6 @@ const AFTER: Readonly<Record<string, readonly RouteName[]>> = {
   'enable-all': [...SERVERS, ...LISTS, 'GET /api/audit'],
   login: SERVERS,
   logout: SERVERS,
+  'test-model': [],
   root: ['GET /api/servers/:id/roots', 'GET /api/servers/:id'],
 }

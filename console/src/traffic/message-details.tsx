@@ -16,6 +16,7 @@ import { foreignName, foreignText } from '../state/foreign-text.ts'
 import { bytesText, dateText, durationText } from '../state/format.ts'
 import { asCurl } from '../state/message-copies.ts'
 import { isTestable, type TimelineRow } from '../state/timeline.ts'
+import { HttpView } from './http-view.tsx'
 import { TestDialog } from './test-dialog.tsx'
 import css from './traffic.module.css'
 
@@ -110,13 +111,7 @@ function Contents({ title, details, isOpen }: { title: string; details: MessageD
           </>
         )}
       </Fold>
-      {http && (
-        <Fold label={`HTTP ${http.method}${http.status === undefined ? '' : ` ${http.status}`}`}>
-          <p className={css.muted}>{foreignText(http.url)}</p>
-          <JsonTree value={http.headers} label="Headers of the request" />
-          {http.responseHeaders && <JsonTree value={http.responseHeaders} label="Headers of the response" />}
-        </Fold>
-      )}
+      {http && <HttpView http={http} />}
     </>
   )
 }

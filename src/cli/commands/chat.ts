@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { Conversation, type Host, openConversations } from '../../host/index.ts'
 import { showLastTurns } from '../chat/last-turns.ts'
-import { MODEL_HELP, modelNamed } from '../chat/model-by-name.ts'
+import { chosenModel, MODEL_HELP } from '../chat/model-by-name.ts'
 import { listConversations, storeConversation } from '../chat/stored.ts'
 import { runTurn } from '../chat/turn.ts'
 import { typedCommand } from '../command-name.ts'
@@ -18,7 +18,7 @@ import { notEnabledNote, settled } from '../shell/servers.ts'
 import { LineTerminal } from '../terminal/line-editor.ts'
 
 interface ChatCommandOptions {
-  model: string
+  model?: string
   baseUrl?: string
   server: string[]
   list?: true
@@ -36,7 +36,7 @@ export function registerChat(program: Command, runner: CommandRunner): void {
         'It has your servers and the samples of the shell (notes, deploy). Conversations are stored without secrets in the folder of the host, and can be continued.',
     )
     .argument('[message...]')
-    .option('-m, --model <name>', MODEL_HELP, 'scripted')
+    .option('-m, --model <name>', MODEL_HELP)
     .option('--base-url <url>', 'base URL of the model API')
     .option('-s, --server <name>', 'use only this server (repeatable)', (text, before: string[]) => [...before, text], [])
     .option('--list', 'list the stored conversations')
@@ -56,18 +56,18 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
   }
   const said = message.join(' ')
   if (said === '' && !isInteractive(io)) throw new UsageError('An interactive chat needs a terminal', 'Give a message')
-  const model = await modelNamed(io, options.model, options.baseUrl)
+  const models = await chosenModel(io, options.model, options.baseUrl)
   const only = options.server.length > 0 ? { only: options.server } : {}
   // A single message needs the tools at once. In an interactive chat the prompt comes first.
   const waits = said !== ''
   return withHost(
     invocation,
-    { ...(await bundledSamples(io)), ...only, parks: options.inbox === true, waits, options: { model } },
+    { ...(await bundledSamples(io)), ...only, parks: options.inbox === true, waits, options: models },
     async (host) => {
       const conversation = options.resume === undefined ? new Conversation() : await host.conversations.load(options.resume)
       const chat: Chat = { invocation, host, conversation, saves: options.save }
       try {
-        return said === '' ? await converse(chat, model.label) : await sayOnce(chat, said)
+        return said === '' ? await converse(chat) : await sayOnce(chat, said)
       } finally {
         await host.endConversation(conversation)
       }
@@ -91,12 +91,12 @@ async function sayOnce(chat: Chat, said: string): Promise<ExitName> {
   return exit
 }
 
-async function converse(chat: Chat, model: string): Promise<ExitName> {
+async function converse(chat: Chat): Promise<ExitName> {
   const { invocation, host, conversation } = chat
   const { io, screen, signal } = invocation
   const { dim } = screen.noteStyle
   showLastTurns(screen, conversation)
-  screen.note(dim(`Model: ${model}. An empty line or Ctrl-D ends the chat.`))
+  screen.note(dim(`Model: ${host.models[0]?.label}. An empty line or Ctrl-D ends the chat.`))
   notEnabledNote(screen, host, `Enable: ${typedCommand(io, 'servers enable')}`)
   const terminal = new LineTerminal(io, '> ')
   let stored: string | undefined

@@ -6,6 +6,7 @@ import { openGrants, type ServerSpec, serverFile, withoutPlainSecrets } from '..
 import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { describeTransport } from '../connections/configured.ts'
+import { knownRevisions } from '../connections/connect.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'
 import { configuredServers, withHost } from '../connections/open-host.ts'
 import { addTargetOptions, type TargetOptions } from '../connections/options.ts'
@@ -19,6 +20,7 @@ import { printTable } from '../output/table.ts'
 import { enableAction } from './enable-action.ts'
 import { importAction } from './import-action.ts'
 import { movedSecrets } from './move-secrets.ts'
+import { registerProtocol } from './servers-protocol.ts'
 
 interface AddOptions extends TargetOptions {
   title?: string
@@ -69,6 +71,7 @@ export function registerServers(program: Command, runner: CommandRunner): void {
     .option('--json', 'write JSON')
     .option('--whole', 'show values that look like secrets in full')
     .action(runner.action(listAction))
+  registerProtocol(servers, runner)
   servers.command('remove').description('Removes a server.').argument('<name>').action(runner.action(removeAction))
   servers
     .command('enable')
@@ -124,6 +127,8 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
     ...(options.label.length > 0 && { labels: options.label }),
     ...(options.dataFile.length > 0 && { dataFiles: options.dataFile }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
+    ...(options.revision.length > 0 && { revisions: knownRevisions(options.revision) }),
+    ...(options.transport && target.kind === 'url' && { httpTransport: options.transport }),
   }
   // The person typed the command, so there is nothing to show first.
   const [moved = spec] = await movedSecrets(invocation, [spec], async () => true)
@@ -153,6 +158,8 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
         state: stateOf(spec),
         where: shownTransport(spec, whole),
         tier: spec.tier,
+        ...(spec.revisions && { revisions: spec.revisions }),
+        ...(spec.httpTransport && { transport: spec.httpTransport }),
         from: fromOf(spec),
       })),
     )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Console, consoleAsker, consoleFeed } from '../../console/index.ts'
 import { Conversation, type Host } from '../../host/index.ts'
-import { MODEL_HELP, modelNamed } from '../chat/model-by-name.ts'
+import { chosenModel, MODEL_HELP } from '../chat/model-by-name.ts'
 import { storeConversation } from '../chat/stored.ts'
 import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
@@ -24,7 +24,7 @@ import { SampleServers } from '../up/sample-servers.ts'
 import { welcome } from '../up/welcome.ts'
 
 interface UpOptions {
-  model: string
+  model?: string
   baseUrl?: string
   port?: string
   open: boolean
@@ -39,7 +39,7 @@ export function registerUp(program: Command, runner: CommandRunner): void {
       'Starts the host with your servers and two sample servers (notes, deploy), and serves its console: a page for your browser, on this\n' +
         'computer only. In a terminal it takes commands as well. Without a terminal it runs until it is stopped.',
     )
-    .option('-m, --model <name>', MODEL_HELP, 'scripted')
+    .option('-m, --model <name>', MODEL_HELP)
     .option('--base-url <url>', 'base URL of the model API')
     .option('-p, --port <number>', 'port of the console (default: a free one)')
     .option('--no-open', 'do not open a browser')
@@ -53,10 +53,10 @@ async function upAction(started: Invocation, options: UpOptions, commands: Comma
   if (!options.console && !isInteractive(io))
     throw new UsageError('--no-console needs a terminal: without one there would be nothing to use', 'For a check that ends: portico demo')
   const port = options.port === undefined ? undefined : portNumber(options.port)
-  const model = await modelNamed(io, options.model, options.baseUrl)
+  const models = await chosenModel(io, options.model, options.baseUrl)
   const parts = options.console ? { asker: consoleAsker(), feed: consoleFeed() } : undefined
   // The page and the prompt come first: servers start in the background.
-  const how = { ...(await bundledSamples(io)), waits: false, ...(parts && { console: parts }), options: { model } }
+  const how = { ...(await bundledSamples(io)), waits: false, ...(parts && { console: parts }), options: models }
   return withHost(invocation, how, async (host) => {
     const servers = new SampleServers(invocation, host)
     const console = parts && (await openConsole(invocation, host, { parts, servers, port }))

@@ -29,6 +29,7 @@ export async function targetFor(invocation: Invocation, server: DirectServer): P
         // If the person gives an Authorization header, there is no login.
         ...(!hasAuthorization(options.header) && { authorize: authorize ?? (await personalAuthorizer(invocation, target.url)) }),
         ...(options.insecure && { allowInsecure: true }),
+        ...(options.transport && { transport: options.transport }),
         onWarning,
       })
     }
@@ -92,7 +93,7 @@ export function connectOptions(invocation: Invocation, options: TargetOptions): 
   return {
     info: CLIENT_INFO,
     cache: false,
-    ...(options.revision.length > 0 && { revisions: options.revision.map(knownRevision) }),
+    ...(options.revision.length > 0 && { revisions: knownRevisions(options.revision) }),
     ...(options.timeout !== undefined && { limits: { timeoutMs: options.timeout * 1000, connectTimeoutMs: options.timeout * 1000 } }),
     ...(options.log && { logLevel: options.log }),
     onLog: ({ level, logger, data }: LogMessage) => {
@@ -105,6 +106,9 @@ export function connectOptions(invocation: Invocation, options: TargetOptions): 
 
 /** Maximum length of a logger's name. */
 const MAX_LOGGER = 100
+
+/** The same revisions. Throws for one that does not exist. */
+export const knownRevisions = (dates: readonly string[]): string[] => dates.map(knownRevision)
 
 function knownRevision(date: string): string {
   const known = SUPPORTED_REVISIONS.map(({ version }) => version)

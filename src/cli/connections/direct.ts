@@ -60,13 +60,15 @@ function refuseChanges(id: string, { env, header, cwd }: TargetOptions): void {
 }
 
 function directly<Options extends TargetOptions>(
-  { transport, authorize }: Awaited<ReturnType<Host['permitDirect']>>,
-  options: Options,
+  { transport, protocol, authorize }: Awaited<ReturnType<Host['permitDirect']>>,
+  given: Options,
 ): Pick<DirectServer<Options>, 'target' | 'options' | 'authorize'> {
+  const { revisions = [], httpTransport } = protocol
+  const options = given.revision.length > 0 ? given : { ...given, revision: [...revisions] }
   if (transport.type === 'http')
     return {
       target: { kind: 'url', url: transport.url },
-      options: { ...options, header: transport.headers },
+      options: { ...options, header: transport.headers, ...(httpTransport && { transport: httpTransport }) },
       ...(authorize && { authorize }),
     }
   if (transport.type === 'memory') throw new McpError('ERR_UNSUPPORTED', 'A server in this process has no address to connect to')

@@ -10,6 +10,7 @@ export interface TargetOptions {
   insecure?: true
   timeout?: number
   revision: string[]
+  transport?: 'streamable-http' | 'sse'
   log?: LogLevel
   verbose?: true
   inbox?: true
@@ -23,6 +24,7 @@ export function addTargetOptions(command: Command): Command {
     .option('--insecure', 'allow unencrypted http:// to another machine')
     .option('--timeout <seconds>', 'fail a request after this long without an answer or progress', toSeconds)
     .addOption(several('--revision <date>', 'protocol revision to offer (repeatable)', [], addTo, 'all'))
+    .addOption(new Option('--transport <kind>', 'HTTP transport to use (URL only; default: found out)').choices(['streamable-http', 'sse']))
     .option('--log <level>', 'show log messages of the server at this level and above', toLogLevel)
     .option('-v, --verbose', 'show the standard error of the server')
     .option('--inbox', 'without a terminal: wait until questions are answered with "portico inbox"')

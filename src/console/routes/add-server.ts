@@ -1,5 +1,8 @@
 /** Routes that add servers, from a form, from pasted text and from other clients; and their settings. */
 
+import { statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import {
   type Host,
   McpError,
@@ -49,6 +52,8 @@ const SETTINGS = input({
   'cwd?': { type: ['string', 'null'] },
   'url?': TEXT,
   'roots?': TEXTS,
+  'revisions?': { type: ['array', 'null'], items: TEXT, minItems: 1 },
+  'httpTransport?': { enum: ['streamable-http', 'sse', null] },
 })
 
 const CHOSEN = input({ ids: { type: 'array', items: TEXT, minItems: 1 }, 'moveSecrets?': { type: 'boolean' } })
@@ -170,9 +175,17 @@ async function add(host: Host, given: Omit<ServerSpec, 'provenance'>, moves = tr
 
 function transportOf({ command, args = [], env = {}, cwd, url, headers = {} }: Omit<NewServer, 'id'>): ServerSpec['transport'] {
   if ((command === undefined) === (url === undefined)) throw invalid('body: expected either command or url')
+  if (cwd !== undefined) checkFolder(cwd)
   if (command !== undefined) return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
   if (!URL.canParse(url as string)) throw invalid(`url: expected a URL, got ${JSON.stringify(url)}`)
   return { type: 'http', url: url as string, headers }
+}
+
+/** Without it the start fails with an error that names the command. */
+function checkFolder(folder: string): void {
+  if (folder.includes('${')) return
+  if (!isAbsolute(folder)) throw invalid(`cwd: expected a whole path, got ${JSON.stringify(folder)}`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw invalid(`cwd: there is no folder ${JSON.stringify(folder)}`)
 }
 
 /** In the list of the host as well, if the server is listed there. Others change until the host is started again. */
@@ -189,9 +202,12 @@ async function changeSettings(host: Host, spec: ServerSpec, changes: ChangedSett
 
 function changedSpec(spec: ServerSpec, changes: ChangedSettings): ServerSpec {
   const { title, tier = spec.tier, labels = spec.labels, timeoutMs, roots = spec.roots } = changes
-  const { title: oldTitle, timeoutMs: oldTimeout, ...rest } = spec
+  const { title: oldTitle, timeoutMs: oldTimeout, revisions: oldRevisions, httpTransport: oldHttp, ...rest } = spec
   const newTitle = title === undefined ? oldTitle : (title ?? undefined)
   const newTimeout = timeoutMs === undefined ? oldTimeout : (timeoutMs ?? undefined)
+  const revisions = changes.revisions === undefined ? oldRevisions : changes.revisions
+  const httpTransport = changes.httpTransport === undefined ? oldHttp : changes.httpTransport
+  if (changes.httpTransport && spec.transport.type !== 'http') throw invalid('httpTransport: expected only for a server with an address')
   return {
     ...rest,
     transport: changedTransport(spec.transport, changes),
@@ -200,7 +216,16 @@ function changedSpec(spec: ServerSpec, changes: ChangedSettings): ServerSpec {
     ...(newTimeout !== undefined && { timeoutMs: newTimeout }),
     ...(labels && { labels }),
     ...(roots && { roots }),
+    ...(revisions && { revisions: knownRevisions(revisions) }),
+    ...(httpTransport && { httpTransport }),
   }
+}
+
+function knownRevisions(revisions: readonly string[]): readonly string[] {
+  const known: readonly string[] = SUPPORTED_REVISIONS.map(({ version }) => version)
+  const unknown = revisions.find((each) => !known.includes(each))
+  if (unknown === undefined) return revisions
+  throw invalid(`revisions: expected some of ${known.join(', ')}, got ${JSON.stringify(unknown)}`)
 }
 
 function changedTransport(transport: ServerSpec['transport'], changes: ChangedSettings): ServerSpec['transport'] {
@@ -209,6 +234,7 @@ function changedTransport(transport: ServerSpec['transport'], changes: ChangedSe
     if (url !== undefined || headers !== undefined) throw invalid('url and headers: expected only for a server with an address')
     const { cwd: oldFolder, ...rest } = transport
     const folder = cwd === undefined ? oldFolder : (cwd ?? undefined)
+    if (cwd) checkFolder(cwd)
     return {
       ...rest,
       ...(command !== undefined && { command }),

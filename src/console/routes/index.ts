@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import { callRoutes } from './calls.ts'
 import { chatRoutes } from './chat.ts'
 import { consentRoutes } from './consent.ts'
+import { modelRoutes } from './models.ts'
 import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
@@ -30,6 +31,7 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...auditRoutes(services),
   ...callRoutes(services),
   ...chatRoutes(services),
+  ...modelRoutes(services),
   ...timelineRoutes(services),
   ...recordingRoutes(services),
   ...tourRoutes(services),

@@ -1,6 +1,7 @@
 /** Routes for servers: list, remove, enable, restart, approve, log in, log, roots. */
 
 import { orAborted } from '../../base/wait.ts'
+import { LOG_LEVELS } from '../../client/index.ts'
 import { type Host, McpError, type ServerSpec, serverFile } from '../../host/index.ts'
 import type { DoctorReport, EnabledServer, OperationResults, Started } from '../api.ts'
 import { errorReply, notFound } from '../errors.ts'
@@ -41,6 +42,17 @@ export function serverRoutes(services: ConsoleServices): Route[] {
       return { server: view(id) }
     }),
     ...startingRoutes(services, changed),
+    route('POST /api/servers/:id/ping', {}, async ({ params: { id }, signal }) => {
+      specOf(host, id)
+      const ms = await host.ping(id, { signal })
+      return { ms, method: host.connection(id)?.pingMethod ?? 'ping' }
+    }),
+    route('PUT /api/servers/:id/log-level', { body: input({ level: { enum: [...LOG_LEVELS] } }) }, async ({ params: { id }, body }) => {
+      specOf(host, id)
+      await host.setLogLevel(id, body.level)
+      changed()
+      return { server: await serverDetails(host, id, clock) }
+    }),
     route('GET /api/servers/:id/log', { query: LOG_QUERY }, ({ params: { id }, query: { after = 0, limit = LOG_ENTRIES } }) => {
       specOf(host, id)
       const entries = feed.logOf(id).filter(({ seq }) => seq > after)

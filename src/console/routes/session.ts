@@ -1,6 +1,7 @@
 /** Routes for sessions, settings and secrets. */
 
 import { VERSION } from '../../base/version.ts'
+import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import { notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { noCookie, sessionCookie } from '../web/headers.ts'
@@ -29,6 +30,7 @@ export const sessionRoutes = ({ host, codes, sessions, limits, models, preferenc
     project: host.project,
     preset: host.policy.current().preset,
     models: models.list(),
+    revisions: SUPPORTED_REVISIONS.map(({ version }) => version),
     limits: { ...limits },
   })),
   route('GET /api/preferences', {}, async () => ({ preferences: await preferences.read() })),
@@ -38,11 +40,13 @@ export const sessionRoutes = ({ host, codes, sessions, limits, models, preferenc
   }),
   route('GET /api/secrets', {}, async () => {
     const names = await (await host.secrets()).list()
+    const models = await host.storedModels.list()
     const texts = host.specs().map(({ id, transport }) => ({ id, text: transport.type === 'memory' ? '' : JSON.stringify(transport) }))
     return {
       secrets: names.map((name) => ({
         name,
         servers: texts.filter(({ text }) => text.includes(`\${secret:${name}}`)).map(({ id }) => id),
+        models: models.filter(({ secret }) => secret === name).map(({ id }) => id),
       })),
     }
   }),

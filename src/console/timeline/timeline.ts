@@ -170,10 +170,10 @@ export class Timeline {
     this.#forgotten = 0
   }
 
-  #addHttp({ number, method, url, headers, status, responseHeaders }: Extract<HostTraffic, { kind: 'http' }>): undefined {
+  #addHttp({ number, method, url, headers, hiddenHeaders, status, responseHeaders }: Extract<HostTraffic, { kind: 'http' }>): undefined {
     const kept = this.#kept.get(this.#numbers.get(number) ?? 0)
     if (!kept) return
-    kept.http = { method, url, headers, status, responseHeaders }
+    kept.http = { method, url, headers, hiddenHeaders, status, responseHeaders }
     const bytes = sizeOf(kept.http)
     kept.bytes += bytes
     this.#bytes += bytes

@@ -45,11 +45,12 @@ const TIMEOUT_MS = 10_000
 
 /** Examines a server over a connection of its own. It never logs in: only tokens of earlier logins are used. */
 export async function checkDirect(direct: DirectConnection, options: CheckupOptions): Promise<CheckupReport> {
-  const { transport, authorize, scrub } = direct
+  const { transport, protocol, authorize, scrub } = direct
+  const { revisions, httpTransport } = protocol
   const { onFinding = () => {}, timeoutMs = TIMEOUT_MS, signal = new AbortController().signal } = options
   const clean = (finding: CheckupFinding): CheckupFinding => ({ ...finding, detail: scrub(finding.detail) })
   const checkup = new Checkup((finding) => onFinding(clean(finding)))
-  const connect = { signal, limits: { timeoutMs, connectTimeoutMs: timeoutMs } }
+  const connect = { signal, limits: { timeoutMs, connectTimeoutMs: timeoutMs }, ...(revisions && { revisions }) }
   switch (transport.type) {
     case 'stdio': {
       const { command, args, env, cwd } = transport
@@ -66,7 +67,8 @@ export async function checkDirect(direct: DirectConnection, options: CheckupOpti
         signal,
         connect: async () => {
           const { httpTarget } = await import('../../http/client/target.ts')
-          return Client.connect(httpTarget(url, { headers, ...(authorize && { authorize: withoutLogin(authorize) }) }), connect)
+          const how = { ...(httpTransport && { transport: httpTransport }), ...(authorize && { authorize: withoutLogin(authorize) }) }
+          return Client.connect(httpTarget(url, { headers, ...how }), connect)
         },
       })
       break

@@ -8,7 +8,7 @@ import { optionalPackage } from './optional-package.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
 // Always passed: otherwise the package would use an unchecked address from the environment.
-const ANTHROPIC = 'https://api.anthropic.com/v1'
+export const ANTHROPIC = 'https://api.anthropic.com/v1'
 
 /** The part of the package that is used. All its versions are compatible. */
 export interface AnthropicPackage {

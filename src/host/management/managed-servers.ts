@@ -1,5 +1,6 @@
 /** The part of a host that manages its servers: configuring, enabling and approving them, their roots and their logins. */
 
+import type { LogLevel } from '../../protocol/model/logging.ts'
 import { acceptReadOnly, type ReadOnlyTool, readOnlyTools } from '../approval/read-only.ts'
 import type { CheckupOptions, CheckupReport } from '../doctor/check-server.ts'
 import type { Health } from '../model/health.ts'
@@ -86,6 +87,26 @@ export class ManagedServers {
    */
   connection(server: string): ServerConnection | undefined {
     return this.#services.fleet.get(server).connection
+  }
+
+  /**
+   * Sends a ping to a connected server. Resolves with the milliseconds until its answer. Revisions without ping use `server/discover`.
+   * @throws McpError ERR_SERVER_DOWN while it is not connected
+   * @example
+   * console.log(`${await host.ping('notes')} ms`)
+   */
+  ping(server: string, options: { signal?: AbortSignal } = {}): Promise<number> {
+    return this.#services.fleet.get(server).ping(options.signal)
+  }
+
+  /**
+   * Sets the lowest level that a server logs, until the host is closed. Default: info.
+   * @throws McpError ERR_SERVER_DOWN while it is not connected, ERR_CAPABILITY_MISSING if it does not declare logging
+   * @example
+   * await host.setLogLevel('notes', 'debug')
+   */
+  setLogLevel(server: string, level: LogLevel): Promise<void> {
+    return this.#services.fleet.get(server).setLogLevel(level)
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The configuration of a server, with placeholders for secrets. */
 
+import type { HttpTransportName } from '../../http/client/options.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 
@@ -66,6 +67,10 @@ export interface ServerSpec {
   /** Files in the command that the server itself writes to. Their contents are not part of the fingerprint. */
   dataFiles?: readonly string[]
   timeoutMs?: number
+  /** The protocol revisions to use. Default: all. */
+  revisions?: readonly string[]
+  /** The HTTP transport of a server at a URL. Default: the client finds out. */
+  httpTransport?: HttpTransportName
   /** The inputs of its placeholders. */
   inputs?: readonly InputSpec[]
 }

@@ -2,6 +2,7 @@
 
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 
 /** A message, or the HTTP exchange that carried one. `onTraffic` of the host options receives it, without secrets. */
 export type HostTraffic =
@@ -31,7 +32,10 @@ export type HostTraffic =
       url: string
       /** Without the headers of the configuration and of the login. */
       headers: Readonly<Record<string, string>>
+      /** The names of the headers of the configuration and of the login. */
+      hiddenHeaders: readonly string[]
       status: number
+      /** Values of cookies and tokens are hidden. */
       responseHeaders: Readonly<Record<string, string>>
     }
 
@@ -44,6 +48,10 @@ export interface ServerConnection {
   instructions: string | undefined
   /** Milliseconds since 1970. */
   connectedAt: number
+  /** The request of a ping. Revisions without `ping` have another. */
+  pingMethod: 'ping' | 'server/discover'
+  /** The lowest level that the server logs. Undefined: it declares no logging. */
+  logging?: { level: LogLevel /** How it is set. Undefined: each request names the level. */; method?: 'logging/setLevel' }
   /** The id of the server's process. */
   pid?: number
   /** The address of the server, without the query. */

@@ -70,7 +70,8 @@ export const FIXED_BROKER_LIMITS: FixedBrokerLimits = {
 }
 
 export interface BrokerOptions extends ChooseOptions {
-  models: readonly Model[]
+  /** Read for each request. */
+  readonly models: readonly Model[]
   /** The person in place of a model, for servers that may use no model. */
   person?(server: string): Model
   gate: SamplingGate

@@ -5,7 +5,7 @@ import { memoryTarget } from '../../client/memory-link.ts'
 import { type ConnectAnywhereOptions, connect } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/interfaces/link.ts'
-import type { ServerTransport } from '../model/server-spec.ts'
+import type { ServerSpec, ServerTransport } from '../model/server-spec.ts'
 import type { TrafficTap } from './traffic.ts'
 
 /** A transport whose placeholders are resolved. It contains secrets: use it once and do not store it. */
@@ -17,6 +17,8 @@ export interface ConnectionObserver {
   onProcess(pid: number): void
   /** Reports every message. Undefined: no one looks. */
   traffic?: TrafficTap | undefined
+  /** Undefined: the client finds out. */
+  httpTransport?: ServerSpec['httpTransport']
 }
 
 export async function connectServer(
@@ -31,7 +33,7 @@ export async function connectServer(
 async function targetOf(
   transport: PermittedTransport,
   { onWarning, auth }: ConnectAnywhereOptions,
-  { onStderr, onProcess, traffic }: ConnectionObserver,
+  { onStderr, onProcess, traffic, httpTransport }: ConnectionObserver,
 ): Promise<Target> {
   const warning = onWarning && { onWarning }
   switch (transport.type) {
@@ -53,7 +55,9 @@ async function targetOf(
         throw new McpError('ERR_CONFIG', 'Expected a URL for the server; with all placeholders resolved it is not a valid URL')
       const { httpTarget } = await import('../../http/client/target.ts')
       const watched = traffic && { onExchange: traffic.onExchange }
-      return httpTarget(transport.url, { headers: transport.headers, ...(auth && { authorize: auth }), ...warning, ...watched })
+      const { url, headers } = transport
+      const how = httpTransport && { transport: httpTransport }
+      return httpTarget(url, { headers, ...(auth && { authorize: auth }), ...how, ...warning, ...watched })
     }
     case 'memory':
       return memoryTarget(transport.service)

@@ -3,6 +3,7 @@
 import type { Client } from '../../client/client.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Skill } from '../../protocol/model/skills.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { FileCache } from '../../skills/file-cache.ts'
@@ -47,9 +48,14 @@ export interface DirectConnection {
   transport: PermittedTransport
   /** Sends the tokens of the host, and logs in. Undefined if the server has no URL, or its configuration sets the authorization. */
   authorize?: Authorizer
+  /** The revisions and the HTTP transport of its configuration. */
+  protocol: Pick<ServerSpec, 'revisions' | 'httpTransport'>
   /** Removes the secrets of the server from text that is shown or stored. */
   scrub(text: string): string
 }
+
+/** How long a ping by hand may take. */
+const PING_TIMEOUT_MS = 10_000
 
 export class HostedServer implements ReviewedServer {
   readonly spec: ServerSpec
@@ -280,7 +286,9 @@ export class HostedServer implements ReviewedServer {
     const transport = await this.#start.permit(AbortSignal.any([signal, this.ending])).catch((error: unknown) => {
       throw redactError(error, redactor)
     })
-    return { transport, ...(this.#auth && { authorize: this.#auth }), scrub: (text) => redactor.scrub(text) }
+    const { revisions, httpTransport } = this.spec
+    const protocol = { ...(revisions && { revisions }), ...(httpTransport && { httpTransport }) }
+    return { transport, protocol, ...(this.#auth && { authorize: this.#auth }), scrub: (text) => redactor.scrub(text) }
   }
 
   /** Tries to start the server now, also after failures or refusals. */
@@ -302,6 +310,34 @@ export class HostedServer implements ReviewedServer {
 
   settled(): Promise<void> {
     return this.#supervised.settled()
+  }
+
+  /** Pings the server. Resolves with the milliseconds until its answer. @throws McpError ERR_SERVER_DOWN while it is not connected */
+  async ping(signal?: AbortSignal): Promise<number> {
+    const started = performance.now()
+    await this.#byHand((client) => client.ping({ timeoutMs: PING_TIMEOUT_MS, ...(signal && { signal }) }))
+    return performance.now() - started
+  }
+
+  /**
+   * Sets the lowest level of its log messages, also for later connections.
+   * @throws McpError ERR_SERVER_DOWN while it is not connected, ERR_CAPABILITY_MISSING if it does not declare logging
+   */
+  async setLogLevel(level: LogLevel): Promise<void> {
+    await this.#byHand((client) => {
+      if (client.server.capabilities.logging) return client.setLogLevel(level)
+      throw new McpError('ERR_CAPABILITY_MISSING', `The server ${JSON.stringify(this.id)} does not declare logging: it has no level`)
+    })
+    this.#supervised.logLevel = level
+  }
+
+  /** Does something with the connection that is there. It is not opened for this. */
+  async #byHand(run: (client: Client) => Promise<void>): Promise<void> {
+    try {
+      await run(this.#supervised.client)
+    } catch (error) {
+      throw redactError(error, this.#services.redactor)
+    }
   }
 
   /** Tells the server that its roots changed. */

@@ -4,14 +4,17 @@ import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { orAborted } from '../../base/wait.ts'
 import type { Client } from '../../client/client.ts'
+import { verdictMemory } from '../../client/dialect-memory.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { APPS, VIEW_TYPE } from '../../protocol/model/apps.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { downError, type Health, isUnderway } from '../model/health.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { ServerConnection } from '../model/traffic.ts'
 import { connectServer, type PermittedTransport } from './connect-server.ts'
+import { connectionFacts } from './connection-facts.ts'
 import { type AllSupervisionLimits, DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from './limits.ts'
 import { OfferingReader, type ServerListing } from './listing.ts'
 import { Liveness } from './liveness.ts'
@@ -45,6 +48,8 @@ export class SupervisedServer {
   readonly #logs: LogGate
   readonly #ending = new AbortController()
   readonly #waiters = new Waiters()
+  /** The lowest level of log messages of later connections. */
+  logLevel: LogLevel = 'info'
   #health: Health
   #listing: ServerListing | undefined
   #connection: Connected | undefined
@@ -79,7 +84,14 @@ export class SupervisedServer {
   get connection(): ServerConnection | undefined {
     if (!this.#connection) return undefined
     const { client, since } = this.#connection
-    return { revision: client.revision, ...client.server, connectedAt: since, ...(this.#pid !== undefined && { pid: this.#pid }) }
+    const facts = { revision: client.revision, ...client.server, connectedAt: since, ...connectionFacts(client, this.logLevel) }
+    return { ...facts, ...(this.#pid !== undefined && { pid: this.#pid }) }
+  }
+
+  /** @throws McpError ERR_SERVER_DOWN while there is no connection */
+  get client(): Client {
+    if (this.#connection) return this.#connection.client
+    throw new McpError('ERR_SERVER_DOWN', `The server ${this.#name} is not connected`)
   }
 
   /** The last known listing. It outlives the connection. Undefined before the first one. */
@@ -239,7 +251,7 @@ export class SupervisedServer {
 
   #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
     const { answers, auth, info, clientLimits } = this.#options
-    const { timeoutMs } = this.spec
+    const { timeoutMs, revisions, httpTransport } = this.spec
     const { connectTimeoutMs, maxOfferingItems } = this.#limits
     const limits = {
       connectTimeoutMs,
@@ -253,7 +265,7 @@ export class SupervisedServer {
       pingIntervalMs: 0,
       extensions: { [APPS]: { mimeTypes: [VIEW_TYPE] } },
       // Revisions without sessions log only for requests that name a level.
-      logLevel: 'info',
+      logLevel: this.logLevel,
       limits: { ...limits, ...clientLimits },
       onWarning: (message) => this.#warn(message),
       onLog: (message) => this.#logs.pass({ kind: 'message', message }),
@@ -261,6 +273,9 @@ export class SupervisedServer {
       ...(answers && { answer: answers }),
       ...(auth && { auth }),
       ...(info && { info }),
+      ...(revisions && { revisions }),
+      // What is found out under these conditions says nothing about a start without them.
+      ...((revisions ?? httpTransport) && { memory: verdictMemory() }),
     }
     this.#pid = undefined
     return connectServer(transport, options, {
@@ -269,6 +284,7 @@ export class SupervisedServer {
         this.#pid = pid
       },
       traffic: this.#options.traffic?.observe(this.spec.id, revision),
+      httpTransport,
     })
   }
 

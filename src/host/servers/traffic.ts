@@ -1,6 +1,7 @@
 /** Reports the messages of a connection, and the HTTP exchanges that carry them. */
 
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { isSecretName } from '../../base/text/redact.ts'
 import { tapTarget } from '../../client/tap-target.ts'
 import type { HttpExchange } from '../../http/client/options.ts'
 import type { Target } from '../../protocol/interfaces/link.ts'
@@ -41,7 +42,7 @@ export class TrafficLog {
             bytes: Buffer.byteLength(json),
           })
         }),
-      onExchange: ({ method, url, headers, body, status, responseHeaders }) => {
+      onExchange: ({ method, url, headers, hiddenHeaders, body, status, responseHeaders }) => {
         const number = body === undefined ? undefined : sent.get(body)
         if (number === undefined) return
         this.#emit({
@@ -51,6 +52,7 @@ export class TrafficLog {
           method,
           url: `${url.origin}${url.pathname}`,
           headers: pairs(headers),
+          hiddenHeaders: hiddenHeaders.map((name) => name.toLowerCase()),
           status,
           responseHeaders: texts(responseHeaders),
         })
@@ -66,7 +68,14 @@ export interface TrafficTap {
 }
 
 const pairs = (headers: readonly string[]): Record<string, string> =>
-  Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : [])))
+  Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, shownValue(name, headers[at + 1] ?? '')]] : [])))
 
 const texts = (headers: HttpExchange['responseHeaders']): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, shownValue(name, String(value))]])),
+  )
+
+/** Headers that prove who someone is, whatever their values look like. */
+const PROOF = /^(?:set-)?cookie2?$|^(?:proxy-)?authorization$|^(?:proxy-)?authentication-info$/i
+
+const shownValue = (name: string, value: string): string => (PROOF.test(name) || isSecretName(name) ? '[hidden]' : value)

@@ -10,13 +10,13 @@ import type { EntrySearch } from '../catalog/search-all.ts'
 import type { QuestionGroups } from '../consent/ask/question-groups.ts'
 import type { UsageCounter } from '../consent/usage.ts'
 import type { Conversation } from '../conversation/chat/conversation.ts'
-import type { Model } from '../language-models/language-model.ts'
 import type { RootConsent, RootServices } from '../roots/root-consent.ts'
 import type { Broker } from '../sampling/broker.ts'
 import type { Fleet } from '../servers/fleet.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import type { Logins } from '../servers/login.ts'
 import type { ServerServices } from '../servers/server-services.ts'
+import type { HostModels } from './host-models.ts'
 import type { HostPolicy } from './host-policy.ts'
 import type { HostStorage } from './open-storage.ts'
 
@@ -39,7 +39,7 @@ export interface HostServices extends ConsentServices {
   entrySearch: EntrySearch
   reviews: ReviewQueue
   roots: RootConsent
-  models: readonly Model[]
+  models: HostModels
   broker: Broker
   logins: Logins
 }

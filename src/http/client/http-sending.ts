@@ -38,6 +38,8 @@ interface HeldBody {
   isEnded: boolean
 }
 
+const namesIn = (headers: readonly string[]): string[] => headers.filter((_, at) => at % 2 === 0)
+
 export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   readonly #connections: ConnectionPool
   readonly #handler: ResponseHandler
@@ -51,6 +53,8 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   #busyRetries = 0
   #isOver = false
   #held: HeldBody | undefined
+  /** The headers of the caller and of the login in the current attempt, names and values in turn. */
+  #extra: readonly string[] = []
   /** Set while the request waits for a busy server. */
   #wait: Timer | undefined
 
@@ -87,7 +91,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isStale(controller) || status < 200) return
-    this.#connections.onExchange?.({ ...this.#request, status, responseHeaders: headers })
+    this.#connections.onExchange?.({ ...this.#request, hiddenHeaders: namesIn(this.#extra), status, responseHeaders: headers })
     const encoding = headers['content-encoding']
     if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
       const message = `${this.#connections.server} sent a compressed response (${JSON.stringify(encoding)}), which was not requested`
@@ -150,6 +154,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
 
   #dispatch(extra: readonly string[]): void {
     if (this.#isOver) return
+    this.#extra = extra
     const { method, url, headers, body = null, timeoutMs = 0 } = this.#request
     try {
       this.#connections.pool.dispatch(

@@ -14,12 +14,15 @@ import { Lane, LanePlace } from './lane.ts'
 import { LegacySseStream } from './legacy-sse.ts'
 import { describeMessage } from './match-answer.ts'
 import { OneWayPost } from './one-way-post.ts'
+import type { HttpTransportName } from './options.ts'
 import { RemoteSession } from './session.ts'
 
 const MAX_UNUSABLE_WARNINGS = 10
 
 export interface HttpLinkOptions {
   connection: HttpConnection & { close(): Promise<void> }
+  /** Undefined: the link finds out. */
+  transport?: HttpTransportName | undefined
   onWarning(message: string): void
 }
 
@@ -27,6 +30,7 @@ export interface HttpLinkOptions {
 export class HttpLink implements Link {
   readonly connection: HttpLinkOptions['connection']
   readonly session: RemoteSession
+  readonly #transport: HttpTransportName | undefined
   readonly #onWarning: (message: string) => void
   receiver: LinkReceiver | undefined
   readonly #calls = new Map<Id, HttpCall>()
@@ -37,8 +41,9 @@ export class HttpLink implements Link {
   #isClosed = false
   #unusable = 0
 
-  constructor({ connection, onWarning }: HttpLinkOptions) {
+  constructor({ connection, transport, onWarning }: HttpLinkOptions) {
     this.connection = connection
+    this.#transport = transport
     this.#onWarning = onWarning
     this.#legacyCalls = new Lane(connection.limits.maxConnections)
     this.session = new RemoteSession(connection, {
@@ -130,16 +135,21 @@ export class HttpLink implements Link {
 
   /** The server did not understand the handshake. A server of the oldest revision has a stream of events at the same URL. */
   tryLegacySse(call: HttpCall, { fault, error: refused }: ClassifiedRefusal & { kind: 'not-understood' }): void {
+    const lose = (error: McpError): void => (refused ? this.answer(call, refused) : this.lose(call, error))
+    if (this.#transport === 'streamable-http') return lose(fault)
+    this.#openLegacySse(call, (error) => {
+      const isOther = error.code !== 'ERR_NO_ENDPOINT'
+      lose(isOther ? error : new McpError('ERR_NO_ENDPOINT', `${fault.message}; ${error.message}`, { data: fault.data }))
+    })
+  }
+
+  #openLegacySse(call: HttpCall, onRefused: (error: McpError) => void): void {
     const stream = new LegacySseStream(this.connection, {
       onReady: (endpoint) => {
         this.#legacy = { stream, endpoint }
         this.#postToLegacy(call)
       },
-      onRefused: (error) => {
-        if (refused) return this.answer(call, refused)
-        const isOther = error.code !== 'ERR_NO_ENDPOINT'
-        this.lose(call, isOther ? error : new McpError('ERR_NO_ENDPOINT', `${fault.message}; ${error.message}`, { data: fault.data }))
-      },
+      onRefused,
       onMessage: (data) => this.receiveText(data),
       onEnd: (error) => {
         this.#calls.clear()
@@ -155,8 +165,15 @@ export class HttpLink implements Link {
     this.session.whenReady(() => {
       if (this.#calls.get(about.id) !== call) return
       if (this.#legacy) this.#postToLegacy(call)
+      else if (this.#transport === 'sse') this.#callFirst(call)
       else call.start()
     })
+  }
+
+  /** The stream of this transport begins with the handshake. There are no revisions without one here. */
+  #callFirst(call: HttpCall): void {
+    if (call.about.method === 'initialize') return this.#openLegacySse(call, (error) => this.lose(call, error))
+    this.lose(call, new McpError('ERR_NO_ENDPOINT', `${this.connection.server}: HTTP with SSE begins with a handshake`))
   }
 
   #notify(json: string, about: About | undefined, onDone: (isAccepted: boolean) => void = () => {}): void {

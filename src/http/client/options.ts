@@ -29,6 +29,9 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   connectTimeoutMs: 10_000,
 }
 
+/** `streamable-http`: one address for all requests. `sse`: the transport of the oldest revision, with one stream for all answers. */
+export type HttpTransportName = 'streamable-http' | 'sse'
+
 /** Names and values of headers. */
 export type ExtraHeaders = Readonly<Record<string, string>>
 
@@ -38,6 +41,8 @@ export interface HttpExchange {
   url: URL
   /** Names and values in turn, without those of `headers` and `authorize`. */
   headers: readonly string[]
+  /** The names of those of `headers` and `authorize`. */
+  hiddenHeaders: readonly string[]
   /** The message. */
   body?: string
   status: number
@@ -50,6 +55,8 @@ export interface HttpTargetOptions {
   headers?: ExtraHeaders | (() => ExtraHeaders | Promise<ExtraHeaders>)
   /** Adds credentials to requests, and obtains them when the server asks: `oauth(...)` of portico/auth. */
   authorize?: Authorizer
+  /** The HTTP transport to use. Default: the client finds out. */
+  transport?: HttpTransportName
   /** Allow http without TLS to another machine. Default: false. */
   allowInsecure?: boolean
   /** TLS options such as certificates, as for `tls.connect`. */

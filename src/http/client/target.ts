@@ -32,7 +32,7 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     open: async () => {
       // Loaded on use: a program that only serves does not need the connection pool, which is slow to load.
       const [{ HttpLink }, { ConnectionPool }] = await Promise.all([import('./link.ts'), import('./connection-pool.ts')])
-      return new HttpLink({ connection: new ConnectionPool(address, label, limits, options), onWarning })
+      return new HttpLink({ connection: new ConnectionPool(address, label, limits, options), transport: options.transport, onWarning })
     },
   }
 }

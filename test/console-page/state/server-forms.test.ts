@@ -1,9 +1,10 @@
 /** What a person types to add a server or to change its settings. */
 
 import { describe, expect, test } from 'vitest'
-import { commandOf, suggestedId } from '../../../console/src/state/new-server.ts'
-import { changedSettings, draftOf, secretHandles } from '../../../console/src/state/server-settings.ts'
-import { countsText, originText, transportText } from '../../../console/src/state/servers.ts'
+import { levelHelp } from '../../../console/src/state/log.ts'
+import { commandOf, suggestedId, workingFolder } from '../../../console/src/state/new-server.ts'
+import { changedSettings, draftOf, revisionChoices, secretHandles } from '../../../console/src/state/server-settings.ts'
+import { countsText, originText, pingText, transportText } from '../../../console/src/state/servers.ts'
 
 describe('a typed server', () => {
   test.each([
@@ -86,4 +87,41 @@ describe('settings', () => {
     expect(faults).toEqual({ env: 'Expected NAME=value, got "nonsense"', timeoutMs: 'Expected a number above 0, got "soon"' })
     expect(changes).toEqual({})
   })
+})
+
+test('the working folder belongs to a command only, and an emptied field means the default', () => {
+  expect(workingFolder({ command: 'node' }, ' /srv ')).toEqual({ cwd: '/srv' })
+  expect(workingFolder({ command: 'node' }, ' ')).toEqual({})
+  expect(workingFolder({ url: 'https://a.example' }, '/srv')).toEqual({})
+})
+
+test('the protocol revision is one of the known ones, automatic, or the list of a file', () => {
+  const known = ['2024-11-05', '2025-11-25']
+  expect(revisionChoices(known, '').map(({ value }) => value)).toEqual(['', '2025-11-25', '2024-11-05'])
+  expect(revisionChoices(known, '2024-11-05, 2025-11-25').map(({ value }) => value)).toEqual([
+    '',
+    '2024-11-05, 2025-11-25',
+    '2025-11-25',
+    '2024-11-05',
+  ])
+  const before = draftOf({ tier: 'untrusted', labels: [], roots: [], url: 'https://a.example', revisions: known, httpTransport: 'sse' })
+  expect(changedSettings(before, { ...before, revisions: '', httpTransport: '' }).changes).toEqual({ revisions: null, httpTransport: null })
+  expect(changedSettings(before, { ...before, revisions: '2024-11-05', httpTransport: 'streamable-http' }).changes).toEqual({
+    revisions: ['2024-11-05'],
+    httpTransport: 'streamable-http',
+  })
+})
+
+test('a ping says how long it took, and what was sent where there is no ping', () => {
+  expect(pingText({ ms: 12, method: 'ping' }, '2025-11-25')).toBe('within 12 ms.')
+  expect(pingText({ ms: 1_200, method: 'server/discover' }, '2026-07-28')).toBe(
+    'within 1.2 s. Revision 2026-07-28 has no ping: server/discover was sent.',
+  )
+})
+
+test('the level of a log says how it is set, or why it cannot be', () => {
+  expect(levelHelp(undefined)).toContain('while it is connected')
+  expect(levelHelp({ revision: '2025-11-25' })).toContain('does not declare logging')
+  expect(levelHelp({ revision: '2025-11-25', logging: { level: 'info', method: 'logging/setLevel' } })).toContain('logging/setLevel')
+  expect(levelHelp({ revision: '2026-07-28', logging: { level: 'info' } })).toContain('each request names the level')
 })

@@ -1,6 +1,7 @@
 /** The rows of the timeline: answers join their requests, messages during a call stand under it. */
 
 import { describe, expect, test } from 'vitest'
+import { isFailure, requestHeaders, responseHeaders, statusText } from '../../../console/src/state/http-view.ts'
 import { asCurl } from '../../../console/src/state/message-copies.ts'
 import { addMessages, filteredRows, isTestable, latencyBar, MAX_MESSAGES, timelineRows } from '../../../console/src/state/timeline.ts'
 import type { MessageView } from '../../../src/console/api.ts'
@@ -123,6 +124,31 @@ test('latency bars grow with the logarithm of the time', () => {
 })
 
 test('a copied command line quotes everything that a server chose', () => {
-  const text = asCurl({ http: { method: 'POST', url: "https://a.example/'$(id)", headers: { 'x-a': "b'c" } }, message: { a: "it's" } })
-  expect(text).toBe(`curl -X 'POST' 'https://a.example/'\\''$(id)' \\\n  -H 'x-a: b'\\''c' \\\n  --data-binary '{"a":"it'\\''s"}'`)
+  const text = asCurl({
+    http: { method: 'POST', url: "https://a.example/'$(id)", headers: { 'x-a': "b'c" }, hiddenHeaders: ['x-key'] },
+    message: { a: "it's" },
+  })
+  expect(text).toBe(
+    `curl -X 'POST' 'https://a.example/'\\''$(id)' \\\n  -H 'x-key: YOUR x-key' \\\n  -H 'x-a: b'\\''c' \\\n  --data-binary '{"a":"it'\\''s"}'`,
+  )
+})
+
+test('the headers of an HTTP exchange are rows, and hidden values have none', () => {
+  const http = {
+    method: 'POST',
+    url: 'https://a.example/mcp',
+    headers: { accept: 'application/json', 'mcp-session-id': '[hidden]' },
+    hiddenHeaders: ['authorization'],
+    status: 401,
+    responseHeaders: { 'www-authenticate': 'Bearer' },
+  }
+  expect(requestHeaders(http).map(({ name, isHidden }) => `${name} ${isHidden}`)).toEqual([
+    'authorization true',
+    'accept false',
+    'mcp-session-id true',
+  ])
+  expect(responseHeaders(http)).toEqual([{ name: 'www-authenticate', value: 'Bearer', isHidden: false }])
+  expect([statusText(http), statusText({ status: 299 }), statusText({})]).toEqual(['401 Unauthorized', '299', 'no response yet'])
+  expect([isFailure(http), isFailure({ status: 202 }), isFailure({})]).toEqual([true, false, false])
+  expect(asCurl({ http, message: undefined })).toContain("'mcp-session-id: YOUR mcp-session-id'")
 })

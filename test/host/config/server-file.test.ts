@@ -32,10 +32,14 @@ const FULL = spec('full', {
   labels: ['private:mail'],
   roots: ['/home/ada'],
   timeoutMs: 100,
+  revisions: ['2025-06-18', '2025-11-25'],
   inputs: [{ id: 'i', isSecret: false, description: 'd', default: 'e', options: ['e', 'f'] }],
 })
 
-const HTTP = spec('http', { transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
+const HTTP = spec('http', {
+  transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } },
+  httpTransport: 'sse',
+})
 
 describe('the file', () => {
   test('the file stores additions, changes and removals, and only its owner can read it', async () => {
@@ -49,6 +53,16 @@ describe('the file', () => {
     await file.update('http', (before) => ({ ...before, tier: 'trusted' }))
     expect(await file.list()).toEqual({ servers: [FULL, { ...HTTP, tier: 'trusted' }], inputs: [], problems: [] })
     expect(statSync(file.file).mode & 0o777).toBe(0o600)
+  })
+
+  test('the file refuses a revision that does not exist, and names its transport as other clients do', async () => {
+    const file = serverFile(newFolder())
+    await expect(file.add(spec('a', { revisions: ['2020-01-01'] }))).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringMatching(/a.revisions: Unknown revision "2020-01-01"; supported: 2024-11-05, /),
+    })
+    await file.add(HTTP)
+    expect(JSON.parse(readFileSync(file.file, 'utf8')).mcpServers.http).toMatchObject({ type: 'sse', url: 'https://x.example/mcp' })
   })
 
   test('the file refuses an existing name, a change of a missing server, and an invalid name', async () => {

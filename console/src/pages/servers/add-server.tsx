@@ -9,10 +9,10 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Field, TextArea, TextInput } from '../../components/field.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { ErrorState } from '../../components/states.tsx'
-import { useAction, useNotify } from '../../hooks/use-console.tsx'
+import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
-import { commandOf, suggestedId } from '../../state/new-server.ts'
+import { commandOf, suggestedId, workingFolder } from '../../state/new-server.ts'
 import { transportText } from '../../state/servers.ts'
 import { FoundServer } from './found-server.tsx'
 import css from './page.module.css'
@@ -23,6 +23,8 @@ const PAUSE_MS = 250
 export function AddServer({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactNode {
   const [text, setText] = useState('')
   const [id, setId] = useState('')
+  const [folder, setFolder] = useState<string>()
+  const project = useRoute('GET /api/settings').data?.project
   const navigate = useNavigate({ from: '/servers' })
   const notify = useNotify()
   const parse = useAction('POST /api/servers/parse')
@@ -42,13 +44,18 @@ export function AddServer({ isOpen, onClose }: { isOpen: boolean; onClose(): voi
   const done = (added: readonly string[]): void => {
     setText('')
     setId('')
+    setFolder(undefined)
     notify({ tone: 'fine', text: `${counted(added.length, 'server')} added. Nothing was started.` })
     if (added.length === 1) void navigate({ search: { server: added[0] ?? '' } })
     else onClose()
   }
   const store = (): void => {
     if (isJson) paste.mutate({ body: { text, ids: usable.map((each) => each.id) } }, { onSuccess: ({ added }) => done(added) })
-    else if (single) add.mutate({ body: { id: name, ...single } }, { onSuccess: ({ server }) => done([server.id]) })
+    else if (single)
+      add.mutate(
+        { body: { id: name, ...single, ...workingFolder(single, folder ?? project) } },
+        { onSuccess: ({ server }) => done([server.id]) },
+      )
   }
   const error = add.error ?? paste.error ?? (isJson ? parse.error : undefined)
   return (
@@ -84,6 +91,11 @@ export function AddServer({ isOpen, onClose }: { isOpen: boolean; onClose(): voi
               <TextInput {...control} value={id} placeholder={suggestedId(single)} onChange={(event) => setId(event.target.value)} />
             )}
           </Field>
+          {single.url === undefined && (
+            <Field label="Working folder" help="Paths in the command begin here. Default: where Portico runs">
+              {(control) => <TextInput {...control} value={folder ?? project ?? ''} onChange={(event) => setFolder(event.target.value)} />}
+            </Field>
+          )}
           <p className={css.muted}>
             {single.url === undefined
               ? `It would run ${foreignName(transportText({ type: 'stdio', command: single.command ?? '', args: single.args ?? [], env: {} }))}. You are asked before it starts.`

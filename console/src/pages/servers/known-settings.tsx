@@ -11,7 +11,7 @@ import css from './page.module.css'
 import { SecretsOfServer } from './secrets-of-server.tsx'
 
 export function KnownSettings({ server }: { server: ServerDetails }): ReactNode {
-  const { title, tier, labels, timeoutMs, env, headers, command, args = [], cwd, url, roots } = server.settings
+  const { title, tier, labels, timeoutMs, env, headers, command, args = [], cwd, url, roots, revisions, httpTransport } = server.settings
   const files = namedFiles(server.from)
   return (
     <>
@@ -30,6 +30,8 @@ export function KnownSettings({ server }: { server: ServerDetails }): ReactNode 
           {url !== undefined && <Fact name="Address">{foreignName(url)}</Fact>}
           {env && <Fact name="Variables">{pairs(env)}</Fact>}
           {headers && <Fact name="Headers">{pairs(headers)}</Fact>}
+          <Fact name="Protocol revision">{revisions === undefined ? 'automatic' : revisions.join(', ')}</Fact>
+          {url !== undefined && <Fact name="HTTP transport">{httpTransport ?? 'automatic'}</Fact>}
           <Fact name="Shared folders">{roots.length === 0 ? 'none' : foreignText(roots.join(', '))}</Fact>
           <Fact name="Labels">{labels.length === 0 ? 'none' : foreignName(labels.join(', '))}</Fact>
           <Fact name="Time limit">{timeoutMs === undefined ? 'the default' : durationText(timeoutMs)}</Fact>

@@ -9,8 +9,9 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { Section } from '../../components/page-header.tsx'
 import { clientJson } from '../../state/client-json.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { counted, dateText } from '../../state/format.ts'
+import { counted } from '../../state/format.ts'
 import { countsText, namedFiles, originText, transportText } from '../../state/servers.ts'
+import { ConnectionFacts } from './connection-facts.tsx'
 import css from './page.module.css'
 import { Roots } from './roots.tsx'
 
@@ -30,21 +31,12 @@ export function Overview({ server }: { server: ServerDetails }): ReactNode {
           {transport.type === 'stdio' && transport.cwd !== undefined && <Fact name="Folder">{foreignName(transport.cwd)}</Fact>}
           <Fact name="Trust">{server.tier}</Fact>
           <Fact name="Offers">{countsText(server.counts) || 'nothing yet'}</Fact>
-          {facts && (
-            <>
-              <Fact name="Program">{foreignName([facts.info.title ?? facts.info.name, facts.info.version].join(' '))}</Fact>
-              <Fact name="Revision">{foreignName(facts.revision)}</Fact>
-              <Fact name="Since">
-                {dateText(facts.connectedAt)}
-                {facts.pid !== undefined && `, process ${facts.pid}`}
-              </Fact>
-            </>
-          )}
           <Fact name="Model budget">
             {counted(budget.tokensLeft, 'token')} and {counted(budget.requestsLeft, 'request')} left
           </Fact>
         </Facts>
       </Section>
+      {facts && <ConnectionFacts id={server.id} facts={facts} />}
       {facts?.instructions !== undefined && (
         <Section title="Its instructions for models">
           <CodeBlock text={foreignText(facts.instructions)} label="Written by the server" isForeign />

@@ -1,7 +1,7 @@
 /** The log of a server: what it printed and the messages that it sent. */
 
 import { type ReactNode, useMemo, useState } from 'react'
-import type { LogEntry } from '../../../../src/console/api.ts'
+import type { LogEntry, ServerFacts } from '../../../../src/console/api.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Field, Select } from '../../components/field.tsx'
@@ -10,12 +10,13 @@ import { VirtualList } from '../../components/virtual-list.tsx'
 import { useEvents, useRoute } from '../../hooks/use-console.tsx'
 import { clockText } from '../../state/format.ts'
 import { joinedLog, LOG_LEVELS, type LogLine, logLines } from '../../state/log.ts'
+import { LogLevelChoice } from './log-level.tsx'
 import css from './page.module.css'
 
 /** New entries that the page keeps. */
 const MAX_ADDED = 5_000
 
-export function ServerLogTab({ id }: { id: string }): ReactNode {
+export function ServerLogTab({ id, facts }: { id: string; facts: ServerFacts | undefined }): ReactNode {
   const log = useRoute('GET /api/servers/:id/log', { params: { id }, query: { limit: 1000 } })
   const [level, setLevel] = useState('')
   const [isFollowing, setFollowing] = useState(true)
@@ -28,8 +29,9 @@ export function ServerLogTab({ id }: { id: string }): ReactNode {
   if (log.isError) return <ErrorState title="The log could not be fetched" error={log.error} onRetry={() => void log.refetch()} />
   return (
     <>
+      <LogLevelChoice id={id} facts={facts} />
       <div className={css.inline}>
-        <Field label="Level" isLabelHidden>
+        <Field label="Shown lines" isLabelHidden>
           {(control) => (
             <Select {...control} value={level} choices={[{ value: '', label: 'All lines' }, ...LOG_LEVELS]} onValue={setLevel} />
           )}

@@ -110,7 +110,7 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
           tabs={[
             { id: 'overview', label: 'Overview', content: <Overview server={server} /> },
             { id: 'offering', label: 'Offering', content: <OfferingTab server={server} onReview={actions.approve} /> },
-            { id: 'log', label: 'Log', content: <ServerLogTab id={id} /> },
+            { id: 'log', label: 'Log', content: <ServerLogTab id={id} facts={server.facts} /> },
             {
               id: 'messages',
               label: 'Messages',

@@ -10,6 +10,7 @@ import { useAction, useNotify } from '../../hooks/use-console.tsx'
 import { changedSettings, draftOf } from '../../state/server-settings.ts'
 import { KnownSettings } from './known-settings.tsx'
 import css from './page.module.css'
+import { ProtocolFields } from './protocol-fields.tsx'
 import { SecretsOfServer } from './secrets-of-server.tsx'
 
 const TIERS = [
@@ -98,6 +99,7 @@ export function SettingsTab({ server, onSaved }: { server: ServerDetails; onSave
               </Field>
             </>
           )}
+          <ProtocolFields draft={draft} set={set} />
           <Field label="Folders to share at each start" help="One in a line. You are asked about each.">
             {(control) => (
               <TextArea {...control} isCode rows={2} value={draft.roots} onChange={(event) => set({ roots: event.target.value })} />

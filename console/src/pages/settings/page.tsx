@@ -7,12 +7,13 @@ import { Button } from '../../components/button.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { Field, Select, Switch } from '../../components/field.tsx'
 import { PageHeader, Section } from '../../components/page-header.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useAction, useNotify, useRoute } from '../../hooks/use-console.tsx'
 import { usePreferences } from '../../hooks/use-preferences.ts'
 import { foreignName } from '../../state/foreign-text.ts'
+import { Models } from './models.tsx'
 import css from './page.module.css'
 import { Secrets } from './secrets.tsx'
 
@@ -34,6 +35,7 @@ export function SettingsPage(): ReactNode {
           onSelect={(id) => void navigate({ search: { tab: id } })}
           tabs={[
             { id: 'general', label: 'General', content: <General settings={settings.data} /> },
+            { id: 'models', label: 'Models', content: <Models models={settings.data.models} /> },
             { id: 'secrets', label: 'Secrets', content: <Secrets /> },
             { id: 'limits', label: 'Limits', content: <Limits limits={settings.data.limits} /> },
           ]}
@@ -87,21 +89,6 @@ function General({ settings }: { settings: SettingsView }): ReactNode {
           {link.isError && <ErrorState title="No link was made" error={link.error} />}
         </div>
       </Section>
-      <Section title="Models">
-        {settings.models.length === 0 ? (
-          <EmptyState title="No model is configured" />
-        ) : (
-          <Table
-            label="Models"
-            rows={settings.models}
-            keyOf={({ id }) => id}
-            columns={[
-              { id: 'label', head: 'Model', cell: ({ label }) => foreignName(label) },
-              { id: 'kind', head: 'Kind', cell: ({ kind }) => KINDS[kind] },
-            ]}
-          />
-        )}
-      </Section>
       <Section title="This host">
         <Facts>
           <Fact name="Version">{settings.version}</Fact>
@@ -114,12 +101,6 @@ function General({ settings }: { settings: SettingsView }): ReactNode {
       </Section>
     </>
   )
-}
-
-const KINDS: Readonly<Record<SettingsView['models'][number]['kind'], string>> = {
-  configured: 'a language model',
-  scripted: 'rules in place of a language model',
-  person: 'you answer',
 }
 
 function Limits({ limits }: { limits: SettingsView['limits'] }): ReactNode {

@@ -50,7 +50,11 @@ export function Secrets(): ReactNode {
             keyOf={({ name: each }) => each}
             columns={[
               { id: 'name', head: 'Name', cell: ({ name: each }) => <code>{foreignName(each)}</code> },
-              { id: 'servers', head: 'Used by', cell: ({ servers }) => servers.map(foreignName).join(', ') || 'no server' },
+              {
+                id: 'servers',
+                head: 'Used by',
+                cell: ({ servers, models }) => [...servers, ...models].map(foreignName).join(', ') || 'nothing',
+              },
               {
                 id: 'remove',
                 head: <span className="sr-only">Remove</span>,

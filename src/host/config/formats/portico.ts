@@ -5,6 +5,7 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
+import { selectRevisions } from '../../../revisions/index.ts'
 import type { ConfigProvenance, InputSpec, ServerSpec } from '../../model/server-spec.ts'
 import { partsOf } from '../../server-command/placeholder.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
@@ -27,7 +28,7 @@ export const portico: ConfigFormat = format('Portico', true)
 export const mcpServersFile: ConfigFormat = format('mcpServers', false)
 
 /** Members that only the person's own list may set. */
-const OWNER_MEMBERS = ['tier', 'roots', 'asserted', 'dataFiles', 'provenance']
+const OWNER_MEMBERS = ['tier', 'roots', 'asserted', 'dataFiles', 'revisions', 'provenance']
 
 function foreignServer(entry: Members, reading: FormatContext): ServerDraft {
   for (const name of OWNER_MEMBERS) {
@@ -57,21 +58,36 @@ function server(entry: Members, reading: FormatContext): ServerDraft {
   const roots = entry.texts('roots')
   const dataFiles = entry.texts('dataFiles')
   const timeoutMs = readTimeout(entry, 'timeoutMs', 1)
+  const revisions = readRevisions(entry)
   const asserted = readAssertedHints(entry)
   const inputs = each(entry, 'inputs', readInput)
   const provenance = each(entry, 'provenance', readProvenance)
   const draft = readEntry(entry, { translate: (text) => text }, reading.problem)
+  const type = entry.text('type')
   return {
     ...draft,
+    ...(draft.transport.type === 'http' && (type === 'sse' || type === 'streamable-http') && { httpTransport: type }),
     title,
     tier,
     labels,
     roots,
     dataFiles,
     timeoutMs: timeoutMs ?? draft.timeoutMs,
+    revisions,
     asserted,
     inputs,
     provenance,
+  }
+}
+
+/** A revision that is not known must not be ignored: the person wants this one and no other. */
+function readRevisions(entry: Members): readonly string[] | undefined {
+  const revisions = entry.texts('revisions')
+  if (revisions === undefined) return undefined
+  try {
+    return selectRevisions(revisions).map(({ version }) => version)
+  } catch (error) {
+    throw new Refused(within(entry.where, 'revisions'), (error as Error).message)
   }
 }
 
@@ -118,10 +134,27 @@ function readProvenance(from: Members): ConfigProvenance {
 
 /** The entry for this server in our own list. Members without a value are left out of the file. */
 export function writeEntry(spec: ServerSpec): Record<string, unknown> {
-  const { id, transport, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
+  const {
+    id,
+    transport,
+    httpTransport,
+    isDisabled,
+    tier,
+    title,
+    labels,
+    roots,
+    dataFiles,
+    asserted,
+    timeoutMs,
+    revisions,
+    inputs,
+    provenance,
+  } = spec
   if (transport.type === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process: it cannot be written to a file`)
   return {
     ...transport,
+    // As other clients call it.
+    ...(transport.type === 'http' && httpTransport && { type: httpTransport }),
     tier,
     title,
     disabled: isDisabled ? true : undefined,
@@ -130,6 +163,7 @@ export function writeEntry(spec: ServerSpec): Record<string, unknown> {
     dataFiles,
     asserted,
     timeoutMs,
+    revisions,
     inputs: inputs?.length ? inputs : undefined,
     provenance: provenance.length ? provenance : undefined,
   }
