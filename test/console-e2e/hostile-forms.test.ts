@@ -171,10 +171,56 @@ test('a link of our own pages fills in the form at once', async () => {
   await host.call('sh__open', { name: 'first' }, { as: 'person' })
   await open('/')
   await page.getByRole('link', { name: 'Run again' }).click()
-  await page.waitForURL(/args=/)
-  expect(await page.getByLabel('name').inputValue()).toBe('first')
+  await page.waitForURL(/tool=/)
+  await expect.poll(() => page.getByLabel('name').inputValue()).toBe('first')
   await page.keyboard.press('Control+Enter')
   await expect.poll(() => got).toHaveLength(2)
+}, 120_000)
+
+test('arguments of calls and texts of prompts never get into an address, which the browser remembers', async () => {
+  const { page, host, open, still } = await shown((server) => {
+    const input = { type: 'object', properties: { name: { type: 'string' } } }
+    server.tool('open', { description: 'x', input: input as never }, () => 'ok')
+    server.prompt(
+      'letter',
+      { description: 'x', input: { type: 'object', properties: { to: { type: 'string' } } } as never },
+      (args: unknown) => `Dear ${(args as { to: string }).to}, PRIVATE-TEXT`,
+    )
+  })
+  const addresses: string[] = []
+  page.on('framenavigated', () => addresses.push(decodeURIComponent(page.url())))
+  await host.call('sh__open', { name: 'PRIVATE-NAME' }, { as: 'person' })
+  await host.prompt('sh__letter', { to: 'PRIVATE-FRIEND' }, { as: 'person' })
+  const filledIn = (label: string): Promise<string> => page.getByLabel(label, { exact: true }).inputValue()
+  await open('/')
+  await page.getByRole('link', { name: 'Run again' }).click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  // It survives a reload, and is used without a click, because the person came by our own link.
+  await page.reload()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Get again' }).click()
+  await expect.poll(() => filledIn('to')).toBe('PRIVATE-FRIEND')
+  await page.getByRole('button', { name: 'Show messages' }).click()
+  await page.getByRole('button', { name: 'Use in chat' }).click()
+  await expect.poll(() => filledIn('Message')).toContain('PRIVATE-TEXT')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search' }).fill('sh/open')
+  await page
+    .getByRole('option', { name: /sh\/open/ })
+    .first()
+    .click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await open('/timeline')
+  await page.getByRole('option').filter({ hasText: 'tools/call open' }).first().click()
+  await page.getByRole('link', { name: 'Edit and run again' }).click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await still()
+  expect(addresses.length).toBeGreaterThan(5)
+  expect(addresses.filter((address) => address.includes('PRIVATE'))).toEqual([])
+  // A call that is no longer known leaves the form empty and says so.
+  await open('/tools?tool=sh__open&call=987654')
+  await page.getByText('The arguments of that call are no longer here.').waitFor()
 }, 120_000)
 
 test('hostile markdown, many parts and many options leave the page usable', async () => {

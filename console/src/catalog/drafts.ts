@@ -6,6 +6,9 @@ export interface Draft {
   operation?: string
 }
 
+/** The message that is being written in the chat. */
+export const CHAT_DRAFT = 'chat'
+
 const MAX_DRAFTS = 200
 
 const drafts = new Map<string, Draft>()
