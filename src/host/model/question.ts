@@ -34,6 +34,8 @@ export interface Question {
   subject: Subject
   /** The scopes that the person can choose. The first is the proposed one. */
   scopes: readonly GrantScope[]
+  /** The scopes for other widths than `exact`, which may have to be shorter. Undefined: `scopes`. */
+  wideScopes?: readonly GrantScope[]
   /** The arguments that a lasting grant can cover. */
   widths: readonly GrantWidth[]
   /** What "Always allow" covers. Undefined: the question does not offer it. */

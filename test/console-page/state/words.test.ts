@@ -11,16 +11,7 @@ import { enabledText, foundText } from '../../../console/src/state/found-servers
 import { markedArguments, markOrigins } from '../../../console/src/state/origins.ts'
 import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
-import {
-  cardLines,
-  expiryText,
-  isQuiet,
-  mustOpen,
-  noText,
-  otherChoices,
-  yesAnswer,
-  yesText,
-} from '../../../console/src/state/question-words.ts'
+import { cardLines, expiryText, isQuiet, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
 import { hasToken, loginAdvice, serverState } from '../../../console/src/state/servers.ts'
 import { startGroup } from '../../../console/src/state/start-group.ts'
@@ -197,22 +188,11 @@ test('the buttons say what a yes and a no mean', () => {
   expect([noText(subject('call')), noText(subject('launch'))]).toEqual(['Deny', 'Not now'])
 })
 
-test('the proposed lasting answer comes first, and each choice once', () => {
+test('the first button gives the proposed answer', () => {
   const question = {
     subject: { kind: 'call' },
     scopes: ['once', 'session', 'always'],
-    widths: ['exact', 'any'],
-    always: { scope: 'always', width: 'exact' },
   } as unknown as Question
-  expect(otherChoices(question).map(({ label }) => label)).toEqual([
-    'Always, with exactly these arguments',
-    'Always, with any arguments',
-    'For this conversation, with exactly these arguments',
-    'For this conversation, with any arguments',
-  ])
-  const start = { ...question, subject: { kind: 'launch' }, scopes: ['always', 'once', 'turn', 'session'] } as unknown as Question
-  expect(yesAnswer(start)).toEqual({ kind: 'allow', scope: 'always' })
-  expect(otherChoices(start).map(({ label }) => label)).toEqual(['Only this time', 'For this conversation'])
   expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
   expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
   // The link of the page opens it. The host would open it again.
