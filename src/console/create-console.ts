@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { Conversation, describeQuestion, type Host, type HostEvent } from '../host/index.ts'
 import { Codes } from './access/codes.ts'
 import { Sessions } from './access/sessions.ts'
+import { AnswerTimes } from './answer-times.ts'
 import type { LogEntry } from './api.ts'
 import { type ConsoleAsker, consoleAsker } from './asker.ts'
 import { Conversations } from './chat/conversations.ts'
@@ -78,12 +79,14 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const modelTurns = new ModelTurns(events, limits)
   const ending: (() => Promise<void>)[] = []
   const announcer = new MessageAnnouncer(events, clock)
+  const operations = new Operations({ limits, events, onError })
+  const answerTimes = new AnswerTimes(operations)
   const services: ConsoleServices = {
     host,
     asker,
     feed,
     events,
-    operations: new Operations({ limits, events, onError }),
+    operations,
     conversations: new Conversations(host, limits),
     byHand: new Conversation(),
     models: new ChatModels(host, modelTurns),
@@ -124,10 +127,14 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     asker.listen({
       onAsked: (question) => {
         const { id, action, server: about } = question
+        answerTimes.onAsked(question)
         const title = describeQuestion(question)[0]?.text ?? ''
         events.publish('question', { id, action, server: about.id, title }, { id, action })
       },
-      onEnded: (end) => events.publish('question-end', end),
+      onEnded: (end) => {
+        answerTimes.onEnded(end)
+        events.publish('question-end', end)
+      },
     }),
   ]
   const origin = `http://127.0.0.1:${server.port}`

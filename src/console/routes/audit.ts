@@ -168,21 +168,27 @@ async function changeOne(copy: string): Promise<BrokenAudit['changed']> {
 const CALLS = { 'tool.call': 'tool', 'resource.read': 'resource', 'prompt.get': 'prompt' } as const
 
 async function recentCalls(folder: string, limit: number, server: string | undefined, signal: AbortSignal): Promise<RecentCall[]> {
-  const outcomes = new Map<number, Extract<AuditRecord, { kind: 'outcome' }>['outcome']>()
+  const outcomes = new Map<number, Extract<AuditRecord, { kind: 'outcome' }>>()
+  const answers: Decided[] = []
   const { records } = await readAuditPage(folder, {
     limit: limit * 4,
     kinds: ['intent', 'refusal', 'outcome'],
     signal,
     isWanted: (record) =>
       record.kind === 'outcome' ||
-      (isDecided(record) && record.entry.action in CALLS && (server === undefined || record.entry.server === server)),
+      (isDecided(record) && isCallOrAnswer(record.entry.action) && (server === undefined || record.entry.server === server)),
   })
   const calls: RecentCall[] = []
   for (const record of records) {
-    if (record.kind === 'outcome') outcomes.set(record.intent, record.outcome)
+    if (record.kind === 'outcome') outcomes.set(record.intent, record)
     if (!isDecided(record) || calls.length >= limit) continue
     const { entry, seq, at } = record
-    const outcome = outcomes.get(seq)
+    if (!(entry.action in CALLS)) {
+      answers.push(record)
+      continue
+    }
+    const { outcome, seq: end = Number.POSITIVE_INFINITY } = outcomes.get(seq) ?? {}
+    const hasAnswers = answers.some((each) => each.entry.server === entry.server && each.seq > seq && each.seq < end)
     calls.push({
       seq,
       at,
@@ -193,10 +199,14 @@ async function recentCalls(folder: string, limit: number, server: string | undef
       by: entry.initiator === 'user' ? 'person' : 'model',
       outcome: record.kind === 'refusal' ? 'refused' : outcome?.isToolError ? 'failed' : (outcome?.kind ?? 'running'),
       ...(outcome && { durationMs: outcome.durationMs }),
+      ...(hasAnswers && { hasAnswers }),
     })
   }
   return calls
 }
+
+/** A form or a page of the server, during a call. */
+const isCallOrAnswer = (action: string): boolean => action in CALLS || action.startsWith('elicit.')
 
 /** A preview with other text than the arguments had: a secret was removed. */
 const isComplete = (args: Decided['entry']['args']): args is NonNullable<typeof args> =>

@@ -48,7 +48,7 @@ export function RecentCalls(): ReactNode {
               </span>
               <span className={css.counts}>
                 {agoText(call.at, Date.now())}
-                {call.durationMs !== undefined && `, ${durationText(call.durationMs)}`}
+                {call.durationMs !== undefined && `, ${durationText(call.durationMs)}${call.hasAnswers ? ' with your answers' : ''}`}
                 {call.by === 'model' && ', by the model'}
               </span>
               {isGone(call) ? <span className={css.counts}>its server was removed</span> : <AgainLink call={call} />}
