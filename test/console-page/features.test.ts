@@ -1,14 +1,11 @@
 /** Recording, tests made of calls, messages of a server, starts and decisions, in a real Chromium over a real host. */
 
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { Page } from '../console/pages.ts'
 import { afterQuiet } from '../console-e2e/support/windows.ts'
 import { shownConsoles } from './shown.ts'
-
-// Each test opens a browser window over a real host, which takes long on a busy computer.
-vi.setConfig({ testTimeout: 60_000 })
 
 const shown = shownConsoles()
 

@@ -1,7 +1,7 @@
 /** Consoles with the sample servers, each with a window of a real Chromium that shows its built page. They end with their test. */
 
 import type { Browser } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import type { HostOptions } from '../../src/host/index.ts'
@@ -15,6 +15,8 @@ export interface Shown extends Opened, Omit<Window, 'close'> {
 
 /** Call it once for each file of tests. */
 export function shownConsoles(): (host?: HostOptions) => Promise<Shown> {
+  // Each test opens a browser window over a real host, which takes long on a busy computer.
+  vi.setConfig({ testTimeout: 60_000 })
   const opened = consoles()
   const chromium = chromiumOfFile()
   return async (host) => {

@@ -22,3 +22,8 @@ export function keepDraft(key: string, change: Draft): void {
   const oldest = drafts.keys().next().value
   if (drafts.size > MAX_DRAFTS && oldest !== undefined) drafts.delete(oldest)
 }
+
+/** @param start all drafts whose keys begin with it */
+export function forgetDrafts(start: string): void {
+  for (const key of [...drafts.keys()]) if (key.startsWith(start)) drafts.delete(key)
+}
