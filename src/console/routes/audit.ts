@@ -4,13 +4,12 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AuditFilter, type AuditRecord, type Host, readAudit, readAuditPage, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
-import { ACTION_KINDS, replayDecisions } from '../../host/policy-tools/index.ts'
+import { ACTION_KINDS, pastDecision, replayDecisions } from '../../host/policy-tools/index.ts'
 import type { AuditDetails, AuditExport, BrokenAudit, RecentCall } from '../api.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { grantView } from '../words/grant-text.ts'
-import { pastOf } from './policy.ts'
 
 const RECORD_KINDS = ['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered']
 
@@ -78,7 +77,7 @@ async function details(host: Host, folder: string, seq: number, signal: AbortSig
         : undefined
   const decided = [record, related].find(isDecided)
   const grant = (await host.grants.list()).find(({ id }) => id === decided?.entry.grant)
-  const [again] = decided ? replayDecisions([pastOf(decided)], host.policy.current()) : []
+  const [again] = decided ? replayDecisions([pastDecision(decided)], host.policy.current()) : []
   return {
     record,
     ...(related && { related }),
