@@ -19,8 +19,9 @@ test('every page shows that messages are recorded, and can stop it', async () =>
   await page.getByRole('link', { name: /^Recording (?:notes, deploy|deploy, notes)$/ }).waitFor()
   const other = await Page.open(console)
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toHaveLength(2)
+  await other.run('POST /api/tools/call', { tool: 'notes__search', args: { query: 'door' } })
   await page.getByRole('button', { name: 'Stop recording' }).click()
-  await page.getByText('2 recordings stored.').waitFor()
+  await page.getByText('1 recording stored, 1 server was silent.').waitFor()
   await page.getByRole('button', { name: 'Stop recording' }).waitFor({ state: 'detached' })
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toEqual([])
   // Another window starts one: the sign appears here.
