@@ -118,7 +118,7 @@ test('the first steps of the tour happen on real traffic', async () => {
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Seen').waitFor()
-  await page.getByText('done', { exact: true }).waitFor()
+  await page.getByLabel('Result of deploy').waitFor()
   // "Back" keeps what a step has done. The model has said it in a sentence.
   await page.getByRole('button', { name: 'Back' }).click()
   await page.getByText('notes__add is done: Door code.').waitFor()
@@ -126,7 +126,7 @@ test('the first steps of the tour happen on real traffic', async () => {
   await page.getByText(/^answered: \d+ characters$/).click()
   await page.getByText('"title": "Door code"').waitFor()
   await page.getByRole('button', { name: 'Next step' }).click()
-  await page.getByText('done', { exact: true }).waitFor()
+  await page.getByLabel('Result of deploy').waitFor()
   // Left and taken up again.
   await page.getByRole('link', { name: 'Leave, and go on later' }).click()
   await page.getByRole('link', { name: 'Go on with step 2 of 7' }).waitFor()

@@ -148,7 +148,10 @@ export interface ArgumentOrigin {
   /** How much of the arguments comes from there. */
   bytes: number
   characters: number
+  /** The beginning of the first piece. It ends with `…` if the piece is longer. */
   excerpt: string
+  /** Where the pieces are in the text at `pointer`, in UTF-16 units: start and end, in order. Undefined: they are in a decoded form of it. */
+  ranges?: readonly (readonly [start: number, end: number])[]
 }
 
 export interface Finding {

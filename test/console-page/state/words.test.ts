@@ -69,6 +69,47 @@ test('bytes from elsewhere are marked in the arguments, to the end of a piece th
   expect(markOrigins('abc', [{ source: 's', excerpt: 'b', bytes: 1 }])).toEqual([{ text: 'abc' }])
 })
 
+test('a mark covers whole words, and tells the exact part of them', () => {
+  const text = '{"notes":[{"title":"Door"}],"total":1}'
+  const origin = { source: 's', excerpt: 'x', bytes: 1 }
+  const [start, end] = [text.indexOf('es"'), text.indexOf('al"')]
+  expect(markOrigins(text, [{ ...origin, ranges: [[start, end]] }])).toEqual([
+    { text: '{"' },
+    { text: text.slice(start, end), source: 's', before: 'not', after: 'al' },
+    { text: '":1}' },
+  ])
+  // Two pieces of one word stay apart, and ends between words stay where they are.
+  expect(
+    markOrigins('one twothree four', [
+      {
+        ...origin,
+        ranges: [
+          [4, 7],
+          [9, 12],
+        ],
+      },
+    ]),
+  ).toEqual([{ text: 'one ' }, { text: 'two', source: 's', after: 'th' }, { text: 'ree', source: 's' }, { text: ' four' }])
+  expect(
+    markOrigins('a b c', [
+      {
+        ...origin,
+        ranges: [
+          [2, 3],
+          [4, 99],
+        ],
+      },
+    ]),
+  ).toEqual([{ text: 'a ' }, { text: 'b', source: 's' }, { text: ' c' }])
+  // Texts inside of lists are drawn as JSON, where the places are others.
+  expect(
+    markedArguments({ list: ['say hello'] }, [{ ...origin, pointer: '/list/0', excerpt: 'hello', ranges: [[4, 9]] }])[0]?.pieces,
+  ).toContainEqual({
+    text: 'hello',
+    source: 's',
+  })
+})
+
 test('the palette shows pages first, and names that begin with the text', () => {
   const entries = [
     { id: '1', kind: 'page', label: 'Home', about: '' },
