@@ -134,6 +134,10 @@ test('a link from another site fills in nothing before a click, and its window r
   const opened = async (name: string): Promise<Page> => {
     const [found] = await Promise.all([page.context().waitForEvent('page'), other.getByRole('link', { name }).click()])
     found.setDefaultTimeout(20_000)
+    await found.getByRole('heading', { name: 'Another page opened this window' }).waitFor()
+    // Nothing of the console is there yet, and no session.
+    expect(await found.evaluate('sessionStorage.length')).toBe(0)
+    await found.getByRole('button', { name: 'Open the console' }).click()
     return found
   }
   const tool = await opened('A')
@@ -158,6 +162,25 @@ test('a link from another site fills in nothing before a click, and its window r
   expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('')
   await chat.getByRole('button', { name: 'Use it' }).click()
   await expect.poll(() => chat.getByLabel('Message', { exact: true }).inputValue()).toBe('FROM-ELSEWHERE')
+}, 120_000)
+
+test('a tab that was signed in before does not open at once for another site, not even with a wrong code', async () => {
+  const { page, origin } = await shown((server) => server.tool('open', { description: 'x' }, () => 'ok'))
+  const site = createSite((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(`<a href="${origin}/tools#code=00000000000000000000">Go</a>`)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void site.close())
+  await new Promise((done) => site.once('listening', done))
+  await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  await page.getByRole('link', { name: 'Go' }).click()
+  await page.getByRole('button', { name: 'Open the console' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
+  // The person has decided. A reload, a bookmark and a typed address open it.
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
+  await page.goto(`${origin}/servers`)
+  await page.getByRole('heading', { level: 1, name: 'Servers' }).waitFor()
 }, 120_000)
 
 test('a link of our own pages fills in the form at once', async () => {
