@@ -7,6 +7,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { askOtherWindows } from './api/other-windows.ts'
 import { codeIn, createSession } from './api/session.ts'
+import { isOpenedElsewhere, OpenedElsewhere } from './frame/opened-elsewhere.tsx'
 import { SignIn } from './frame/sign-in.tsx'
 import { createPageConsole } from './hooks/console.ts'
 import { keepPreferences } from './hooks/keep-preferences.ts'
@@ -31,19 +32,27 @@ function open(): void {
   )
 }
 
+const confirmed = (): Promise<void> => new Promise((resolve) => root.render(<OpenedElsewhere onOpen={resolve} />))
+
 async function begin(): Promise<void> {
   const code = codeIn(location.hash)
+  const isStrange = isOpenedElsewhere()
   // The code works once. It must not stay in the address, where it would be copied or bookmarked.
   if (code !== undefined) history.replaceState(null, '', location.pathname + location.search)
-  let problem: string | undefined
-  const usable = code ?? (session.hasToken ? undefined : await askOtherWindows())
-  try {
-    if (usable !== undefined) await session.exchange(usable)
-  } catch (error) {
-    problem = (error as Error).message
-  }
+  const problem = code === undefined ? undefined : await exchanged(code)
+  // A code that works shows that the person means it. Another site can write any other.
+  if (isStrange && (code === undefined || problem !== undefined)) await confirmed()
+  const other = code !== undefined || session.hasToken ? undefined : await askOtherWindows()
+  const fault = other === undefined ? problem : await exchanged(other)
   if (session.hasToken) open()
-  else root.render(<SignIn session={session} problem={problem} onDone={open} />)
+  else root.render(<SignIn session={session} problem={fault} onDone={open} />)
 }
+
+/** Undefined: it worked. Otherwise the problem in words. */
+const exchanged = (code: string): Promise<string | undefined> =>
+  session.exchange(code).then(
+    () => undefined,
+    ({ message }: Error) => message,
+  )
 
 void begin()

@@ -111,4 +111,6 @@ export interface RecentCall {
   by: 'person' | 'model'
   outcome: 'running' | 'done' | 'failed' | 'cancelled' | 'refused'
   durationMs?: number
+  /** The server asked the person during the call, so the duration contains the time for the answer. */
+  hasAnswers?: true
 }

@@ -84,8 +84,8 @@ export interface RecordingView {
   target: string
   /** Milliseconds since 1970. */
   startedAt: number
-  /** `damaged`: the file cannot be read. It can be removed. */
-  state: 'recording' | 'stored' | 'damaged'
+  /** `empty`: it ended without a message, so it was not stored. `damaged`: the file cannot be read. It can be removed. */
+  state: 'recording' | 'stored' | 'empty' | 'damaged'
   /** Recording stopped because it reached `maxRecordingBytes`. */
   isFull?: boolean
   messages: number

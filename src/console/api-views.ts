@@ -67,10 +67,16 @@ export interface OperationView {
   kind: OperationKind
   /** The target: a tool, a URI, a server, a conversation. */
   target: NameOf
+  /** The server that it uses, if it is one. */
+  server?: string
   state: 'running' | 'done' | 'failed' | 'cancelled'
   /** Milliseconds since 1970. */
   startedAt: number
   endedAt?: number
+  /** How long it waited for answers of the person so far, in milliseconds. */
+  waitedMs?: number
+  /** The person said no to a question that it caused. */
+  isDeclined?: true
   /** The newest notice. */
   progress?: Progress
   /** Set when the state is `done`. Left out in lists, and in events if it is large: fetch the operation. */

@@ -6,6 +6,7 @@ import { Conversation, describeQuestion, type Host, type HostEvent } from '../ho
 import { Codes } from './access/codes.ts'
 import { originsOf } from './access/guard.ts'
 import { Sessions } from './access/sessions.ts'
+import { AnswerTimes } from './answer-times.ts'
 import type { LogEntry } from './api.ts'
 import { OpenApps } from './apps/open-apps.ts'
 import { startShellServer } from './apps/shell-server.ts'
@@ -87,12 +88,14 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     policyOf: (key) => apps.policyOf(key),
     maxConnections: limits.maxConnections,
   })
+  const operations = new Operations({ limits, events, onError })
+  const answerTimes = new AnswerTimes(operations)
   const services: ConsoleServices = {
     host,
     asker,
     feed,
     events,
-    operations: new Operations({ limits, events, onError }),
+    operations,
     conversations: new Conversations(host, limits),
     byHand: new Conversation(),
     models: new ChatModels(host, modelTurns),
@@ -138,10 +141,14 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     asker.listen({
       onAsked: (question) => {
         const { id, action, server: about } = question
+        answerTimes.onAsked(question)
         const title = describeQuestion(question)[0]?.text ?? ''
         events.publish('question', { id, action, server: about.id, title }, { id, action })
       },
-      onEnded: (end) => events.publish('question-end', end),
+      onEnded: (end) => {
+        answerTimes.onEnded(end)
+        events.publish('question-end', end)
+      },
     }),
   ]
   const origin = `http://127.0.0.1:${server.port}`

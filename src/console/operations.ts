@@ -30,6 +30,8 @@ export interface OperationsOptions {
 export interface NewOperation<Kind extends OperationKind> {
   kind: Kind
   target: NameOf
+  /** Questions about this server belong to it. */
+  server?: string | undefined
   /** Chosen by the page. Default: a new one. */
   id?: string | undefined
   run(running: Running): Promise<OperationResults[Kind]>
@@ -47,18 +49,32 @@ export class Operations {
   }
 
   /** @throws ApiError 409 for an id that is in use, 429 if too many run */
-  start<Kind extends OperationKind>({ kind, target, id = randomUUID(), run }: NewOperation<Kind>): OperationView {
+  start<Kind extends OperationKind>({ kind, target, server, id = randomUUID(), run }: NewOperation<Kind>): OperationView {
     const { maxOperations } = this.#options.limits
     if (this.#all.has(id)) throw conflict(`An operation has the id ${JSON.stringify(id)} already`)
     if (this.#running >= maxOperations) throw tooMany(`${maxOperations} operations run already (maxOperations): wait, or cancel one`)
     const stop = new AbortController()
-    const view: OperationView = { id, kind, target, state: 'running', startedAt: Date.now() }
+    const view: OperationView = { id, kind, target, ...(server !== undefined && { server }), state: 'running', startedAt: Date.now() }
     const operation: Operation = { view, stop, ended: Promise.resolve() }
     this.#all.set(id, operation)
     this.#running++
     this.#publish(operation)
     operation.ended = this.#run(operation, run)
     return shortView(view)
+  }
+
+  /** The operation that uses a server now. Undefined: there is none, or it cannot be told which one is meant. */
+  usingServer(server: string): string | undefined {
+    const found = [...this.#all.values()].filter(({ view }) => view.state === 'running' && view.server === server)
+    return found.length === 1 ? found[0]?.view.id : undefined
+  }
+
+  /** Adds time that a running operation waited for the person, and whether the answer was no. */
+  waited(id: string, ms: number, isDeclined: boolean): void {
+    const operation = this.#all.get(id)
+    if (operation?.view.state !== 'running') return
+    operation.view.waitedMs = (operation.view.waitedMs ?? 0) + ms
+    if (isDeclined) operation.view.isDeclined = true
   }
 
   list(): OperationView[] {

@@ -15,7 +15,7 @@ export { moveSecrets, plainSecrets, plainSecretValue, withoutPlainSecrets } from
 export { serverFile } from './config/server-file.ts'
 export { denyAll, firstOf, queued, scripted } from './consent/ask/askers.ts'
 export { checkForm } from './consent/ask/check-form.ts'
-export { type AnswerChoice, answerChoices, SCOPE_WORDS, widthText } from './consent/ask/choices.ts'
+export { type AnswerChoice, answerChoices, isOfferedTime, SCOPE_WORDS, widthText } from './consent/ask/choices.ts'
 export { describeQuestion, describeSubject, foldedOf, questionText, visibleLine } from './consent/ask/describe.ts'
 export { differenceWords } from './consent/ask/difference-words.ts'
 export { type Inbox, inboxAsker, openInbox } from './consent/ask/inbox.ts'

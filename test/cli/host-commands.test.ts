@@ -389,6 +389,14 @@ test('a question without a terminal waits in the inbox, and another process answ
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Call ev/test_simple_text?')
   expect((await anna.run(['inbox', 'answer', '--allow'])).code).toBe(0)
   expect(await running).toMatchObject({ code: 0, stdout: 'This is a simple text response for testing.\n' })
+  // The answer counts as a question: a rule that saves it is a change.
+  expect(await anna.run(['policy', 'replay'])).toMatchObject({ code: 0, stderr: expect.stringContaining(' 0 changed') })
+  writeFileSync(join(anna.home, 'open.yaml'), ALLOW)
+  expect(await anna.run(['policy', 'replay', '--with', 'open.yaml'])).toMatchObject({
+    code: 9,
+    stdout: expect.stringContaining('tool.call ev/test_simple_text: ask → allow'),
+    stderr: expect.stringContaining(' 1 changed'),
+  })
   const refused = anna.run(['call', '--inbox', 'ev/test_simple_text'])
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('test_simple_text')
   await anna.run(['inbox', 'answer', '--deny', 'not today'])

@@ -117,8 +117,9 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   const sixth = await ask('echo with text="six"')
   question = await card(window, /call desk\/echo/)
   await question.getByRole('button', { name: /Always allow/ }).click()
+  expect(await page.getByRole('menuitem').count()).toBeLessThanOrEqual(5)
   await page
-    .getByRole('menuitem', { name: /any arguments|all arguments|whatever/i })
+    .getByRole('menuitem', { name: /any arguments/ })
     .first()
     .click()
   await api.ended(sixth.operation.id)

@@ -134,6 +134,10 @@ test('a link from another site fills in nothing before a click, and its window r
   const opened = async (name: string): Promise<Page> => {
     const [found] = await Promise.all([page.context().waitForEvent('page'), other.getByRole('link', { name }).click()])
     found.setDefaultTimeout(20_000)
+    await found.getByRole('heading', { name: 'Another page opened this window' }).waitFor()
+    // Nothing of the console is there yet, and no session.
+    expect(await found.evaluate('sessionStorage.length')).toBe(0)
+    await found.getByRole('button', { name: 'Open the console' }).click()
     return found
   }
   const tool = await opened('A')
@@ -160,6 +164,25 @@ test('a link from another site fills in nothing before a click, and its window r
   await expect.poll(() => chat.getByLabel('Message', { exact: true }).inputValue()).toBe('FROM-ELSEWHERE')
 }, 120_000)
 
+test('a tab that was signed in before does not open at once for another site, not even with a wrong code', async () => {
+  const { page, origin } = await shown((server) => server.tool('open', { description: 'x' }, () => 'ok'))
+  const site = createSite((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(`<a href="${origin}/tools#code=00000000000000000000">Go</a>`)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void site.close())
+  await new Promise((done) => site.once('listening', done))
+  await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  await page.getByRole('link', { name: 'Go' }).click()
+  await page.getByRole('button', { name: 'Open the console' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
+  // The person has decided. A reload, a bookmark and a typed address open it.
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
+  await page.goto(`${origin}/servers`)
+  await page.getByRole('heading', { level: 1, name: 'Servers' }).waitFor()
+}, 120_000)
+
 test('a link of our own pages fills in the form at once', async () => {
   const { page, host, open, got } = await shown((server, seen) => {
     const input = { type: 'object', properties: { name: { type: 'string' } } }
@@ -171,10 +194,56 @@ test('a link of our own pages fills in the form at once', async () => {
   await host.call('sh__open', { name: 'first' }, { as: 'person' })
   await open('/')
   await page.getByRole('link', { name: 'Run again' }).click()
-  await page.waitForURL(/args=/)
-  expect(await page.getByLabel('name').inputValue()).toBe('first')
+  await page.waitForURL(/tool=/)
+  await expect.poll(() => page.getByLabel('name').inputValue()).toBe('first')
   await page.keyboard.press('Control+Enter')
   await expect.poll(() => got).toHaveLength(2)
+}, 120_000)
+
+test('arguments of calls and texts of prompts never get into an address, which the browser remembers', async () => {
+  const { page, host, open, still } = await shown((server) => {
+    const input = { type: 'object', properties: { name: { type: 'string' } } }
+    server.tool('open', { description: 'x', input: input as never }, () => 'ok')
+    server.prompt(
+      'letter',
+      { description: 'x', input: { type: 'object', properties: { to: { type: 'string' } } } as never },
+      (args: unknown) => `Dear ${(args as { to: string }).to}, PRIVATE-TEXT`,
+    )
+  })
+  const addresses: string[] = []
+  page.on('framenavigated', () => addresses.push(decodeURIComponent(page.url())))
+  await host.call('sh__open', { name: 'PRIVATE-NAME' }, { as: 'person' })
+  await host.prompt('sh__letter', { to: 'PRIVATE-FRIEND' }, { as: 'person' })
+  const filledIn = (label: string): Promise<string> => page.getByLabel(label, { exact: true }).inputValue()
+  await open('/')
+  await page.getByRole('link', { name: 'Run again' }).click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  // It survives a reload, and is used without a click, because the person came by our own link.
+  await page.reload()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Get again' }).click()
+  await expect.poll(() => filledIn('to')).toBe('PRIVATE-FRIEND')
+  await page.getByRole('button', { name: 'Show messages' }).click()
+  await page.getByRole('button', { name: 'Use in chat' }).click()
+  await expect.poll(() => filledIn('Message')).toContain('PRIVATE-TEXT')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search' }).fill('sh/open')
+  await page
+    .getByRole('option', { name: /sh\/open/ })
+    .first()
+    .click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await open('/timeline')
+  await page.getByRole('option').filter({ hasText: 'tools/call open' }).first().click()
+  await page.getByRole('link', { name: 'Edit and run again' }).click()
+  await expect.poll(() => filledIn('name')).toBe('PRIVATE-NAME')
+  await still()
+  expect(addresses.length).toBeGreaterThan(5)
+  expect(addresses.filter((address) => address.includes('PRIVATE'))).toEqual([])
+  // A call that is no longer known leaves the form empty and says so.
+  await open('/tools?tool=sh__open&call=987654')
+  await page.getByText('The arguments of that call are no longer here.').waitFor()
 }, 120_000)
 
 test('hostile markdown, many parts and many options leave the page usable', async () => {

@@ -1,33 +1,13 @@
 /** The page of the console in a real Chromium, over a real host with the sample servers. */
 
-import type { Page as BrowserPage } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-// @ts-expect-error a plain script without types
-import { root } from '../../scripts/setup.mjs'
-import { consoles, type Opened, Page } from '../console/pages.ts'
-import { chromiumOfFile } from '../support/chromium.ts'
+import { Page } from '../console/pages.ts'
+import { afterQuiet } from '../console-e2e/support/windows.ts'
+import { shownConsoles } from './shown.ts'
 
-const opened = consoles()
-const chromium = chromiumOfFile()
-
-/** A console that serves the built page, and a window that shows it. */
-async function shown(): Promise<Opened & { page: BrowserPage; problems: string[] }> {
-  const all = await opened({ console: { assets: `${root}/dist/console/page` } })
-  const page = await (await (await chromium()).newContext({ viewport: { width: 1280, height: 800 } })).newPage()
-  onTestFinished(() => page.context().close())
-  const problems: string[] = []
-  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
-  page.on('pageerror', (error) => void problems.push(error.message))
-  page.setDefaultTimeout(20_000)
-  await page.goto(all.console.link())
-  await page.getByRole('heading', { name: 'Home' }).waitFor()
-  return { ...all, page, problems }
-}
+const shown = shownConsoles()
 
 const DEPLOY = { tool: 'deploy__rollback', args: { service: 'api', environment: 'staging' } }
-
-/** Longer than the quiet time of a question. */
-const afterQuiet = (page: BrowserPage): Promise<void> => page.waitForTimeout(700)
 
 test('the page opens with a one-time link, keeps its session on reload, and breaks no rule of its policy', async () => {
   const { page, problems } = await shown()
@@ -39,11 +19,11 @@ test('the page opens with a one-time link, keeps its session on reload, and brea
 })
 
 test('a second window gets a session from the first, and a strange browser does not', async () => {
-  const { page, console } = await shown()
+  const { page, console, browser } = await shown()
   const second = await page.context().newPage()
   await second.goto(`${console.origin}/tools`)
   await second.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
-  const stranger = await (await (await chromium()).newContext()).newPage()
+  const stranger = await (await browser.newContext()).newPage()
   onTestFinished(() => stranger.context().close())
   await stranger.goto(console.origin)
   await stranger.getByRole('heading', { name: 'This window is not connected' }).waitFor()
@@ -85,7 +65,7 @@ test('an answer elsewhere closes the question here, and a reason reaches the one
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Deny', exact: true }).last().click()
   expect(JSON.stringify((await other.ended(second.operation.id)).error)).toContain('Ask me tomorrow')
-}, 60_000)
+})
 
 test('long arguments must be shown before an answer counts', async () => {
   const { page, console, asker } = await shown()
@@ -138,6 +118,15 @@ test('the first steps of the tour happen on real traffic', async () => {
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Seen').waitFor()
+  await page.getByLabel('Result of deploy').waitFor()
+  // "Back" keeps what a step has done. The model has said it in a sentence.
+  await page.getByRole('button', { name: 'Back' }).click()
+  await page.getByText('notes__add is done: Door code.').waitFor()
+  await page.getByText('Seen').waitFor()
+  await page.getByText(/^answered: \d+ characters$/).click()
+  await page.getByText('"title": "Door code"').waitFor()
+  await page.getByRole('button', { name: 'Next step' }).click()
+  await page.getByLabel('Result of deploy').waitFor()
   // Left and taken up again.
   await page.getByRole('link', { name: 'Leave, and go on later' }).click()
   await page.getByRole('link', { name: 'Go on with step 2 of 7' }).waitFor()

@@ -1,48 +1,15 @@
 /** Recording, tests made of calls, messages of a server, starts and decisions, in a real Chromium over a real host. */
 
-import type { Page as BrowserPage } from 'playwright-core'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
-import type { HostOptions } from '../../src/host/index.ts'
-import { consoles, type Opened, Page } from '../console/pages.ts'
-import { chromiumOfFile } from '../support/chromium.ts'
+import { Page } from '../console/pages.ts'
+import { afterQuiet } from '../console-e2e/support/windows.ts'
+import { shownConsoles } from './shown.ts'
 
-// Each test opens a browser window over a real host, which takes long on a busy computer.
-vi.setConfig({ testTimeout: 60_000 })
-
-const opened = consoles()
-const chromium = chromiumOfFile()
-
-interface Shown extends Opened {
-  page: BrowserPage
-  problems: string[]
-  open(path: string): Promise<void>
-}
-
-/** A console that serves the built page, and a window that shows it. */
-async function shown(host?: HostOptions): Promise<Shown> {
-  const all = await opened({ console: { assets: `${root}/dist/console/page` }, ...(host && { host }) })
-  const context = await (await chromium()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
-  const page = await context.newPage()
-  onTestFinished(() => context.close())
-  const problems: string[] = []
-  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
-  page.on('pageerror', (error) => void problems.push(error.message))
-  page.setDefaultTimeout(20_000)
-  await page.goto(all.console.link())
-  await page.getByRole('heading', { name: 'Home' }).waitFor()
-  const open = async (path: string): Promise<void> => {
-    await page.goto(all.console.origin + path)
-    await page.getByRole('heading', { level: 1 }).first().waitFor()
-  }
-  return { ...all, page, problems, open }
-}
+const shown = shownConsoles()
 
 const SEARCH = `/tools?tool=notes__search&args=${encodeURIComponent('{"query":"door"}')}`
-
-/** Longer than the quiet time of a question. */
-const afterQuiet = (page: BrowserPage): Promise<void> => page.waitForTimeout(700)
 
 test('every page shows that messages are recorded, and can stop it', async () => {
   const { page, console, open, problems } = await shown()
@@ -52,8 +19,9 @@ test('every page shows that messages are recorded, and can stop it', async () =>
   await page.getByRole('link', { name: /^Recording (?:notes, deploy|deploy, notes)$/ }).waitFor()
   const other = await Page.open(console)
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toHaveLength(2)
+  await other.run('POST /api/tools/call', { tool: 'notes__search', args: { query: 'door' } })
   await page.getByRole('button', { name: 'Stop recording' }).click()
-  await page.getByText('2 recordings stored.').waitFor()
+  await page.getByText('1 recording stored, 1 server was silent.').waitFor()
   await page.getByRole('button', { name: 'Stop recording' }).waitFor({ state: 'detached' })
   expect((await other.get('GET /api/recordings?state=recording')).recordings).toEqual([])
   // Another window starts one: the sign appears here.

@@ -164,6 +164,30 @@ test('a form is refused while it is filled in wrongly, and sent when it is right
   expect(await page.ended(operation.id)).toMatchObject({ state: 'done', result: { structuredContent: { environment: 'staging' } } })
 })
 
+test('an operation tells the time that it waited for the person, and that the person declined', async () => {
+  const { console } = await opened()
+  const page = await Page.open(console)
+  const { operation } = await page.get('POST /api/tools/call', { tool: 'deploy__deploy', args: PLAN })
+  expect(operation.server).toBe('deploy')
+  const first = await waiting(page, 'tool.call')
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  await page.get(`POST /api/questions/${first}/answer`, ALLOW)
+  const form = await waiting(page, 'elicit.form')
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  await page.get(`POST /api/questions/${form}/answer`, { kind: 'deny' })
+  const ended = await page.ended(operation.id)
+  expect(ended.isDeclined).toBe(true)
+  expect(ended.waitedMs).toBeGreaterThanOrEqual(790)
+  expect(ended.waitedMs).toBeLessThanOrEqual(ended.endedAt - ended.startedAt)
+  const [call] = (await page.get('GET /api/calls/recent')).calls
+  expect(call).toMatchObject({ name: 'deploy', hasAnswers: true })
+  // A call without a question has neither.
+  const plain = await page.run('POST /api/tools/call', { tool: 'notes__search', args: { query: 'door' } })
+  expect(plain).not.toHaveProperty('waitedMs')
+  expect(plain).not.toHaveProperty('isDeclined')
+  expect((await page.get('GET /api/calls/recent')).calls[0]).not.toHaveProperty('hasAnswers')
+})
+
 describe('the asker', () => {
   const question = (id: string, expiresAt = Date.now() + 1000): Question =>
     ({ id, expiresAt, scopes: ['once'], widths: [], subject: { kind: 'read', uri: 'a:b', isSubscription: false } }) as never

@@ -145,15 +145,26 @@ describe('a recording', () => {
     expect((await page.get('GET /api/recordings')).recordings.map(({ id }: { id: string }) => id)).not.toContain(empty.id)
   })
 
+  test('of a silent server is not stored, and the others have short names', async () => {
+    const { page, recording, folder } = await recorded()
+    const { recordings } = await page.get('POST /api/recordings', { servers: ['deploy'] })
+    expect(recordings[0].title).toMatch(/^deploy \d\d:\d\d:\d\d$/)
+    await page.run('POST /api/tools/call', SEARCH)
+    const ended = async (id: string) => (await page.get(`POST /api/recordings/${id}/stop`)).recording
+    expect(await ended(recordings[0].id)).toMatchObject({ state: 'empty', messages: 0 })
+    expect(await ended(recording.id)).toMatchObject({ state: 'stored' })
+    expect((await page.get('GET /api/recordings')).recordings).toHaveLength(1)
+    expect(readdirSync(join(folder, 'recordings'))).toEqual([`${recording.id}.jsonl`])
+  })
+
   test('ends at its bound, and there are only so many', async () => {
     const { page, recording } = await recorded({ maxRecordingBytes: 2_000, maxRecordings: 2 })
     for (let count = 0; count < 4; count++) await page.run('POST /api/tools/call', add(`Note ${count}`))
     await until(async () => (await page.get('GET /api/recordings')).recordings[0].isFull === true)
     const { recording: full } = await page.get(`POST /api/recordings/${recording.id}/stop`)
     expect(full.bytes).toBeLessThanOrEqual(2_000)
-    const { recordings } = await page.get('POST /api/recordings', { servers: ['deploy'] })
-    await page.get(`POST /api/recordings/${recordings[0].id}/stop`)
-    expect(await page.fails('POST /api/recordings', { body: { servers: ['deploy'] } })).toMatchObject({
+    await page.get('POST /api/recordings', { servers: ['deploy'] })
+    expect(await page.fails('POST /api/recordings', { body: { servers: ['notes'] } })).toMatchObject({
       status: 429,
       message: expect.stringContaining('(maxRecordings)'),
     })

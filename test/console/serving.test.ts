@@ -37,6 +37,20 @@ describe('ports', () => {
 })
 
 describe('files', () => {
+  test('the page knows whether a page of another site opened it', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><html><head><title>page</title></head></html>')
+    const { console } = await opened({ host: { servers: {} }, console: { assets: folder } })
+    const page = new Page(console.origin)
+    const isTold = async (site: string | undefined, path = '/tools'): Promise<boolean> =>
+      (await page.send(`GET ${path}`, { headers: site === undefined ? {} : { 'sec-fetch-site': site } })).text.includes('portico-opened-by')
+    // A bookmark, an address that was typed, a link of the console, and an old browser.
+    for (const site of ['none', 'same-origin', undefined]) expect(await isTold(site)).toBe(false)
+    for (const site of ['cross-site', 'same-site', 'anything']) expect(await isTold(site)).toBe(true)
+    expect(await isTold('cross-site', '/index.html')).toBe(true)
+    expect(await isTold('none')).toBe(false)
+  })
+
   test('text is compressed for browsers that accept it', async () => {
     const folder = newFolder()
     const text = 'console.info("page")\n'.repeat(1_000)

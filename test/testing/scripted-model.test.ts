@@ -131,6 +131,20 @@ describe('what follows a call', () => {
     expect(long.text).not.toContain('line 12')
   })
 
+  test.each([
+    ['{"notes":[{"id":"a","title":"Milk"},{"id":"b","title":"Eggs"}],"total":2}', 'notes__list gave 2 notes: Milk, Eggs.'],
+    ['{"notes":[],"total":0}', 'notes__list gave no notes.'],
+    ['{"notes":[{"title":"Milk"}]}', 'notes__list gave 1 note: Milk.'],
+    ['{\n  "id": "a",\n  "title": "Door\\ncode",\n  "tags": ["home"]\n}', 'notes__list is done: Door code.'],
+    ['{"from":"1.3.0","to":"1.4.0","ok":true,"steps":[1,2]}', 'notes__list is done: from 1.3.0, to 1.4.0, ok true.'],
+    ['[1,2,3,4,5,6,7]', 'notes__list gave 7 items: 1, 2, 3, 4, 5 and 2 more.'],
+    ['{}', 'notes__list is done.'],
+    ['{ not JSON', 'notes__list: { not JSON'],
+  ])('a JSON result is answered with a sentence, and the call shows the JSON: %s', async (json, said) => {
+    const { text: given } = await answer({ messages: following('list my notes', ['notes__list', [result('u0', json)]]), tools })
+    expect(given).toBe(said)
+  })
+
   test('a failed call is answered with its failure', async () => {
     const { text: said } = await answer({
       messages: following('list my notes', ['notes__list', [result('u0', 'The disk is full', true)]]),

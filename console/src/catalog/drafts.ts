@@ -6,6 +6,9 @@ export interface Draft {
   operation?: string
 }
 
+/** The message that is being written in the chat. */
+export const CHAT_DRAFT = 'chat'
+
 const MAX_DRAFTS = 200
 
 const drafts = new Map<string, Draft>()
@@ -18,4 +21,9 @@ export function keepDraft(key: string, change: Draft): void {
   drafts.set(key, next)
   const oldest = drafts.keys().next().value
   if (drafts.size > MAX_DRAFTS && oldest !== undefined) drafts.delete(oldest)
+}
+
+/** @param start all drafts whose keys begin with it */
+export function forgetDrafts(start: string): void {
+  for (const key of [...drafts.keys()]) if (key.startsWith(start)) drafts.delete(key)
 }

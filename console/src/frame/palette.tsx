@@ -79,9 +79,9 @@ function Search({ onClose }: { onClose(): void }): ReactNode {
 /** Opens the page with the same arguments. Nothing runs before the person has seen them. */
 function openCall(
   go: ReturnType<typeof useNavigate>,
-  { kind, server, name, args }: Omit<RecentCall, 'seq' | 'at' | 'by' | 'outcome'>,
+  { seq, kind, server, name, args }: Pick<RecentCall, 'seq' | 'kind' | 'server' | 'name' | 'args'>,
 ): void {
-  const given = args && { args: JSON.stringify(args) }
+  const given = args && { call: seq }
   if (kind === 'resource') void go({ to: '/resources', search: { uri: name } })
   else if (kind === 'prompt') void go({ to: '/prompts', search: { prompt: `${server}/${name}`, ...given } })
   else void go({ to: '/tools', search: { tool: `${server}/${name}`, ...given } })
@@ -102,7 +102,7 @@ function useEntries(): readonly Entry[] {
           kind: 'call',
           label: foreignName(`${server}/${name}`),
           about: foreignName([argumentsLine(args), outcome, agoText(at, Date.now())].join(' · ')),
-          open: (go) => openCall(go, { kind, server, name, args }),
+          open: (go) => openCall(go, { seq, kind, server, name, args }),
         }),
       ),
       ...(servers ?? []).map(

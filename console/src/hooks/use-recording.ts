@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import type { RecordingView } from '../../../src/console/api.ts'
-import { counted } from '../state/format.ts'
+import { storedText } from '../state/recordings.ts'
 import { useConsole, useNotify, useRoute } from './use-console.tsx'
 
 export interface Recording {
@@ -10,7 +10,7 @@ export interface Recording {
   isBusy: boolean
   /** Records all servers. */
   start(): void
-  /** Stops all of them. They are stored. */
+  /** Stops all of them. Those with messages are stored. */
   stop(): void
 }
 
@@ -21,23 +21,28 @@ export function useRecording(): Recording {
   // Only those that run: the list of all reads every stored file.
   const list = useRoute('GET /api/recordings', { query: { state: 'recording' } })
   const running = list.data?.recordings ?? []
-  const change = async (work: () => Promise<unknown>, text: string): Promise<void> => {
+  const change = async (work: () => Promise<string>): Promise<void> => {
     setBusy(true)
     try {
-      await work()
-      notify({ tone: 'fine', text })
+      notify({ tone: 'fine', text: await work() })
     } catch (error) {
       notify({ tone: 'danger', text: (error as Error).message })
     }
     await queries.invalidateQueries({ queryKey: ['GET /api/recordings'] })
     setBusy(false)
   }
-  const stopAll = (): Promise<unknown> =>
-    Promise.all(running.map(({ id }) => api.call('POST /api/recordings/:id/stop', { params: { id } })))
+  const startAll = async (): Promise<string> => {
+    await api.call('POST /api/recordings', { body: {} })
+    return 'Recording. Use your servers, then stop.'
+  }
+  const stopAll = async (): Promise<string> => {
+    const ended = await Promise.all(running.map(({ id }) => api.call('POST /api/recordings/:id/stop', { params: { id } })))
+    return storedText(ended.map(({ recording }) => recording))
+  }
   return {
     running,
     isBusy,
-    start: () => void change(() => api.call('POST /api/recordings', { body: {} }), 'Recording. Use your servers, then stop.'),
-    stop: () => void change(stopAll, `${counted(running.length, 'recording')} stored.`),
+    start: () => void change(startAll),
+    stop: () => void change(stopAll),
   }
 }

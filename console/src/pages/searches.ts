@@ -13,9 +13,15 @@ export const serversSearch = (search: RawSearch) =>
     add: choiceParam(search, 'add', ['new', 'import']),
   })
 
-/** `tool`: its unique name, or `server/name`. `args`: what the form starts with, as JSON. */
-export const toolsSearch = (search: RawSearch) =>
-  present({ tool: textParam(search, 'tool'), q: textParam(search, 'q'), args: jsonParam(search, 'args') })
+/** What a form starts with: `args` as JSON, the recent call `call`, or the message `sent` of the timeline. */
+const given = (search: RawSearch) => ({
+  args: jsonParam(search, 'args'),
+  call: numberParam(search, 'call'),
+  sent: numberParam(search, 'sent'),
+})
+
+/** `tool`: its unique name, or `server/name`. */
+export const toolsSearch = (search: RawSearch) => present({ tool: textParam(search, 'tool'), q: textParam(search, 'q'), ...given(search) })
 
 /** `template`: a URI template, of the server `server` if several have it. */
 export const resourcesSearch = (search: RawSearch) =>
@@ -26,9 +32,8 @@ export const resourcesSearch = (search: RawSearch) =>
     q: textParam(search, 'q'),
   })
 
-/** `args`: what the form starts with, as JSON. */
 export const promptsSearch = (search: RawSearch) =>
-  present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q'), args: jsonParam(search, 'args') })
+  present({ prompt: textParam(search, 'prompt'), q: textParam(search, 'q'), ...given(search) })
 
 /** `say`: the beginning of a message. */
 export const chatSearch = (search: RawSearch) => present({ conversation: textParam(search, 'conversation'), say: textParam(search, 'say') })

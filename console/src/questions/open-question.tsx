@@ -6,10 +6,12 @@ import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
 import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
+import { hasMoreAnswers, menuAnswers } from '../state/lasting-answers.ts'
 import { hiddenText, isOver } from '../state/question-room.ts'
-import { CHOOSE_TEXT, isQuiet, isStart, noText, otherChoices, otherText, yesAnswer, yesText } from '../state/question-words.ts'
+import { CHOOSE_TEXT, isQuiet, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { type ShownQuestion, shownQuestion } from '../state/shown-question.ts'
+import { ChooseLasting } from './choose-lasting.tsx'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
 import { Edit, isEditable } from './edit.tsx'
@@ -21,7 +23,7 @@ import { OwnAnswer } from './subjects/own-answer.tsx'
 import { useAnswer } from './use-answer.ts'
 import { useQuietTime } from './use-quiet-time.ts'
 
-type Part = 'details' | 'edit' | 'reason'
+type Part = 'details' | 'edit' | 'lasting' | 'reason'
 
 export const OpenQuestion = memo(function OpenQuestion({ question, view }: { question: WaitingQuestion; view: QuestionView }): ReactNode {
   const { question: asked } = view
@@ -64,7 +66,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
     onSend: (edited) => answer(yesAnswer(asked, edited)),
     onDeny: () => answer({ kind: 'deny' }),
   })
-  const others = otherChoices(asked)
+  const others = menuAnswers(asked)
   const { isChoosing, choose } = useChoosing(asked.server.id, isReady, () => answer(yesAnswer(asked)))
   const isStarting = isStart(asked.subject)
   const lasting = others.length > 0 && (
@@ -72,7 +74,10 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
       label={otherText(asked.subject)}
       disabled={isBusy || isFolded}
       {...(isStarting && { kind: 'quiet', isSmall: true })}
-      actions={others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) }))}
+      actions={[
+        ...others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) })),
+        ...(hasMoreAnswers(asked) ? [{ label: 'Other arguments …', onSelect: () => setPart('lasting') }] : []),
+      ]}
     />
   )
   return (
@@ -123,6 +128,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
       </div>
       {part === 'details' && <Details view={view} />}
       {part === 'edit' && <Edit subject={asked.subject} isBusy={isBusy} onSend={(edited) => answer(yesAnswer(asked, edited))} />}
+      {part === 'lasting' && <ChooseLasting question={asked} isBusy={isBusy} onAllow={allow} />}
       {part === 'reason' && (
         <DenyWithReason isBusy={isBusy} onDeny={(feedback) => answer({ kind: 'deny', ...(feedback !== '' && { feedback }) })} />
       )}

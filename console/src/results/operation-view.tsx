@@ -30,7 +30,11 @@ export function OperationView({
   return children(operation.result, <Ended operation={operation} />)
 }
 
-const tookText = ({ startedAt, endedAt }: View): string => durationText(Math.max(0, (endedAt ?? startedAt) - startedAt))
+/** `20 ms, and 3 s for your answers`. */
+function tookText({ startedAt, endedAt = startedAt, waitedMs = 0 }: View): string {
+  const took = durationText(Math.max(0, endedAt - startedAt - waitedMs))
+  return waitedMs === 0 ? took : `${took}, and ${durationText(waitedMs)} for your answers`
+}
 
 const Ended = ({ operation }: { operation: View }): ReactNode => (
   <span className={css.ended}>
@@ -39,6 +43,7 @@ const Ended = ({ operation }: { operation: View }): ReactNode => (
       {tookText(operation)}
       {operation.resultBytes !== undefined && ` · ${bytesText(operation.resultBytes)}`}
     </span>
+    {operation.isDeclined && <strong>You declined a question of this call.</strong>}
   </span>
 )
 

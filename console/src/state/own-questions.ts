@@ -32,9 +32,10 @@ function isOwn({ own, operations, announced }: ConsoleState, { view, server, act
 /** Questions that a request of the server causes. */
 const BY_SERVER = /^(?:elicit|sampling|roots)\./
 
-function concerns({ target }: OperationView, server: string, action: string): boolean {
+function concerns({ target, server: used }: OperationView, server: string, action: string): boolean {
+  if (used !== undefined) return used === server
   if (typeof target !== 'string') return target.server === server
   // An address does not name its server. Another server must not open a dialog while it is read.
   if (target.includes('://')) return !BY_SERVER.test(action)
-  return target === server || target.startsWith(`${server}__`)
+  return target === server
 }

@@ -1,8 +1,6 @@
 /** The words of a question's buttons, and when an "allow" counts. */
 
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
-import { SCOPE_WORDS, widthText } from '../../../src/host/consent/ask/choices.ts'
-import { dateText } from './format.ts'
 
 type Question = QuestionView['question']
 type Subject = Question['subject']
@@ -65,42 +63,6 @@ export const CHOOSE_TEXT = 'Start, let me choose'
 
 /** The button for other lengths of time. */
 export const otherText = (subject: Subject): string => (isStart(subject) ? 'For a shorter time …' : 'Always allow …')
-
-export interface OtherChoice {
-  label: string
-  answer: Allow
-}
-
-/** Every other answer than the first button's, the proposed one first, in words: `Always, with similar arguments`. */
-export function otherChoices({ subject, scopes, widths, always }: Question): OtherChoice[] {
-  if (isStart(subject)) {
-    // A server is not started for one message.
-    const shorter = scopes.slice(1).filter((scope) => scope !== 'turn')
-    return shorter.map((scope) => ({
-      label: scope === 'once' ? 'Only this time' : capital(SCOPE_WORDS[scope]),
-      answer: { kind: 'allow', scope },
-    }))
-  }
-  const choices: OtherChoice[] = []
-  const add = (scope: Allow['scope'], width: NonNullable<Allow['width']> | undefined, until?: number): void => {
-    const isKnown = choices.some(({ answer }) => answer.scope === scope && answer.width === width)
-    if (scope === 'once' || isKnown) return
-    const words = [
-      SCOPE_WORDS[scope],
-      width === undefined ? '' : widthText(subject, width),
-      until === undefined ? '' : `until ${dateText(until)}`,
-    ]
-    choices.push({
-      label: capital(words.filter(Boolean).join(', ')),
-      answer: { kind: 'allow', scope, ...(width !== undefined && { width }) },
-    })
-  }
-  if (always) add(always.scope, always.width, always.expiresAt)
-  for (const scope of [...scopes].reverse()) for (const width of widths.length === 0 ? [undefined] : widths) add(scope, width)
-  return choices
-}
-
-const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`
 
 /** Up to this size a question is shown as a whole. */
 const MAX_SHOWN = 1_500

@@ -1,4 +1,4 @@
-/** Messages as rows of the timeline: a request and its answer are one row. Questions, notices and further rounds of a call stand under it. */
+/** Messages as rows of the timeline, in the order of time: a request and its answer are one row. */
 
 import type { MessageView } from '../../../src/console/api.ts'
 import { foreignName } from './foreign-text.ts'
@@ -16,7 +16,7 @@ export interface TimelineRow {
   title: string
   method: string
   kind: MessageView['kind']
-  /** 1: it belongs to a row above. */
+  /** 1: it belongs to a row above: a question, a notice or a further round of a call. */
   depth: 0 | 1
   /** The `seq` of the row that it belongs to. */
   parent?: number
@@ -32,6 +32,8 @@ export interface TimelineRow {
   bytes: number
   violations: number
   revision?: string
+  /** Asks only whether the other side is still there. */
+  isKeepAlive?: boolean
 }
 
 export interface TimelineFilters {
@@ -39,6 +41,8 @@ export interface TimelineFilters {
   /** Words in the method, the name or the failure. */
   text?: string
   only?: 'failed' | 'slow' | 'violations' | 'requests' | undefined
+  /** Leaves out answered keep-alive rows, unless the text searches for them. Default: false. */
+  withoutKeepAlive?: boolean
 }
 
 /** An answer that took at least this long is slow. */
@@ -64,9 +68,9 @@ function mergedBySeq(known: readonly MessageView[], added: readonly MessageView[
 
 /** Oldest first. */
 export function timelineRows(messages: readonly MessageView[]): TimelineRow[] {
-  const top: TimelineRow[] = []
+  const all: TimelineRow[] = []
   const rows = new Map<number, TimelineRow>()
-  const under = new Map<number, TimelineRow[]>()
+  const met = new Set<string>()
   for (const message of messages) {
     const request = message.request === undefined ? undefined : rows.get(message.request)
     if (request) {
@@ -76,21 +80,27 @@ export function timelineRows(messages: readonly MessageView[]): TimelineRow[] {
       continue
     }
     const row = rowOf(message)
+    if (isKeepAlive(message, met)) row.isKeepAlive = true
     if (message.kind === 'request') rows.set(message.seq, row)
     const parent = topmost(rows, message.during)
-    if (!parent) {
-      top.push(row)
-      continue
-    }
+    const above = all.at(-1)
+    all.push(row)
+    if (!parent) continue
     row.depth = 1
     row.parent = parent.seq
     if (isRound(row, parent)) beginRound(parent, row)
-    const siblings = under.get(parent.seq)
-    if (siblings) siblings.push(row)
-    else under.set(parent.seq, [row])
+    // Something else came between: the row says where it belongs.
+    if (above !== parent && above?.parent !== parent.seq) row.title = `${row.title} of ${parent.title}`
   }
-  if (under.size === 0) return top
-  return top.flatMap((row) => [row, ...(under.get(row.seq) ?? [])])
+  return all
+}
+
+/** `server/discover` opens a connection, and asks after that whether the server is still there. @param met changed: connections that were opened */
+function isKeepAlive({ kind, method, server, connection }: MessageView, met: Set<string>): boolean {
+  if (kind !== 'request') return false
+  if (method !== 'server/discover') return method === 'ping'
+  const key = `${connection} ${server}`
+  return met.size === met.add(key).size
 }
 
 /** A question can itself be asked during a question. All of them stand under the call. */
@@ -148,13 +158,23 @@ function rowOf({ seq, at, server, from, method, name, kind, bytes, violations = 
 }
 
 /** Rows that match all filters. The call of a matching row stays, so that it can be seen where the row belongs. */
-export function filteredRows(rows: readonly TimelineRow[], { server, text = '', only }: TimelineFilters): readonly TimelineRow[] {
+export function filteredRows(
+  rows: readonly TimelineRow[],
+  { server, text = '', only, withoutKeepAlive = false }: TimelineFilters,
+): readonly TimelineRow[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  if (server === undefined && words.length === 0 && only === undefined) return rows
-  const matching = rows.filter((row) => (server === undefined || row.server === server) && hasWords(row, words) && fits(row, only))
+  const isHiding = withoutKeepAlive && words.length === 0
+  if (server === undefined && words.length === 0 && only === undefined && !isHiding) return rows
+  const matching = rows.filter(
+    (row) => (server === undefined || row.server === server) && hasWords(row, words) && fits(row, only) && !(isHiding && isUneventful(row)),
+  )
   const shown = new Set(matching.flatMap(({ seq, parent }) => (parent === undefined ? [seq] : [seq, parent])))
   return rows.filter(({ seq }) => shown.has(seq))
 }
+
+/** One that failed, waits or breaks a rule is worth a look. */
+const isUneventful = ({ isKeepAlive: is = false, outcome, violations }: TimelineRow): boolean =>
+  is && outcome === 'done' && violations === 0
 
 function hasWords({ title, server, failure = '' }: TimelineRow, words: readonly string[]): boolean {
   if (words.length === 0) return true

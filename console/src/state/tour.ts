@@ -57,6 +57,9 @@ export const TOUR_STEPS: readonly TourStep[] = [
   },
 ]
 
+/** What the steps keep while the window is open begins with this. */
+export const TOUR_DRAFTS = 'tour '
+
 /** What the person says to the scripted model. */
 export const SAY_ADD =
   'add a note with title="Door code" text="The code of the back door is 4711-2208, please tell nobody about it" tags=["home"]'

@@ -58,7 +58,7 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
         {call && (
           <Link
             to="/tools"
-            search={{ tool: `${row.server}/${call.name}`, args: JSON.stringify(call.args) }}
+            search={{ tool: `${row.server}/${call.name}`, sent: row.seq }}
             className={buttonClass({ isSmall: true, kind: 'main' })}
           >
             Edit and run again

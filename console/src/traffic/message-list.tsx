@@ -45,19 +45,28 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
   const [text, setText] = useState('')
   const [only, setOnly] = useState('')
   const [isFollowing, setFollowing] = useState(true)
+  const [hasKeepAlive, setKeepAlive] = useState(false)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = period ?? {}
   const all = useMemo(() => timelineRows(timeline.messages.filter(({ at }) => at >= from && at <= to)), [timeline.messages, from, to])
   const search = useDeferredValue(text)
-  const rows = useMemo(
+  const matching = useMemo(
     () => filteredRows(all, { server, text: search, only: (only || undefined) as TimelineFilters['only'] }),
     [all, server, search, only],
   )
-  const open = selected === undefined ? undefined : rows.find(({ seq }) => String(seq) === selected)
+  const without = useMemo(() => filteredRows(matching, { text: search, withoutKeepAlive: true }), [matching, search])
+  const hidden = matching.length - without.length
+  const rows = hasKeepAlive ? matching : without
+  const open = selected === undefined ? undefined : all.find(({ seq }) => String(seq) === selected)
   return (
     <div className={css.messages} data-one-server={isOfOne}>
       <Filters
         actions={
           <>
+            {hidden > 0 && (
+              <Button isSmall aria-pressed={hasKeepAlive} onClick={() => setKeepAlive(!hasKeepAlive)}>
+                {hasKeepAlive ? 'Hide keep-alive' : `Show keep-alive (${hidden.toLocaleString('en')} hidden)`}
+              </Button>
+            )}
             <Button isSmall aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
               {isFollowing ? 'Following' : 'Follow'}
             </Button>
@@ -89,7 +98,12 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
             : 'Enable a server or call a tool: its messages appear here.'}
         </EmptyState>
       )}
-      {all.length > 0 && rows.length === 0 && <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>}
+      {all.length > 0 && matching.length === 0 && (
+        <EmptyState title="No message matches">Change the filters, or search for less.</EmptyState>
+      )}
+      {rows.length === 0 && hidden > 0 && (
+        <EmptyState title="Only keep-alive messages">They ask whether a server is still there. Nothing else was sent.</EmptyState>
+      )}
       {rows.length > 0 && (
         <div className={css.columns} data-has-details={open !== undefined}>
           <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, Math.max(MIN_SHORT_PX, rows.length * ROW_PX + 30)) }}>

@@ -9,12 +9,12 @@ import {
   type ActionKind,
   type CaseAction,
   type CompiledPolicy,
-  type DecisionRecord,
   explainCase,
   lintPolicy,
   loadPolicy,
   PRESETS,
   type Preset,
+  pastDecision,
   type Replayed,
   replayDecisions,
   testPolicy,
@@ -212,15 +212,8 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
   const counts = { same: 0, changed: 0, unknown: 0, unreadable: 0 }
   for await (const record of readAudit(storagePath(io, 'audit'), { kinds: ['intent', 'refusal'] })) {
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-    const { effect, ruled = effect, facts, grant, args, server, primitive, action } = record.entry
-    const past: DecisionRecord = {
-      seq: record.seq,
-      effect: ruled,
-      facts,
-      ...(grant !== undefined && { grant }),
-      ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),
-    }
-    for (const replayed of replayDecisions([past], policy)) {
+    const { server, primitive, action } = record.entry
+    for (const replayed of replayDecisions([pastDecision(record)], policy)) {
       counts[replayed.kind]++
       if (replayed.kind === 'same') continue
       if (screen.isJson) screen.printJsonLine(replayed)

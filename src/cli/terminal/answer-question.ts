@@ -7,6 +7,7 @@ import {
   answerChoices,
   foldedOf,
   type Grant,
+  isOfferedTime,
   patternText,
   type Question,
   SCOPE_WORDS,
@@ -178,9 +179,15 @@ async function openFor({ screen }: Desk, { url }: Extract<Subject, { kind: 'url'
 
 const SCOPE_KEYS: readonly ScopeKey[] = ['1', '2', '3', '4', '5']
 
-/** The scopes that a single key does not give. The key `a` gives its scope with one width, so that scope stays for the other widths. */
-const otherScopes = ({ scopes, widths, always }: Question): Grant['scope'][] =>
-  scopes.slice(1).filter((scope) => scope !== always?.scope || widths.some((width) => width !== always.width))
+/** The widths that a scope has, without the one that the key `a` gives. */
+const widthsOf = (question: Question, scope: Grant['scope']): Question['widths'] =>
+  question.widths.filter(
+    (width) => isOfferedTime(question, scope, width) && !(scope === question.always?.scope && width === question.always.width),
+  )
+
+/** The scopes that a single key does not give. */
+const otherScopes = (question: Question): Grant['scope'][] =>
+  question.scopes.slice(1).filter((scope) => question.widths.length === 0 || widthsOf(question, scope).length > 0)
 
 const scopeChoices = (question: Question): KeyChoice<Key>[] =>
   otherScopes(question).flatMap((scope, i) => {
@@ -192,10 +199,10 @@ const scopeChoices = (question: Question): KeyChoice<Key>[] =>
 /** Which arguments a lasting answer covers. Undefined: the person went back. */
 async function breadth(desk: Desk, question: Question, key: ScopeKey): Promise<Answer | undefined> {
   const { io, screen, ends } = desk
-  const { subject, widths } = question
+  const { subject } = question
   const scope = otherScopes(question)[Number(key) - 1] ?? 'once'
-  const [only, ...others] = widths
-  if (only === undefined || others.length === 0) return { kind: 'allow', scope, ...(only !== undefined && { width: only }) }
+  const widths = widthsOf(question, scope)
+  if (question.widths.length < 2) return { kind: 'allow', scope, ...(widths[0] !== undefined && { width: widths[0] }) }
   const pattern = subject.kind === 'call' ? subject.pattern : {}
   const hasPattern = widths.includes('pattern') && Object.keys(pattern).length > 0
   if (hasPattern) showLine(screen, { kind: 'detail', label: 'similar arguments would cover', text: patternText(pattern), tone: 'theirs' })

@@ -32,4 +32,13 @@ export function checkOrigin(headers: IncomingHttpHeaders, origins: readonly stri
   }
 }
 
+/**
+ * Whether a page of another site, or at another port, opens the console: by a link, or without the person. An address that the person
+ * types or keeps as a bookmark, and a link of another program, is not from a page.
+ */
+export function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'none' && site !== 'same-origin'
+}
+
 const namesOf = (origins: readonly string[]): string => origins.map((origin) => origin.slice('http://'.length)).join(' or ')

@@ -4,13 +4,12 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AuditFilter, type AuditRecord, type Host, readAudit, readAuditPage, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
-import { ACTION_KINDS, replayDecisions } from '../../host/policy-tools/index.ts'
+import { ACTION_KINDS, pastDecision, replayDecisions } from '../../host/policy-tools/index.ts'
 import type { AuditDetails, AuditExport, BrokenAudit, RecentCall } from '../api.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { grantView } from '../words/grant-text.ts'
-import { pastOf } from './policy.ts'
 
 const RECORD_KINDS = ['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered']
 
@@ -78,7 +77,7 @@ async function details(host: Host, folder: string, seq: number, signal: AbortSig
         : undefined
   const decided = [record, related].find(isDecided)
   const grant = (await host.grants.list()).find(({ id }) => id === decided?.entry.grant)
-  const [again] = decided ? replayDecisions([pastOf(decided)], host.policy.current()) : []
+  const [again] = decided ? replayDecisions([pastDecision(decided)], host.policy.current()) : []
   return {
     record,
     ...(related && { related }),
@@ -168,21 +167,27 @@ async function changeOne(copy: string): Promise<BrokenAudit['changed']> {
 const CALLS = { 'tool.call': 'tool', 'resource.read': 'resource', 'prompt.get': 'prompt' } as const
 
 async function recentCalls(folder: string, limit: number, server: string | undefined, signal: AbortSignal): Promise<RecentCall[]> {
-  const outcomes = new Map<number, Extract<AuditRecord, { kind: 'outcome' }>['outcome']>()
+  const outcomes = new Map<number, Extract<AuditRecord, { kind: 'outcome' }>>()
+  const answers: Decided[] = []
   const { records } = await readAuditPage(folder, {
     limit: limit * 4,
     kinds: ['intent', 'refusal', 'outcome'],
     signal,
     isWanted: (record) =>
       record.kind === 'outcome' ||
-      (isDecided(record) && record.entry.action in CALLS && (server === undefined || record.entry.server === server)),
+      (isDecided(record) && isCallOrAnswer(record.entry.action) && (server === undefined || record.entry.server === server)),
   })
   const calls: RecentCall[] = []
   for (const record of records) {
-    if (record.kind === 'outcome') outcomes.set(record.intent, record.outcome)
+    if (record.kind === 'outcome') outcomes.set(record.intent, record)
     if (!isDecided(record) || calls.length >= limit) continue
     const { entry, seq, at } = record
-    const outcome = outcomes.get(seq)
+    if (!(entry.action in CALLS)) {
+      answers.push(record)
+      continue
+    }
+    const { outcome, seq: end = Number.POSITIVE_INFINITY } = outcomes.get(seq) ?? {}
+    const hasAnswers = answers.some((each) => each.entry.server === entry.server && each.seq > seq && each.seq < end)
     calls.push({
       seq,
       at,
@@ -193,10 +198,14 @@ async function recentCalls(folder: string, limit: number, server: string | undef
       by: entry.initiator === 'user' ? 'person' : 'model',
       outcome: record.kind === 'refusal' ? 'refused' : outcome?.isToolError ? 'failed' : (outcome?.kind ?? 'running'),
       ...(outcome && { durationMs: outcome.durationMs }),
+      ...(hasAnswers && { hasAnswers }),
     })
   }
   return calls
 }
+
+/** A form or a page of the server, during a call. */
+const isCallOrAnswer = (action: string): boolean => action in CALLS || action.startsWith('elicit.')
 
 /** A preview with other text than the arguments had: a secret was removed. */
 const isComplete = (args: Decided['entry']['args']): args is NonNullable<typeof args> =>

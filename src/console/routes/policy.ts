@@ -1,13 +1,13 @@
 /** Routes for the policy: rules, presets, drafts, and what they decide. */
 
 import { join } from 'node:path'
-import { type AuditRecord, type Host, McpError, readAudit, STORAGE_PATHS } from '../../host/index.ts'
+import { type Host, McpError, readAudit, STORAGE_PATHS } from '../../host/index.ts'
 import {
   type CompiledPolicy,
-  type DecisionRecord,
   lintPolicy,
   matchingRules,
   PRESETS,
+  pastDecision,
   type Replayed,
   replayDecisions,
 } from '../../host/policy-tools/index.ts'
@@ -97,7 +97,7 @@ async function replay(
   for await (const record of readAudit(folder, { kinds: ['intent', 'refusal'] })) {
     signal.throwIfAborted()
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-    for (const replayed of replayDecisions([pastOf(record)], compiled)) {
+    for (const replayed of replayDecisions([pastDecision(record)], compiled)) {
       counts[replayed.kind]++
       if (replayed.kind !== 'same') decisions.push(replayed as Exclude<Replayed, { kind: 'same' }>)
       if (decisions.length > maxRecords * 2) decisions.splice(0, decisions.length - maxRecords)
@@ -106,26 +106,13 @@ async function replay(
   return { counts, decisions: decisions.slice(-maxRecords).reverse() }
 }
 
-/** The decision of a record, to decide it again. */
-export function pastOf({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal' }>): DecisionRecord {
-  const { effect, ruled = effect, facts, grant, args, answer } = entry
-  return {
-    seq,
-    // An answer means that the rules asked. The grant of an action that was answered is the answer itself.
-    effect: answer ? 'ask' : ruled,
-    facts,
-    ...(grant !== undefined && !answer && { grant }),
-    ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),
-  }
-}
-
 /** How many past actions each rule in use matches. */
 async function hitsIn(folder: string, policy: CompiledPolicy, signal: AbortSignal): Promise<Record<string, number>> {
   const hits = new Map<string, number>()
   for await (const record of readAudit(folder, { kinds: ['intent', 'refusal'] })) {
     signal.throwIfAborted()
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-    for (const id of matchingRules(pastOf(record), policy)) hits.set(id, (hits.get(id) ?? 0) + 1)
+    for (const id of matchingRules(pastDecision(record), policy)) hits.set(id, (hits.get(id) ?? 0) + 1)
   }
   return Object.fromEntries(hits)
 }

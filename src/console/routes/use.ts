@@ -1,6 +1,7 @@
 /** Routes that use servers: call, read, get, complete, subscribe; and the operations that result. */
 
-import type { Conversation } from '../../host/index.ts'
+import type { Conversation, Host, ToolEntry } from '../../host/index.ts'
+import type { NameOf } from '../api.ts'
 import { BY_PERSON, type ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 
@@ -48,6 +49,7 @@ export function useRoutes({ host, operations, conversations, byHand, subscriptio
           operation: operations.start({
             kind: 'call',
             target: tool,
+            server: serverOf(tool, host.tools()),
             id,
             run: ({ signal, onProgress }) => host.call(tool, args, { ...options, signal, onProgress }),
           }),
@@ -63,6 +65,7 @@ export function useRoutes({ host, operations, conversations, byHand, subscriptio
           operation: operations.start({
             kind: 'read',
             target: uri,
+            server: ownerOf(host, uri),
             id,
             run: ({ signal }) => host.read(uri, { ...options, signal }),
           }),
@@ -81,6 +84,7 @@ export function useRoutes({ host, operations, conversations, byHand, subscriptio
           operation: operations.start({
             kind: 'prompt',
             target: prompt,
+            server: serverOf(prompt, host.prompts()),
             id,
             run: ({ signal }) => host.prompt(prompt, args, { ...options, signal }),
           }),
@@ -97,6 +101,7 @@ export function useRoutes({ host, operations, conversations, byHand, subscriptio
         operation: operations.start({
           kind: 'subscribe',
           target: uri,
+          server: ownerOf(host, uri),
           id,
           run: ({ signal }) =>
             subscriptions.add(uri, (view) =>
@@ -116,4 +121,18 @@ export function useRoutes({ host, operations, conversations, byHand, subscriptio
       return null
     }),
   ]
+}
+
+type Entry = Pick<ToolEntry, 'exposed' | 'server'>
+
+/** A name such as `a__b__c` does not tell which part of it is the server. The host knows. */
+const serverOf = (name: NameOf, entries: readonly Entry[]): string | undefined =>
+  typeof name === 'string' ? entries.find(({ exposed }) => exposed === name)?.server : name.server
+
+/** Undefined if several servers have the address, or if it is not in a list: of a template, for example. */
+function ownerOf(host: Host, uri: string): string | undefined {
+  const owners = new Set(
+    host.resources().flatMap(({ exposed, server, definition }) => (exposed === uri || definition.uri === uri ? [server] : [])),
+  )
+  return owners.size === 1 ? [...owners][0] : undefined
 }

@@ -45,8 +45,9 @@ export class Recordings {
 
   /** The newest first. */
   async list(): Promise<RecordingView[]> {
-    const stored = await Promise.all((await this.#ids()).filter((id) => !this.#running.has(id)).map((id) => this.#storedView(id)))
-    return [...this.running(), ...stored].sort((one, other) => other.startedAt - one.startedAt)
+    const ids = (await this.#ids()).filter((id) => !this.#running.has(id))
+    const stored = await Promise.all(ids.map((id) => this.#storedView(id).catch(unlessGone)))
+    return [...this.running(), ...stored.flat()].sort((one, other) => other.startedAt - one.startedAt)
   }
 
   /** Those that run. Reads no file. */
@@ -79,9 +80,8 @@ export class Recordings {
       await this.#fileOf(id)
       throw conflict('This recording has ended already')
     }
-    this.#running.delete(id)
-    await running.writing
-    const view = { ...running.view, state: 'stored' as const }
+    const state = await this.#end(running)
+    const view = { ...running.view, state }
     this.#changed([view])
     return view
   }
@@ -134,9 +134,16 @@ export class Recordings {
 
   /** Ends all recordings. */
   async close(): Promise<void> {
-    const all = [...this.#running.values()]
-    this.#running.clear()
-    await Promise.all(all.map(({ writing }) => writing))
+    await Promise.all([...this.#running.values()].map((running) => this.#end(running)))
+  }
+
+  /** A server that was silent leaves no file: nothing could be sent again or compared. */
+  async #end(running: Running): Promise<'stored' | 'empty'> {
+    this.#running.delete(running.view.id)
+    await running.writing
+    if (running.view.messages > 0 || running.view.isFull) return 'stored'
+    await removePrivate(running.file)
+    return 'empty'
   }
 
   async #begin(server: string, title: string | undefined): Promise<RecordingView> {
@@ -240,6 +247,12 @@ export class Recordings {
   }
 }
 
+/** A file can be removed while the list is made. */
+function unlessGone(error: NodeJS.ErrnoException): never[] {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
+
 const MAX_HEADING_BYTES = 4096
 
 const newId = (): string => randomBytes(6).toString('hex')
@@ -247,4 +260,5 @@ const newId = (): string => randomBytes(6).toString('hex')
 const titled = (title: string | undefined): { title?: string } =>
   title === undefined || title.trim() === '' ? {} : { title: title.trim().slice(0, MAX_TITLE) }
 
-const defaultTitle = (target: string, at: number): string => `${target}, ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`
+/** Short, and different for two recordings of a day: `notes 10:30:05`. */
+const defaultTitle = (target: string, at: number): string => `${target} ${new Date(at).toTimeString().slice(0, 8)}`

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { McpError } from '../../host/index.ts'
-import { checkOrigin, originsOf } from '../access/guard.ts'
+import { checkOrigin, isFromElsewhere, originsOf } from '../access/guard.ts'
 import type { Session, Sessions } from '../access/sessions.ts'
 import { ApiError, errorReply, isUnexpected } from '../errors.ts'
 import type { ConsoleLimits } from '../limits.ts'
@@ -139,7 +139,7 @@ async function answerFile(
 ): Promise<void> {
   if (method !== 'GET' && method !== 'HEAD')
     throw new ApiError(405, 'ERR_METHOD', `Expected GET or HEAD, got ${method}`, { headers: { allow: 'GET, HEAD' } })
-  const file = await files.find(url.pathname)
+  const file = await files.find(url.pathname, isFromElsewhere(headers))
   if (!file) throw new ApiError(404, 'ERR_NOT_FOUND', `There is no file ${url.pathname}`)
   const gzip = acceptsGzip(headers['accept-encoding'] as string | undefined) ? file.gzip : undefined
   const bytes = gzip ?? file.bytes

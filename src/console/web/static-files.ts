@@ -14,8 +14,12 @@ export interface StaticFile {
 }
 
 export interface StaticFiles {
-  /** The file for a path such as `/assets/app.js`. Addresses inside the page get the page. Undefined: there is no such file. */
-  find(path: string): Promise<StaticFile | undefined>
+  /**
+   * The file for a path such as `/assets/app.js`. Addresses inside the page get the page. Undefined: there is no such file.
+   *
+   * @param isFromElsewhere a page of another site opens this one, and the page is told so
+   */
+  find(path: string, isFromElsewhere: boolean): Promise<StaticFile | undefined>
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -38,6 +42,9 @@ const compress = promisify<Buffer, Buffer>(gzip)
 const MAX_FILES = 2_000
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
+/** In the page that another site opened. A script cannot see the headers of its own request. */
+const FROM_ELSEWHERE = '<meta name="portico-opened-by" content="elsewhere">'
+
 /** Shown while the page is not built. */
 const PLACEHOLDER = `<!doctype html>
 <html lang="en">
@@ -57,27 +64,30 @@ export async function staticFiles(folder: string | undefined): Promise<StaticFil
   const index: StaticFile = { type: TYPES['.html'] as string, bytes: Buffer.from(PLACEHOLDER), gzip: undefined }
   if (folder !== undefined && !files.has('/index.html')) throw new McpError('ERR_CONFIG', `${folder}: expected a file index.html`)
 
-  const read = async (path: string): Promise<StaticFile> => {
+  const read = async (path: string, isMarked: boolean): Promise<StaticFile> => {
     const file = files.get(path)
     if (file === undefined) return index
     const { size } = await stat(file)
     if (size > MAX_FILE_BYTES) throw new McpError('ERR_LIMIT', `${file}: expected at most ${MAX_FILE_BYTES} bytes, got ${size}`)
     const type = TYPES[extname(file)] ?? 'application/octet-stream'
-    const bytes = await readFile(file)
+    const read = await readFile(file)
+    const bytes = isMarked ? Buffer.from(read.toString('utf8').replace(/<head[^>]*>/, (head) => head + FROM_ELSEWHERE)) : read
     // Once: the files do not change while the console runs.
     return { type, bytes, gzip: COMPRESSIBLE.test(type) && bytes.length > MIN_GZIP_BYTES ? await compress(bytes) : undefined }
   }
-  const cached = (path: string): Promise<StaticFile> => {
-    const known = cache.get(path) ?? read(path)
-    cache.set(path, known)
+  const cached = (path: string, isFromElsewhere: boolean): Promise<StaticFile> => {
+    const isMarked = isFromElsewhere && extname(path) === '.html'
+    const key = isMarked ? `marked ${path}` : path
+    const known = cache.get(key) ?? read(path, isMarked)
+    cache.set(key, known)
     // A file that could not be read is tried again.
-    known.catch(() => cache.delete(path))
+    known.catch(() => cache.delete(key))
     return known
   }
   return {
-    find: async (path) => {
-      if (files.has(path)) return cached(path)
-      return extname(path) === '' || path === '/index.html' ? cached('/index.html') : undefined
+    find: async (path, isFromElsewhere) => {
+      if (files.has(path)) return cached(path, isFromElsewhere)
+      return extname(path) === '' || path === '/index.html' ? cached('/index.html', isFromElsewhere) : undefined
     },
   }
 }

@@ -35,6 +35,8 @@ export interface Question {
   subject: Subject
   /** The scopes that the person can choose. The first is the proposed one. */
   scopes: readonly GrantScope[]
+  /** The scopes for other widths than `exact`, which may have to be shorter. Undefined: `scopes`. */
+  wideScopes?: readonly GrantScope[]
   /** The arguments that a lasting grant can cover. */
   widths: readonly GrantWidth[]
   /** What "Always allow" covers. Undefined: the question does not offer it. */
@@ -151,7 +153,10 @@ export interface ArgumentOrigin {
   /** How much of the arguments comes from there. */
   bytes: number
   characters: number
+  /** The beginning of the first piece. It ends with `…` if the piece is longer. */
   excerpt: string
+  /** Where the pieces are in the text at `pointer`, in UTF-16 units: start and end, in order. Undefined: they are in a decoded form of it. */
+  ranges?: readonly (readonly [start: number, end: number])[]
 }
 
 export interface Finding {

@@ -2,6 +2,7 @@
 
 import { type MatchedRules, matchedRules, settle } from '../consent/decide.ts'
 import { type Action, EFFECTS, type Effect } from '../model/action.ts'
+import type { AuditRecord } from '../model/audit-record.ts'
 import { actionFrom } from '../model/facts.ts'
 import type { Grant } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
@@ -18,6 +19,24 @@ export interface DecisionRecord {
   args?: Readonly<Record<string, unknown>>
   /** The id of the grant that was used, if any. It is assumed to apply again. */
   grant?: string
+}
+
+/**
+ * The decision of a record of the audit log, to decide it again.
+ *
+ * @example
+ * for await (const record of readAudit(folder)) if (record.kind === 'intent') records.push(pastDecision(record))
+ */
+export function pastDecision({ seq, entry }: Extract<AuditRecord, { kind: 'intent' | 'refusal' }>): DecisionRecord {
+  const { effect, ruled = effect, facts, grant, args, answer } = entry
+  return {
+    seq,
+    // An answer means that the rules asked. The grant of an action that was answered is the answer itself.
+    effect: answer ? 'ask' : ruled,
+    facts,
+    ...(grant !== undefined && !answer && { grant }),
+    ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),
+  }
 }
 
 /** A past decision, compared with the decision under another policy. */

@@ -3,6 +3,7 @@
 import { asText } from '../../base/as-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { ToolResultContent } from '../../protocol/model/sampling.ts'
+import { jsonSentence } from './json-sentence.ts'
 import { words } from './words.ts'
 
 const MAX_LINES = 12
@@ -16,14 +17,25 @@ export function answerFrom(name: string, { content, structuredContent, isError }
     .flatMap(textLines)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
-  if (lines.length === 0 && structuredContent !== undefined) lines.push(JSON.stringify(structuredContent))
   if (isError) return `${name} failed: ${shorten(lines.join(' ')) || 'no reason given'}`
+  const json = lines.length === 0 ? structuredContent : jsonIn(lines.join('\n'))
+  if (json !== undefined) return jsonSentence(name, json)
   if (lines.length === 0) return `${name}: done, no output.`
   const shown = lines.slice(0, MAX_LINES).map(shorten).join('\n')
   if (lines.length === 1) return `${name}: ${shown}`
   return lines.length > MAX_LINES
     ? `${name}, the first ${MAX_LINES} of ${lines.length} lines:\n${shown}`
     : `${name}, ${lines.length} lines:\n${shown}`
+}
+
+/** Undefined: it is no JSON object or array. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function textLines(block: ContentBlock): string[] {

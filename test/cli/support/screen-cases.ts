@@ -107,7 +107,12 @@ export const SCREENS: Readonly<Record<string, ScreenCase>> = {
     maxLines: 6,
   },
   'call-details': { subject: { ...add, lastArgs: { title: 'Milk', text: '1 l' } }, question: model, keys: ['d'] },
-  'call-other-scope': { subject: add, question: model, keys: ['d', '2'] },
+  'call-other-scope': { subject: add, question: { ...model, widths: ['exact', 'any'] }, keys: ['d', '2'] },
+  'call-other-always': {
+    subject: { ...add, pattern: { '/title': { eq: 'Milk' } } },
+    question: { ...model, wideScopes: ['once', 'turn', 'always'] },
+    keys: ['d', '4'],
+  },
   'call-folded': { subject: { ...add, args: { title: 'Letter', text: notice } }, question: model, keys: ['y'], maxLines: 9 },
   'call-private': {
     subject: {

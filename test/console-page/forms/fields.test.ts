@@ -63,9 +63,9 @@ test('a reference in a circle, out of the document or to nothing is raw JSON wit
   }
 })
 
-test('required fields come first, and required names without a schema are there', () => {
+test('fields keep the order of their author, and required names without a schema are there', () => {
   const field = fieldOf({}, { type: 'object', properties: { a: {}, b: {}, c: {} }, required: ['c', 'z'] })
-  expect(field.kind === 'object' && field.properties.map(({ name }) => name)).toEqual(['c', 'z', 'a', 'b'])
+  expect(field.kind === 'object' && field.properties.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'z'])
 })
 
 test('a variant is named by its title, its constant or its type', () => {

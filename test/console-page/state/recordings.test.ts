@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { comparedFirst } from '../../../console/src/state/recordings.ts'
+import { comparedFirst, storedText } from '../../../console/src/state/recordings.ts'
 
 const recording = (id: string, target: string) => ({ id, target })
 
@@ -14,4 +14,11 @@ test('the two newest recordings of the same server are compared first, the older
   expect(comparedFirst(list)).toEqual(['2', '4'])
   expect(comparedFirst([recording('2', 'a'), recording('1', 'b')])).toEqual(['1', '2'])
   expect(comparedFirst([])).toEqual(['', ''])
+})
+
+test('the end of a recording says how many servers were silent', () => {
+  const [stored, empty] = [{ state: 'stored' } as const, { state: 'empty' } as const]
+  expect(storedText([stored, stored])).toBe('2 recordings stored.')
+  expect(storedText([stored, empty, empty])).toBe('1 recording stored, 2 servers were silent.')
+  expect(storedText([empty])).toBe('Nothing was sent, so nothing was stored.')
 })

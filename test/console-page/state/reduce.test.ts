@@ -96,12 +96,17 @@ test('events of other names change nothing', () => {
 test('only a question that a click in this window caused counts as its own', () => {
   const asked = (state: ConsoleState, view: QuestionView): ConsoleState =>
     withQuestionView(reduce(state, question(view.question.id), 1), view, 1)
-  const clicked = withOwnOperation(withOperation(EMPTY_STATE, operation('o')), 'o')
+  const clicked = withOwnOperation(withOperation(EMPTY_STATE, operation('o', { server: 'notes' })), 'o')
   expect(ownQuestion(asked(clicked, viewOf('q')))?.id).toBe('q')
   expect(ownQuestion(asked(clicked, viewOf('q', ['you', 'model scripted', 'server notes'])))).toBeUndefined()
   expect(ownQuestion(asked(withOperation(EMPTY_STATE, operation('o')), viewOf('q')))).toBeUndefined()
   const ended = withOperation(clicked, operation('o', { state: 'done' }))
   expect(ownQuestion(asked(ended, viewOf('q')))).toBeUndefined()
+  // The server `notes` must not open a dialog for a tool of the server `notes__b`.
+  const other = withOwnOperation(withOperation(EMPTY_STATE, operation('o', { target: 'notes__b__add', server: 'notes__b' })), 'o')
+  expect(ownQuestion(asked(other, viewOf('q')))).toBeUndefined()
+  const unknown = withOwnOperation(withOperation(EMPTY_STATE, operation('o', { target: 'notes__b__add' })), 'o')
+  expect(ownQuestion(asked(unknown, viewOf('q')))).toBeUndefined()
 })
 
 test('what needs a look in an enabled server waits in the tray until the person reviews it', () => {

@@ -28,18 +28,16 @@ describe('rows', () => {
     expect(row).toMatchObject({ seq: 1, answer: 4, title: 'tools/call add', outcome: 'done', durationMs: 600, bytes: 15, violations: 1 })
   })
 
-  test('a question during a call stands under it, also if other messages came between', () => {
-    expect(
-      timelineRows([call, other, message(5, { method: 'ping', from: 'server', during: 1 }), question]).map(({ seq, depth }) => [
-        seq,
-        depth,
-      ]),
-    ).toEqual([
-      [1, 0],
-      [5, 1],
-      [2, 1],
-      [3, 0],
+  test('rows stand in the order of time, and one that is apart from its call says where it belongs', () => {
+    const late = message(5, { method: 'elicitation/create', from: 'server', during: 1 })
+    expect(timelineRows([call, question, other, late]).map(({ seq, depth, title }) => [seq, depth, title])).toEqual([
+      [1, 0, 'tools/call add'],
+      [2, 1, 'elicitation/create'],
+      [3, 0, 'ping'],
+      [5, 1, 'elicitation/create of tools/call add'],
     ])
+    const again = message(6, { method: 'tools/call', name: 'add', during: 1 })
+    expect(timelineRows([call, other, again]).map(({ title }) => title)).toEqual(['tools/call add', 'ping', 'round 2 of tools/call add'])
   })
 
   test('the rounds of a call count as one call, which ends as its last round does', () => {
@@ -86,6 +84,29 @@ describe('rows', () => {
 
   test('control characters in names are visible', () => {
     expect(timelineRows([message(1, { method: 'tools/call', name: 'a\u202eb' })])[0]?.title).not.toContain('\u202e')
+  })
+})
+
+describe('keep-alive rows', () => {
+  const discover = (seq: number, more: Partial<MessageView> = {}): MessageView => message(seq, { method: 'server/discover', ...more })
+  const answered = (seq: number, request: number, more: Partial<MessageView> = {}): MessageView =>
+    message(seq, { kind: 'result', from: 'server', request, ...more })
+  const shown = (messages: readonly MessageView[], text = ''): number[] =>
+    filteredRows(timelineRows(messages), { withoutKeepAlive: true, text }).map(({ seq }) => seq)
+
+  test('are left out, but not the message that opens a connection', () => {
+    const other = { connection: 2 }
+    expect(shown([discover(1), answered(2, 1), discover(3), answered(4, 3), discover(5, other), answered(6, 5, other)])).toEqual([1, 5])
+    expect(shown([message(3, { method: 'ping', from: 'server' }), answered(4, 3), call])).toEqual([1])
+  })
+
+  test('stay if they failed, wait or break a rule, and if the person searches for them', () => {
+    const ping = message(1, { method: 'ping' })
+    expect(shown([ping])).toEqual([1])
+    expect(shown([ping, answered(2, 1, { kind: 'error', failure: 'gone' })])).toEqual([1])
+    expect(shown([ping, answered(2, 1, { violations: 1 })])).toEqual([1])
+    expect(shown([ping, answered(2, 1)])).toEqual([])
+    expect(shown([ping, answered(2, 1)], 'ping')).toEqual([1])
   })
 })
 

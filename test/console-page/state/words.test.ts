@@ -11,16 +11,7 @@ import { enabledText, foundText } from '../../../console/src/state/found-servers
 import { markedArguments, markOrigins } from '../../../console/src/state/origins.ts'
 import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
-import {
-  cardLines,
-  expiryText,
-  isQuiet,
-  mustOpen,
-  noText,
-  otherChoices,
-  yesAnswer,
-  yesText,
-} from '../../../console/src/state/question-words.ts'
+import { cardLines, expiryText, isQuiet, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
 import { hasToken, loginAdvice, serverState } from '../../../console/src/state/servers.ts'
 import { startGroup } from '../../../console/src/state/start-group.ts'
@@ -76,6 +67,47 @@ test('bytes from elsewhere are marked in the arguments, to the end of a piece th
   expect(message?.pieces).toEqual([{ text: 'Hi. ' }, { text: note, source: 'notes/search' }, { text: '. Bye' }])
   expect(more?.pieces.find(({ source }) => source === 'mail')?.text).toBe('line\\nbreak')
   expect(markOrigins('abc', [{ source: 's', excerpt: 'b', bytes: 1 }])).toEqual([{ text: 'abc' }])
+})
+
+test('a mark covers whole words, and tells the exact part of them', () => {
+  const text = '{"notes":[{"title":"Door"}],"total":1}'
+  const origin = { source: 's', excerpt: 'x', bytes: 1 }
+  const [start, end] = [text.indexOf('es"'), text.indexOf('al"')]
+  expect(markOrigins(text, [{ ...origin, ranges: [[start, end]] }])).toEqual([
+    { text: '{"' },
+    { text: text.slice(start, end), source: 's', before: 'not', after: 'al' },
+    { text: '":1}' },
+  ])
+  // Two pieces of one word stay apart, and ends between words stay where they are.
+  expect(
+    markOrigins('one twothree four', [
+      {
+        ...origin,
+        ranges: [
+          [4, 7],
+          [9, 12],
+        ],
+      },
+    ]),
+  ).toEqual([{ text: 'one ' }, { text: 'two', source: 's', after: 'th' }, { text: 'ree', source: 's' }, { text: ' four' }])
+  expect(
+    markOrigins('a b c', [
+      {
+        ...origin,
+        ranges: [
+          [2, 3],
+          [4, 99],
+        ],
+      },
+    ]),
+  ).toEqual([{ text: 'a ' }, { text: 'b', source: 's' }, { text: ' c' }])
+  // Texts inside of lists are drawn as JSON, where the places are others.
+  expect(
+    markedArguments({ list: ['say hello'] }, [{ ...origin, pointer: '/list/0', excerpt: 'hello', ranges: [[4, 9]] }])[0]?.pieces,
+  ).toContainEqual({
+    text: 'hello',
+    source: 's',
+  })
 })
 
 test('the palette shows pages first, and names that begin with the text', () => {
@@ -197,22 +229,11 @@ test('the buttons say what a yes and a no mean', () => {
   expect([noText(subject('call')), noText(subject('launch'))]).toEqual(['Deny', 'Not now'])
 })
 
-test('the proposed lasting answer comes first, and each choice once', () => {
+test('the first button gives the proposed answer', () => {
   const question = {
     subject: { kind: 'call' },
     scopes: ['once', 'session', 'always'],
-    widths: ['exact', 'any'],
-    always: { scope: 'always', width: 'exact' },
   } as unknown as Question
-  expect(otherChoices(question).map(({ label }) => label)).toEqual([
-    'Always, with exactly these arguments',
-    'Always, with any arguments',
-    'For this conversation, with exactly these arguments',
-    'For this conversation, with any arguments',
-  ])
-  const start = { ...question, subject: { kind: 'launch' }, scopes: ['always', 'once', 'turn', 'session'] } as unknown as Question
-  expect(yesAnswer(start)).toEqual({ kind: 'allow', scope: 'always' })
-  expect(otherChoices(start).map(({ label }) => label)).toEqual(['Only this time', 'For this conversation'])
   expect(yesAnswer(question)).toEqual({ kind: 'allow', scope: 'once' })
   expect(yesAnswer({ ...question, scopes: ['always'] }, { a: 1 })).toEqual({ kind: 'allow', scope: 'always', edited: { a: 1 } })
   // The link of the page opens it. The host would open it again.

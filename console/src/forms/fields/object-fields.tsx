@@ -1,4 +1,4 @@
-/** The members of an object: required first, optional ones without a value folded if they are many, further names as rows. */
+/** The members of an object in the order of its author. Optional ones without a value are folded if they are many. Further names are rows. */
 
 import { type ReactNode, useId, useRef, useState } from 'react'
 import { Button } from '../../components/button.tsx'
@@ -48,27 +48,26 @@ export function ObjectFields({ field, value, onChange, path, depth }: ObjectProp
     />
   )
   for (const { name } of field.properties) if (Object.hasOwn(object, name)) kept.current.add(name)
-  const required = field.properties.filter(({ isRequired }) => isRequired)
   const optional = field.properties.filter(({ isRequired }) => !isRequired)
-  const isFolding = optional.length > MAX_OPEN && required.length > 0
-  const empty = [...required, ...(isFolding && !isOpen ? [] : optional)].filter(({ name }) => !kept.current.has(name))
-  const drawn = new Set([...kept.current, ...empty.slice(0, shown).map(({ name }) => name)])
-  const folded = isFolding && !isOpen ? optional.filter(({ name }) => !kept.current.has(name)).length : 0
+  const isFolding = optional.length > MAX_OPEN && optional.length < field.properties.length
+  const hidden = new Set(isFolding && !isOpen ? optional.filter(({ name }) => !kept.current.has(name)) : [])
+  const open = field.properties.filter((property) => !hidden.has(property))
+  const empty = open.filter(({ name }) => !kept.current.has(name))
+  const left = new Set(empty.slice(shown))
   const close = (): void => {
     kept.current.clear()
     setOpen(false)
   }
   return (
     <div className={css.group}>
-      {required.filter(({ name }) => drawn.has(name)).map(draw)}
-      {isFolding && (folded > 0 || isOpen) && (
+      {open.filter((property) => !left.has(property)).map(draw)}
+      {isFolding && (hidden.size > 0 || isOpen) && (
         <div>
           <Button kind="quiet" isSmall aria-expanded={isOpen} onClick={() => (isOpen ? close() : setOpen(true))}>
-            {isOpen ? 'Hide empty optional fields' : `Show ${counted(folded, 'empty optional field')}`}
+            {isOpen ? 'Hide empty optional fields' : `Show ${counted(hidden.size, 'empty optional field')}`}
           </Button>
         </div>
       )}
-      {optional.filter(({ name }) => drawn.has(name)).map(draw)}
       {empty.length > shown && (
         <div>
           <Button isSmall onClick={() => setShown(shown + STEP)}>

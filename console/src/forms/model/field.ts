@@ -165,11 +165,7 @@ function objectField(schema: Schema): Kind {
   const rest = schema.additionalProperties
   // Without any word about further names, a field for them would only confuse.
   const additional = rest === false || (rest === undefined && properties.length > 0) ? undefined : (rest ?? true)
-  return {
-    kind: 'object',
-    properties: [...properties.filter((each) => each.isRequired), ...properties.filter((each) => !each.isRequired)],
-    additional,
-  }
+  return { kind: 'object', properties, additional }
 }
 
 function arrayField(schema: Schema): Kind {

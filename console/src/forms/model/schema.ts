@@ -48,7 +48,9 @@ export function resolve(root: Schema, schema: unknown): Resolved {
 
 /** The second one wins, except that properties and required names are joined. */
 function merge(a: Schema, b: Schema): Schema {
-  const properties = { ...(isObject(a.properties) ? a.properties : {}), ...(isObject(b.properties) ? b.properties : {}) }
+  const [ofA, ofB] = [a, b].map(({ properties }) => (isObject(properties) ? properties : {}))
+  // Its names also come first.
+  const properties = { ...ofB, ...ofA, ...ofB }
   const required = [...new Set([...namesIn(a.required), ...namesIn(b.required)])]
   return {
     ...a,

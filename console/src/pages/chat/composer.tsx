@@ -2,6 +2,7 @@
 
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import type { ModelView } from '../../../../src/console/api.ts'
+import { CHAT_DRAFT, draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { Button } from '../../components/button.tsx'
 import { Field, Select, TextArea } from '../../components/field.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
@@ -16,7 +17,8 @@ export function Composer({
   onSend,
   onStop,
 }: {
-  initial: string
+  /** From a link. */
+  initial: string | undefined
   models: readonly ModelView[]
   model: string | undefined
   onModel(id: string): void
@@ -24,7 +26,11 @@ export function Composer({
   onSend(message: string): void
   onStop(): void
 }): ReactNode {
-  const [text, setText] = useState(initial)
+  const [text, setShown] = useState(() => initial ?? textOf(draftOf(CHAT_DRAFT).value))
+  const setText = (next: string): void => {
+    setShown(next)
+    keepDraft(CHAT_DRAFT, { value: next })
+  }
   const send = (): void => {
     if (text.trim() === '' || isRunning) return
     onSend(text)
@@ -79,6 +85,8 @@ export function Composer({
     </form>
   )
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const KINDS: Readonly<Partial<Record<ModelView['kind'], string>>> = {
   scripted: 'Scripted (no language model)',

@@ -141,7 +141,7 @@ export function ChatPage(): ReactNode {
           {say !== undefined && onUseLink && <LinkNotice what="a message" text={say} use="Use it" onUse={onUseLink} />}
           <Composer
             key={onUseLink ? undefined : say}
-            initial={onUseLink ? '' : (say ?? '')}
+            initial={onUseLink ? undefined : say}
             models={models}
             model={model}
             onModel={(chosen) => setPreferences({ model: chosen })}

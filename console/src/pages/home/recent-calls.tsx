@@ -48,7 +48,7 @@ export function RecentCalls(): ReactNode {
               </span>
               <span className={css.counts}>
                 {agoText(call.at, Date.now())}
-                {call.durationMs !== undefined && `, ${durationText(call.durationMs)}`}
+                {call.durationMs !== undefined && `, ${durationText(call.durationMs)}${call.hasAnswers ? ' with your answers' : ''}`}
                 {call.by === 'model' && ', by the model'}
               </span>
               {isGone(call) ? <span className={css.counts}>its server was removed</span> : <AgainLink call={call} />}
@@ -63,7 +63,7 @@ export function RecentCalls(): ReactNode {
 const TONES = { running: 'waiting', done: 'fine', failed: 'danger', cancelled: 'plain', refused: 'plain' } as const
 
 /** Opens the page with the same arguments. Nothing runs before the person has seen them. */
-function AgainLink({ call: { kind, server, name, args } }: { call: RecentCall }): ReactNode {
+function AgainLink({ call: { kind, server, name, seq, args } }: { call: RecentCall }): ReactNode {
   const className = buttonClass({ isSmall: true })
   if (kind === 'resource') {
     return (
@@ -74,13 +74,13 @@ function AgainLink({ call: { kind, server, name, args } }: { call: RecentCall })
   }
   if (kind === 'prompt') {
     return (
-      <Link to="/prompts" search={{ prompt: `${server}/${name}` }} className={className}>
+      <Link to="/prompts" search={{ prompt: `${server}/${name}`, ...(args && { call: seq }) }} className={className}>
         Get again
       </Link>
     )
   }
   return (
-    <Link to="/tools" search={{ tool: `${server}/${name}`, ...(args && { args: JSON.stringify(args) }) }} className={className}>
+    <Link to="/tools" search={{ tool: `${server}/${name}`, ...(args && { call: seq }) }} className={className}>
       Run again
     </Link>
   )

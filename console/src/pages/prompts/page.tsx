@@ -3,24 +3,24 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo } from 'react'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { useGivenArguments } from '../../catalog/use-given-arguments.ts'
 import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
-import { EmptyState } from '../../components/states.tsx'
+import { EmptyState, Skeleton } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
-import { argumentsIn } from '../../state/arguments.ts'
 import { findEntry, promptItem } from '../../state/catalog.ts'
 import { foreignName } from '../../state/foreign-text.ts'
 import { PromptPanel } from './prompt-panel.tsx'
 
 export function PromptsPage(): ReactNode {
-  const { prompt: wanted, q, args: argsText } = useSearch({ from: '/prompts' })
+  const { prompt: wanted, q, ...search } = useSearch({ from: '/prompts' })
   const navigate = useNavigate({ from: '/prompts' })
   const list = useRoute('GET /api/prompts')
   const prompts = list.data?.prompts
   const items = useMemo(() => prompts?.map(promptItem), [prompts])
   const onUseLink = useLinkOffer()
   const prompt = findEntry(prompts ?? [], wanted)
-  const given = useMemo(() => argumentsIn(argsText), [argsText])
-  const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
+  const given = useGivenArguments(search)
+  const onSearch = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
   return (
     <CatalogPage
       title="Prompts"
@@ -30,14 +30,16 @@ export function PromptsPage(): ReactNode {
       error={list.error}
       onRetry={() => void list.refetch()}
       search={q}
-      onSearch={search}
+      onSearch={onSearch}
       selected={prompt?.exposed}
       onSelect={(key) => void navigate({ search: ({ q: text }) => ({ prompt: key, ...(text && { q: text }) }) })}
       onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
       detail={
-        prompt ? (
+        given.isLoading ? (
+          <Skeleton lines={6} />
+        ) : prompt ? (
           <PromptPanel
-            key={`${prompt.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
+            key={`${prompt.exposed} ${onUseLink === undefined} ${given.key}`}
             prompt={prompt}
             args={given.args}
             argsFault={given.fault}

@@ -1,18 +1,18 @@
 /** One prompt: its arguments, and the messages that the server makes of them. */
 
-import { Link } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import type { GetPromptResult, Prompt } from '../../../../src/client/index.ts'
 import type { EntryView } from '../../../../src/console/api.ts'
 import css from '../../catalog/catalog.module.css'
-import { draftOf, keepDraft } from '../../catalog/drafts.ts'
+import { CHAT_DRAFT, draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { LinkNotice } from '../../catalog/link-notice.tsx'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
 import { useResultInView } from '../../catalog/use-panel.ts'
 import { useSuggest } from '../../catalog/use-suggest.ts'
-import { Button, buttonClass } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { focusFault } from '../../forms/focus-fault.ts'
@@ -74,12 +74,15 @@ export function PromptPanel({ prompt, args, argsFault, onUseLink }: PromptPanelP
   )
 }
 
-/** Longer texts do not fit into an address. */
-const MAX_SAID = 8_000
-
 function PromptResult({ result, ended, name }: { result: GetPromptResult; ended: ReactNode; name: string }): ReactNode {
   const messages = Array.isArray(result.messages) ? result.messages : []
+  const navigate = useNavigate()
   const text = useMemo(() => textOf(messages.flatMap(({ content }) => content)), [messages])
+  // Not in the address: a browser remembers it.
+  const openChat = (): void => {
+    keepDraft(CHAT_DRAFT, { value: text })
+    void navigate({ to: '/chat' })
+  }
   return (
     <div className={css.stack}>
       <div className={css.resultHead}>
@@ -89,12 +92,11 @@ function PromptResult({ result, ended, name }: { result: GetPromptResult; ended:
       {result.description && <p className={css.muted}>{foreignText(result.description)}</p>}
       <MessagesView messages={messages} name={name} />
       <div className={css.bar}>
-        {text !== '' && text.length <= MAX_SAID && (
-          <Link to="/chat" search={{ say: text }} className={buttonClass({ kind: 'main', isSmall: true })}>
+        {text !== '' && (
+          <Button kind="main" isSmall onClick={openChat}>
             Use in chat
-          </Link>
+          </Button>
         )}
-        {text.length > MAX_SAID && <span className={css.muted}>Too long for the chat's address: copy it.</span>}
         <CopyButton text={text} />
         <Button isSmall onClick={() => saveText(fileName(name, 'json'), `${JSON.stringify(result, undefined, 2)}\n`)}>
           Save

@@ -8,15 +8,15 @@ import { Section } from '../../components/page-header.tsx'
 import { ErrorState } from '../../components/states.tsx'
 import { useAction } from '../../hooks/use-console.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
-import { clockText, counted, durationText } from '../../state/format.ts'
+import { counted, durationText } from '../../state/format.ts'
 import { comparedFirst } from '../../state/recordings.ts'
 import { Differences } from './differences.tsx'
 import css from './page.module.css'
 
 export function Compare({ recordings }: { recordings: readonly RecordingView[] }): ReactNode {
-  const choices = recordings.map(({ id, title, target, startedAt, messages }) => ({
+  const choices = recordings.map(({ id, title, messages }) => ({
     value: id,
-    label: `${foreignName(title)} (${foreignName(target)}, ${clockText(startedAt).slice(0, 8)}, ${counted(messages, 'message')})`,
+    label: `${foreignName(title)} (${counted(messages, 'message')})`,
   }))
   const [former, latter] = comparedFirst(recordings)
   const [before, setBefore] = useState(former)

@@ -27,7 +27,7 @@ export function Recordings(): ReactNode {
   if (list.isPending) return <Skeleton lines={4} />
   if (list.isError) return <ErrorState title="The recordings could not be fetched" error={list.error} onRetry={() => void list.refetch()} />
   const { recordings } = list.data
-  // A recording of all servers has empty ones: nothing can be compared with them.
+  // Opened files can be empty: nothing can be compared with them.
   const stored = recordings.filter(({ state, messages }) => state === 'stored' && messages > 0)
   const save = async ({ id, title }: RecordingView): Promise<void> => {
     try {
@@ -77,15 +77,15 @@ export function Recordings(): ReactNode {
               {
                 id: 'title',
                 head: 'Recording',
-                cell: ({ title, state, isFull }) => (
+                cell: ({ title, target, state, isFull }) => (
                   <>
-                    {foreignName(title)} {state === 'recording' && <Badge tone="danger">recording</Badge>}
+                    {foreignName(title)} {!title.startsWith(target) && <span className={css.muted}>{foreignName(target)}</span>}{' '}
+                    {state === 'recording' && <Badge tone="danger">recording</Badge>}
                     {state === 'damaged' && <Badge tone="danger">cannot be read</Badge>}
                     {isFull && <Badge tone="waiting">full: the rest is missing</Badge>}
                   </>
                 ),
               },
-              { id: 'server', head: 'Server', cell: ({ target }) => foreignName(target) },
               { id: 'at', head: 'Started', isExtra: true, cell: ({ startedAt }) => dateText(startedAt) },
               {
                 id: 'size',

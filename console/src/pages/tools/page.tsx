@@ -4,16 +4,16 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import css from '../../catalog/catalog.module.css'
 import { CatalogPage } from '../../catalog/catalog-page.tsx'
+import { useGivenArguments } from '../../catalog/use-given-arguments.ts'
 import { useLinkOffer } from '../../catalog/use-own-navigation.ts'
-import { EmptyState } from '../../components/states.tsx'
+import { EmptyState, Skeleton } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
-import { argumentsIn } from '../../state/arguments.ts'
 import { findEntry, TOOL_FILTER_WORDS, TOOL_FILTERS, type ToolFilter, toolItem, toolTraits } from '../../state/catalog.ts'
 import { MissingTool } from './missing-tool.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 
 export function ToolsPage(): ReactNode {
-  const { tool: wanted, q, args: argsText } = useSearch({ from: '/tools' })
+  const { tool: wanted, q, ...search } = useSearch({ from: '/tools' })
   const navigate = useNavigate({ from: '/tools' })
   const list = useRoute('GET /api/tools')
   const [filters, setFilters] = useState<ReadonlySet<ToolFilter>>(new Set())
@@ -30,8 +30,8 @@ export function ToolsPage(): ReactNode {
   )
   const onUseLink = useLinkOffer()
   const tool = findEntry(tools ?? [], wanted)
-  const given = useMemo(() => argumentsIn(argsText), [argsText])
-  const search = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
+  const given = useGivenArguments(search)
+  const onSearch = useCallback((text: string) => void navigate({ search: (now) => ({ ...now, q: text }), replace: true }), [navigate])
   const toggle = (filter: ToolFilter): void => {
     const next = new Set(filters)
     if (!next.delete(filter)) next.add(filter)
@@ -46,7 +46,7 @@ export function ToolsPage(): ReactNode {
       error={list.error}
       onRetry={() => void list.refetch()}
       search={q}
-      onSearch={search}
+      onSearch={onSearch}
       filters={TOOL_FILTERS.map((filter) => (
         <button key={filter} type="button" className={css.filter} aria-pressed={filters.has(filter)} onClick={() => toggle(filter)}>
           {TOOL_FILTER_WORDS[filter]}
@@ -57,9 +57,11 @@ export function ToolsPage(): ReactNode {
       onSelect={(key) => void navigate({ search: ({ q: text }) => ({ tool: key, ...(text && { q: text }) }) })}
       onBack={() => void navigate({ search: ({ q: text }) => (text ? { q: text } : {}) })}
       detail={
-        tool ? (
+        given.isLoading ? (
+          <Skeleton lines={6} />
+        ) : tool ? (
           <ToolPanel
-            key={`${tool.exposed} ${onUseLink === undefined} ${argsText ?? ''}`}
+            key={`${tool.exposed} ${onUseLink === undefined} ${given.key}`}
             tool={tool}
             args={given.args}
             argsFault={given.fault}

@@ -2,6 +2,7 @@
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
+import { draftOf, forgetDrafts, keepDraft } from '../../catalog/drafts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { classes } from '../../components/classes.ts'
@@ -10,7 +11,7 @@ import { useConsole } from '../../hooks/use-console.tsx'
 import { useIsWide } from '../../hooks/use-is-wide.ts'
 import { changePreferences, usePreferences } from '../../hooks/use-preferences.ts'
 import { Tray } from '../../questions/tray.tsx'
-import { stepAt, TOUR_STEPS, type TourStepId } from '../../state/tour.ts'
+import { stepAt, TOUR_DRAFTS, TOUR_STEPS, type TourStepId } from '../../state/tour.ts'
 import { AuditStep } from './steps/audit-step.tsx'
 import { ChangeStep } from './steps/change-step.tsx'
 import { ConsentStep } from './steps/consent-step.tsx'
@@ -31,6 +32,8 @@ const STEPS: Readonly<Record<TourStepId, (props: StepProps) => ReactNode>> = {
   audit: AuditStep,
 }
 
+const DONE = `${TOUR_DRAFTS}done`
+
 export function TourPage(): ReactNode {
   const search = useSearch({ from: '/tour' })
   const [{ tourStep }] = usePreferences()
@@ -38,7 +41,12 @@ export function TourPage(): ReactNode {
   const navigate = useNavigate()
   const isWide = useIsWide()
   const number = stepAt(search.step ?? tourStep)
-  const [done, setDone] = useState<ReadonlySet<number>>(new Set())
+  const [done, setDone] = useState<ReadonlySet<number>>(() => new Set(draftOf(DONE).value as Iterable<number> | undefined))
+  const finishStep = (): void => {
+    if (done.has(number)) return
+    keepDraft(DONE, { value: [...done, number] })
+    setDone(new Set([...done, number]))
+  }
   useEffect(() => {
     // Questions of the model appear in the tray, so it is open during the tour.
     changePreferences({ tourStep: number, isTrayOpen: true })
@@ -50,6 +58,7 @@ export function TourPage(): ReactNode {
   const go = (to: number): void => void navigate({ to: '/tour', search: { step: to } })
   const finish = (): void => {
     changePreferences({ isTourDone: true, tourStep: undefined, isTrayOpen: false })
+    forgetDrafts(TOUR_DRAFTS)
     api.call('DELETE /api/tour/rogue').catch(() => {})
     void navigate({ to: '/' })
   }
@@ -85,7 +94,7 @@ export function TourPage(): ReactNode {
           {number}. {step.title}
         </h2>
         <p className={css.sentence}>{step.sentence}</p>
-        <Content key={step.id} onDone={() => setDone((before) => (before.has(number) ? before : new Set([...before, number])))} />
+        <Content key={step.id} onDone={finishStep} />
         <p className={css.look}>{isDone ? <Badge tone="fine">Seen</Badge> : step.look}</p>
         <div className={css.moves}>
           <Button disabled={number === 1} onClick={() => go(number - 1)}>

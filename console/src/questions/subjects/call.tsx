@@ -44,14 +44,18 @@ const Arguments = ({ subject: { args, origins } }: { subject: CallSubject }): Re
       <div key={name} className={css.pair}>
         <dt className={css.who}>{foreignName(name)}</dt>
         <dd className={css.value}>
-          {pieces.map(({ text, source }, index) =>
+          {pieces.map(({ text, source, before, after }, index) =>
             source === undefined ? (
               // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
               <ShownText key={index} text={foreignText(text)} />
             ) : (
               // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text do not change
-              <mark key={index} className={css.mark} title={`from ${foreignName(source)}`}>
-                <ShownText text={foreignText(text)} />
+              <mark key={index} className={css.mark} title={`from ${foreignName(source)}: the underlined part`}>
+                {before !== undefined && <ShownText text={foreignText(before)} />}
+                <span className={css.exact}>
+                  <ShownText text={foreignText(text)} />
+                </span>
+                {after !== undefined && <ShownText text={foreignText(after)} />}
               </mark>
             ),
           )}

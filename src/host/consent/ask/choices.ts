@@ -96,6 +96,10 @@ const ANY_WORDS: Readonly<Partial<Record<Subject['kind'], string>>> = {
   sampled: 'any answer to this server',
 }
 
+/** Whether a question offers this length of time for these arguments. A longer one would be shortened, so do not offer it. */
+export const isOfferedTime = ({ scopes, wideScopes = scopes }: Question, scope: GrantScope, width: GrantWidth | undefined): boolean =>
+  (width === undefined || width === 'exact' ? scopes : wideScopes).includes(scope)
+
 /**
  * Which arguments a grant covers, in words.
  *

@@ -76,6 +76,7 @@ async function makeQuestion(
     reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision, subject)],
     subject,
     scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),
+    ...(!isOnce && bounds.wideScopes.length < bounds.scopes.length && { wideScopes: bounds.wideScopes }),
     widths: isHiding ? ['exact'] : shownWidths(action, decision, subject),
     ...(always && { always }),
   }

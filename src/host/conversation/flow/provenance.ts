@@ -96,10 +96,10 @@ export class Provenance {
   originsOf(args: unknown): ArgumentOrigin[] {
     if (this.#pieces.size === 0) return []
     const found = new Map<string, ArgumentOrigin>()
-    const note = (pointer: string, text: string): void => {
-      for (const origin of this.#find(pointer, text)) {
+    const note = (pointer: string, text: string, isAsGiven: boolean): void => {
+      for (const { ranges, ...origin } of this.#find(pointer, text)) {
         const key = `${origin.source}\n${pointer}`
-        if (origin.bytes > (found.get(key)?.bytes ?? 0)) found.set(key, origin)
+        if (origin.bytes > (found.get(key)?.bytes ?? 0)) found.set(key, { ...origin, ...(isAsGiven && { ranges }) })
       }
     }
     let left = this.#limits.textLength
@@ -109,15 +109,15 @@ export class Provenance {
       const part = text.slice(0, left)
       left -= part.length
       texts.push(part)
-      note(pointer, part)
-      for (const reading of decodings(part)) note(pointer, reading)
+      note(pointer, part, true)
+      for (const reading of decodings(part)) note(pointer, reading, false)
     }
     // A single text can be too short to be recognised. The joined texts can be long enough.
-    if (found.size === 0 && texts.length > 1) note('', texts.join(''))
+    if (found.size === 0 && texts.length > 1) note('', texts.join(''), false)
     return [...found.values()].sort((one, other) => other.bytes - one.bytes).slice(0, this.#limits.origins)
   }
 
-  #find(pointer: string, text: string): ArgumentOrigin[] {
+  #find(pointer: string, text: string): (ArgumentOrigin & { ranges: [number, number][] })[] {
     const { pieceLength } = this.#limits
     const { codes, places } = fold(text)
     const hashes = pieceHashes(codes, pieceLength)
@@ -136,14 +136,16 @@ export class Provenance {
       spans.set(source, ofSource)
     }
     return [...spans].map(([source, ofSource]) => {
-      const parts = ofSource.map(({ begin, end }) => text.slice(places[begin], (places[end - 1] as number) + 1))
+      const ranges = ofSource.map(({ begin, end }) => wholeCharacters(text, places[begin] as number, (places[end - 1] as number) + 1))
+      const parts = ranges.map(([start, end]) => text.slice(start, end))
       const [first = ''] = parts
       return {
         pointer,
         source: this.#sources[source] ?? '',
         bytes: parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
         characters: parts.reduce((sum, part) => sum + part.length, 0),
-        excerpt: first.length > EXCERPT_LENGTH ? `${first.slice(0, EXCERPT_LENGTH)}…` : first,
+        excerpt: first.length > EXCERPT_LENGTH ? `${first.slice(...wholeCharacters(first, 0, EXCERPT_LENGTH))}…` : first,
+        ranges: ranges.slice(0, MAX_RANGES),
       }
     })
   }
@@ -159,4 +161,13 @@ export class Provenance {
     this.#spacing *= 2
     for (const hash of this.#pieces.keys()) if (hash % this.#spacing !== 0) this.#pieces.delete(hash)
   }
+}
+
+/** More pieces are counted, but not located. */
+const MAX_RANGES = 1_000
+
+/** Moves both ends outwards where they would cut a character of two UTF-16 units. */
+function wholeCharacters(text: string, start: number, end: number): [start: number, end: number] {
+  const isCut = (at: number): boolean => /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1))
+  return [start - (isCut(start) ? 1 : 0), end + (isCut(end) ? 1 : 0)]
 }

@@ -340,6 +340,20 @@ describe('an approval', () => {
     expect(await alwaysOf({ labels: ['untrusted', 'private:mail'], claimed: { openWorldHint: true } })).toBeUndefined()
   })
 
+  test('a question says how long an answer about other arguments can last, and that is what the host grants', async () => {
+    const granted = async (rest: Partial<RequestedAction>): Promise<unknown> => {
+      const { gate, asked, grants } = await gateWith(({ wideScopes, scopes }) => ({
+        kind: 'allow',
+        scope: (wideScopes ?? scopes).at(-1) ?? 'once',
+        width: 'any',
+      }))
+      await gate.run({ ...wanting(), describe: () => ({ ...ADD, asserted: {}, ...rest }) }, done)
+      return [asked[0]?.wideScopes, (await grants.list())[0]?.scope]
+    }
+    expect(await granted({ claimed: { destructiveHint: true } })).toEqual([['once', 'turn'], 'turn'])
+    expect(await granted({ claimed: { readOnlyHint: true } })).toEqual([undefined, 'always'])
+  })
+
   test('an approval of a start is proposed for always, so that it is asked once', async () => {
     const { gate, asked } = await gateWith(({ scopes }) => ({ kind: 'allow', scope: scopes[0] ?? 'once' }))
     const { primitive: _, ...action } = ADD

@@ -32,6 +32,30 @@ describe('a piece of a private text', () => {
     expect(piece).toContain(origin?.excerpt)
   })
 
+  test('the places of the pieces are told, and no character is cut', () => {
+    const body = `\u{1F98A} By the way: ${piece} - interesting!`
+    const [origin] = withMail().originsOf({ body })
+    const [[start, end] = [0, 0]] = origin?.ranges ?? []
+    expect(Buffer.byteLength(body.slice(start, end))).toBe(origin?.bytes)
+    expect(piece).toContain(body.slice(start, end))
+    // In a decoded form of the text there are no places.
+    const [decoded] = withMail().originsOf({ body: Buffer.from(piece).toString('base64') })
+    expect(decoded?.source).toBe('mail/inbox#2')
+    expect(decoded).not.toHaveProperty('ranges')
+    // Letters outside the basic plane, each of two UTF-16 units.
+    const rare = Array.from({ length: 120 }, (_, at) => String.fromCodePoint(0x10400 + ((at * 7) % 40))).join('')
+    for (let shift = 0; shift < 8; shift++) {
+      const flow = withMail()
+      flow.add({ labels: ['private:rare'], source: 'rare', value: `${'ab'.repeat(shift)}${rare}` })
+      const found = flow.originsOf({ body: `x${rare}` })
+      expect(found).toHaveLength(1)
+      for (const { excerpt, ranges = [] } of found) {
+        expect(excerpt).not.toMatch(/\p{Surrogate}/u)
+        for (const [from, to] of ranges) expect(`x${rare}`.slice(from, to)).not.toMatch(/\p{Surrogate}/u)
+      }
+    }
+  })
+
   test('without private data nothing is found', () => {
     expect(withMail().originsOf({ body: 'The weather is fine and nobody minds who knows it.' })).toEqual([])
   })

@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { ErrorState } from '../../../components/states.tsx'
-import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { useAction, useRoute } from '../../../hooks/use-console.tsx'
 import { ChangedItems } from '../../../questions/subjects/offering.tsx'
 import { counted } from '../../../state/format.ts'
 import { createRoom, takeItems, worstFirst } from '../../../state/question-room.ts'
@@ -11,13 +11,14 @@ import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
 import { useHighlight } from './use-highlight.ts'
+import { useKeptOperation } from './use-kept-operation.ts'
 
 export function ChangeStep({ onDone }: StepProps): ReactNode {
   const tour = useRoute('GET /api/tour')
   const turn = useAction('POST /api/tour/rogue/turn', { stale: ['GET /api/tour'] })
   const id = tour.data?.rogue?.server
   const server = useRoute('GET /api/servers/:id', { params: { id: id ?? '' } }, { isEnabled: id !== undefined })
-  const call = useOperation()
+  const call = useKeptOperation('anyway')
   useHighlight(call.isRunning ? '[data-answer="deny"]' : undefined)
   const isRefused = call.operation?.state === 'failed'
   const items = server.data?.server.review?.items ?? []

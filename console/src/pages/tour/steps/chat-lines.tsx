@@ -2,8 +2,10 @@
 
 import type { ReactNode } from 'react'
 import type { ChatPartView } from '../../../../../src/console/api.ts'
+import { CodeBlock } from '../../../components/code-block.tsx'
+import { Fold } from '../../../components/fold.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
-import { shortened } from '../../../state/format.ts'
+import { counted, prettyText, shortened } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
 import css from '../tour.module.css'
 
@@ -24,7 +26,7 @@ function Part({ part }: { part: ChatPartView }): ReactNode {
     case 'tool-call':
       return <Line who="Model" text={`wants to call ${part.name}`} />
     case 'tool-result':
-      return <Line who="Server" text={shortened(resultText(part.result), 120)} />
+      return <ServerLine text={resultText(part.result)} />
     case 'refused':
       return <Line who="You" text={`said no: ${part.reason}`} />
     case 'error':
@@ -33,6 +35,16 @@ function Part({ part }: { part: ChatPartView }): ReactNode {
       return null
   }
 }
+
+/** The words of the model say what the answer means. The answer itself can be opened. */
+const ServerLine = ({ text }: { text: string }): ReactNode => (
+  <div className={css.line}>
+    <span className={css.who}>Server</span>
+    <Fold label={`answered: ${counted(text.length, 'character')}`}>
+      <CodeBlock text={foreignText(prettyText(text))} label="Answer of the server" isForeign />
+    </Fold>
+  </div>
+)
 
 const Line = ({ who, text }: { who: string; text: string }): ReactNode => (
   <p className={css.line}>

@@ -10,7 +10,7 @@ import { useHighlight } from './use-highlight.ts'
 import { useScriptedChat } from './use-scripted-chat.ts'
 
 export function ConsentStep({ onDone }: StepProps): ReactNode {
-  const chat = useScriptedChat()
+  const chat = useScriptedChat('add')
   const isEnded = chat.operation !== undefined && !chat.isRunning
   useHighlight(chat.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   useEffect(() => {

@@ -3,7 +3,6 @@
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
-import { useOperation } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
 import { prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
@@ -11,9 +10,10 @@ import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
 import { useHighlight } from './use-highlight.ts'
+import { useKeptOperation } from './use-kept-operation.ts'
 
 export function FormStep({ onDone }: StepProps): ReactNode {
-  const run = useOperation()
+  const run = useKeptOperation('form')
   const isEnded = run.operation !== undefined && !run.isRunning
   useHighlight(run.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   useEffect(() => {

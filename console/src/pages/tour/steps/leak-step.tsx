@@ -3,19 +3,20 @@
 import { type ReactNode, useEffect } from 'react'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
-import { useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { useRoute } from '../../../hooks/use-console.tsx'
 import { resultText, SAY_SEARCH } from '../../../state/tour.ts'
 import css from '../tour.module.css'
 import { ChatLines } from './chat-lines.tsx'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
 import { useHighlight } from './use-highlight.ts'
+import { useKeptOperation } from './use-kept-operation.ts'
 import { useScriptedChat } from './use-scripted-chat.ts'
 
 export function LeakStep({ onDone }: StepProps): ReactNode {
   const tour = useRoute('GET /api/tour')
-  const chat = useScriptedChat()
-  const report = useOperation()
+  const chat = useScriptedChat('search')
+  const report = useKeptOperation('report')
   const id = tour.data?.rogue?.server
   const found = chat.parts.flatMap((part) => (part.type === 'tool-result' ? [resultText(part.result)] : [])).join('\n')
   const isEnded = report.operation !== undefined && !report.isRunning

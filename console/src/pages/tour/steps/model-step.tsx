@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
-import { useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { useRoute } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
 import { counted, prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
@@ -11,9 +11,10 @@ import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
 import { useHighlight } from './use-highlight.ts'
+import { useKeptOperation } from './use-kept-operation.ts'
 
 export function ModelStep({ onDone }: StepProps): ReactNode {
-  const run = useOperation()
+  const run = useKeptOperation('model')
   const notes = useRoute('GET /api/servers/:id', { params: { id: 'notes' } })
   const isEnded = run.operation !== undefined && !run.isRunning
   useHighlight(run.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)

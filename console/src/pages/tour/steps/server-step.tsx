@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
 import { ErrorState } from '../../../components/states.tsx'
-import { useAction, useOperation, useRoute } from '../../../hooks/use-console.tsx'
+import { useAction, useRoute } from '../../../hooks/use-console.tsx'
 import { foreignText } from '../../../state/foreign-text.ts'
 import { prettyText } from '../../../state/format.ts'
 import { resultText } from '../../../state/tour.ts'
@@ -12,27 +12,28 @@ import css from '../tour.module.css'
 import { Outcome } from './outcome.tsx'
 import type { StepProps } from './step-props.ts'
 import { useHighlight } from './use-highlight.ts'
+import { useKeptOperation } from './use-kept-operation.ts'
 
 export function ServerStep({ onDone }: StepProps): ReactNode {
   const tour = useRoute('GET /api/tour')
   const add = useAction('POST /api/tour/rogue', { stale: ['GET /api/tour'] })
   const servers = useRoute('GET /api/servers').data?.servers
-  const enable = useOperation()
-  const call = useOperation()
-  const [id, setId] = useState('rogue')
+  const enable = useKeptOperation('enable')
+  const call = useKeptOperation('forecast')
+  const [added, setAdded] = useState<string>()
+  const id = tour.data?.rogue?.server ?? added ?? 'rogue'
   useHighlight(enable.isRunning || call.isRunning ? '[data-answer="allow"], [data-answer="open"]' : undefined)
   const isCalled = call.operation?.state === 'done'
   useEffect(() => {
     if (isCalled) onDone()
   }, [isCalled, onDone])
   const start = async (): Promise<void> => {
-    const added = await add.mutateAsync({}).catch(() => undefined)
-    const server = added?.rogue?.server
+    const server = (await add.mutateAsync({}).catch(() => undefined))?.rogue?.server
     if (server === undefined) return
-    setId(server)
+    setAdded(server)
     await enable.start('POST /api/servers/:id/enable', { params: { id: server }, body: {} })
   }
-  const isReady = servers?.find((each) => each.id === (tour.data?.rogue?.server ?? id))?.health.state === 'ready'
+  const isReady = servers?.find((each) => each.id === id)?.health.state === 'ready'
   if (tour.data && !tour.data.hasRogue) {
     return <p>This console was opened without the sample server for this step. Skip it: npm start has it.</p>
   }
