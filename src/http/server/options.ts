@@ -3,7 +3,9 @@
 import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
+import type { RequestRecord } from '../../observability/request-record.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
+import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
@@ -100,6 +102,17 @@ export interface HttpOptions {
   requireMcpHeaders?: boolean
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
+  /** Serves `/healthz` and `/readyz` for probes. Default: false. */
+  health?: boolean | HealthOptions
+  /** Serves `/metrics` for Prometheus. Default: false. */
+  metrics?: boolean | MetricsOptions
+  /**
+   * Called with a record of each request after its answer was written, for logs.
+   *
+   * @example
+   * onRequest: ({ principal, method, target, outcome, durationMs }) => console.error(principal, method, target, outcome, durationMs)
+   */
+  onRequest?(record: RequestRecord): void
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void
 }

@@ -67,6 +67,8 @@ export interface Service {
   readonly versions: readonly string[]
   /** The parameters of a tool that are mirrored in headers. */
   mirroredParams(tool: string): readonly ParamHeader[]
+  /** Whether there is a tool of this name. Metrics name only such tools, because clients can send any name. */
+  hasTool(name: string): boolean
   /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
   requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
 }
