@@ -19,6 +19,7 @@ export const SUBPATHS = [
   'testing',
   'extensions',
   'tasks',
+  'observability',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

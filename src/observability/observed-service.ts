@@ -30,6 +30,7 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     } catch {}
   }
   return {
+    name: service.name,
     versions: service.versions,
     mirroredParams: (tool) => service.mirroredParams(tool),
     requiredScopes: (request) => service.requiredScopes(request),

@@ -2,7 +2,6 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
-import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type Access, type PublicDocument, permits } from '../../protocol/interfaces/access.ts'
@@ -10,9 +9,10 @@ import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
+import { bodyRefusal } from './body-refusal.ts'
 import { expectsAnswer } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
-import { acceptsOf, corsHeaders, Guard, isJsonType, preflight } from './guard.ts'
+import { acceptsOf, corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
@@ -139,6 +139,7 @@ export class Endpoint {
       reply.extraHeaders = corsHeaders(origin)
       if (request.method === 'OPTIONS') return reply.send(204, preflight(request.header('access-control-request-headers')))
     }
+    if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(request, reply, undefined)
     this.#authenticated(request, prove).then(
@@ -153,6 +154,18 @@ export class Endpoint {
           refuse(503, 'The authentication service is not available', { kind: 'auth_unavailable', headers: { 'retry-after': '5' } }),
         ),
     )
+  }
+
+  /** Every GET of the legacy transport opens its stream. */
+  #mayShowPage(request: HttpRequestView): boolean {
+    const isLegacy = this.#legacySse && this.#lastSegmentOf(request.url) === 'sse'
+    return !isLegacy && this.#options.browserPage !== false && isFromBrowser(request)
+  }
+
+  async #showPage(request: HttpRequestView, reply: HttpReply): Promise<void> {
+    const { auth, authenticate } = this.#options
+    const { sendBrowserPage } = await import('./browser-page.ts')
+    if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, (auth ?? authenticate) !== undefined)
   }
 
   /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
@@ -306,7 +319,7 @@ export class Endpoint {
     if (!isJsonType(request.header('content-type'))) return this.#refuse(reply, NOT_JSON)
     if (request.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
     const length = request.header('content-length')
-    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
+    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, bodyRefusal('too-large', limits))
     const usage = this.#usageOf(request, principal)
     const body = new BodyMemory(this.#inFlight, usage)
     // The usage of a caller is not removed while a body of theirs is arriving.
@@ -316,7 +329,7 @@ export class Endpoint {
       if (text === undefined || reply.isGone) {
         body.release()
         if (text !== undefined) return
-        return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : this.#bodyRefusal(fault as BodyFault))
+        return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : bodyRefusal(fault as BodyFault, limits))
       }
       this.#tally.values = 0
       if (this.#operations) body.arrival = this.#operations.arrivalOf(request, text)
@@ -327,23 +340,6 @@ export class Endpoint {
       if (!body.isInFlight) body.release()
       if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
     })
-  }
-
-  #bodyRefusal(fault: BodyFault): Refusal {
-    const { maxBodyBytes, minBodyRate, bodyGraceMs } = this.limits
-    const headers = { connection: 'close' }
-    switch (fault) {
-      case 'too-slow':
-        return refuse(408, `The body arrived more slowly than ${minBodyRate} bytes per second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
-          headers,
-        })
-      case 'gone':
-        return refuse(400, 'The connection closed before the body was complete')
-      case 'not-utf8':
-        return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
-      default:
-        return refuse(413, `The message is longer than ${maxBodyBytes} bytes (limits.maxBodyBytes)`, { headers, limit: 'maxBodyBytes' })
-    }
   }
 
   #refuseIf(reply: HttpReply, refusal: Refusal | undefined): void {

@@ -92,6 +92,15 @@ function hostOfUrl(url: string): string | undefined {
   }
 }
 
+/** Whether a person opened the endpoint in a browser. A client of the protocol asks for a stream of events. */
+export function isFromBrowser(request: HttpRequestView): boolean {
+  const accept = request.header('accept')
+  if (!accept?.includes('text/html') || accept.includes('text/event-stream')) return false
+  return PROTOCOL_HEADERS.every((name) => request.header(name) === undefined)
+}
+
+const PROTOCOL_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'last-event-id', 'authorization']
+
 /** `application/json`, with parameters or without. */
 export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
 

@@ -100,6 +100,8 @@ export interface HttpOptions {
   responses?: 'auto' | 'json' | 'sse'
   /** Requires the headers that repeat parts of the message also where the revision does not. Default: false. */
   requireMcpHeaders?: boolean
+  /** Whether a browser that opens the endpoint gets a page that says what it is. Default: true. */
+  browserPage?: boolean
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
   /** Serves `/healthz` and `/readyz` for probes. Default: false. */

@@ -60,6 +60,8 @@ export interface Answering {
 
 /** A server as transports use it. `createServer` returns one. */
 export interface Service {
+  /** The name of the server, shown to a person who opens it in a browser. */
+  readonly name?: string | undefined
   open(options: ChannelOptions): Channel
   /** Answers one stateless request. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering

@@ -125,6 +125,10 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
     return isLoopbackAddress(this.localAddress)
   }
 
+  get isSecure(): boolean {
+    return 'encrypted' in this.#request.socket
+  }
+
   get localAddress(): string | undefined {
     return this.#request.socket.localAddress
   }
