@@ -20,6 +20,7 @@ export const SUBPATHS = [
   'extensions',
   'tasks',
   'observability',
+  'opentelemetry',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

@@ -26,6 +26,7 @@ const SUBPATHS = [
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/openai-agents', maxKb: 10, without: ['server', 'client', 'node'] },

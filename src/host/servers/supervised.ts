@@ -231,7 +231,7 @@ export class SupervisedServer {
   }
 
   #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
-    const { answers, auth, info, clientLimits } = this.#options
+    const { answers, auth, info, clientLimits, telemetry } = this.#options
     const { timeoutMs } = this.spec
     const { connectTimeoutMs, maxOfferingItems } = this.#limits
     const limits = {
@@ -253,6 +253,7 @@ export class SupervisedServer {
       ...(answers && { answer: answers }),
       ...(auth && { auth }),
       ...(info && { info }),
+      ...(telemetry && { telemetry }),
     }
     this.#pid = undefined
     return connectServer(transport, options, {
