@@ -10,7 +10,7 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry}/index.ts!',
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
@@ -19,7 +19,16 @@ export default {
       ],
       project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
       // Development tools are in the workspace of the tests. The AI SDK's providers and what src/adapters adapts to are optional peers.
-      ignoreDependencies: ['esbuild', 'vite', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'ai', '@langchain/core', '@openai/agents'],
+      ignoreDependencies: [
+        'esbuild',
+        'vite',
+        '@ai-sdk/anthropic',
+        '@ai-sdk/openai-compatible',
+        'ai',
+        '@langchain/core',
+        '@openai/agents',
+        '@opentelemetry/api',
+      ],
       ignoreBinaries: ['biome', 'vite'],
     },
     test: {

@@ -21,6 +21,8 @@ export const SUBPATHS = [
   'tasks',
   'skills',
   'apps',
+  'observability',
+  'opentelemetry',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

@@ -27,6 +27,8 @@ const SUBPATHS = [
   { subpath: 'portico/apps', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 24, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/openai-agents', maxKb: 10, without: ['server', 'client', 'node'] },

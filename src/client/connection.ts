@@ -76,6 +76,14 @@ export class Connection {
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
     if (this.#reopening) return this.#reopened(this.#reopening, method, options).then(() => this.request(method, params, options))
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
+    const { telemetry } = this.#options
+    if (!telemetry) return this.#request(method, params, options)
+    const { key, hasRemoteSessions } = this.#target
+    const about = { method, params, revision: this.dialect.revision.version, url: hasRemoteSessions ? key.replace(/\?.*/s, '') : undefined }
+    return telemetry(about, (trace) => this.#request(method, params, trace ? { ...options, trace } : options))
+  }
+
+  #request(method: string, params: Params, options: CallOptions): Promise<Params> {
     const { dialect } = this
     const traced = withTrace(options, this.#options.trace, this.#settings.onWarning)
     const sent = explainRefusal(method, dialect.request(method, params, traced), dialect.server)

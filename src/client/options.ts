@@ -1,6 +1,7 @@
 /** The options of a connection and of a single request. */
 
 import type { Clock } from '../base/clock.ts'
+import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
@@ -45,6 +46,8 @@ export interface ConnectOptions {
    * of W3C. Invalid values are dropped with a warning.
    */
   trace?: TraceSource
+  /** Runs around every request, for traces and metrics: `clientTelemetry()` of portico/opentelemetry. It sends the trace context, too. */
+  telemetry?: AroundRequest
   /**
    * The minimum level of log messages from the start.
    * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers should use

@@ -59,7 +59,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const policy = await openPolicy(options, warn)
   const specs = await readSpecs(settings)
   const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
-  const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode })
+  const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode, aroundAction: options.telemetry?.action })
   const models = await openModels(settings, consent)
   const services = createServices(settings, consent, models)
   const host = new Host(services, {
@@ -259,6 +259,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
       traffic: settings.traffic,
       onWarning: (text) => warn(text, spec.id),
       info: options.info,
+      telemetry: options.telemetry?.request,
       limits: { ...limits.server, ...FIXED_SUPERVISION_LIMITS },
       clientLimits: limits.client,
     },

@@ -5,6 +5,7 @@ import type { Keychain } from '../auth/store/options.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
+import type { HostTelemetry } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { UseOptions } from './actions/action-request.ts'
 import type { ShownApp } from './actions/open-app.ts'
@@ -84,6 +85,8 @@ export interface HostOptions {
   anchor?: AnchorSink
   /** Exposed names of tools whose definitions models always get. */
   favorites?: readonly string[]
+  /** Traces and metrics: `hostTelemetry()` of portico/opentelemetry. */
+  telemetry?: HostTelemetry
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HostLimits>
   /** The clock for timeouts and expiry. Default: the system clock. */

@@ -3,9 +3,12 @@
 import type { Service } from '../protocol/interfaces/service.ts'
 import type { Listening, ListenOptions } from './server/listen.ts'
 
+export type { Outcome, RequestRecord } from '../observability/request-record.ts'
 export * from './client/index.ts'
 export { type HttpHandler, httpHandler } from './server/handler.ts'
+export type { HttpCounts } from './server/http-counts.ts'
 export type { Listening, ListenOptions } from './server/listen.ts'
+export type { HealthCheck, HealthOptions, HealthProblem, MetricsOptions } from './server/operations/health.ts'
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, HttpLimits, HttpOptions, RequestHead } from './server/options.ts'
 
 /**

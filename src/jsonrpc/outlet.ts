@@ -5,6 +5,14 @@
 
 import type { KeptText } from './kept-text.ts'
 
+/** What a transport measures about an incoming message, for records. */
+export interface Arrival {
+  /** The size of the message. */
+  bytes: number
+  /** The address of the sender. */
+  address: string | undefined
+}
+
 export interface Outlet {
   /** Writes a notification or request that belongs to the exchange. If it returns a promise, wait for it before the next push. */
   push(json: string): undefined | Promise<void>
@@ -18,6 +26,8 @@ export interface Outlet {
   readonly canPush?: boolean
   /** The transport's knowledge about the sender of this message. The layers above define its type. */
   readonly sender?: unknown
+  /** Set if requests are recorded and the transport measures them. */
+  readonly arrival?: Arrival | undefined
   /** Allows the peer to disconnect and fetch the answer later, if the transport supports it. */
   release?(): void
 }

@@ -3,6 +3,7 @@
 import { fromBase64Url, toBase64Url } from '../base/bytes.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
+import { unknownKey } from './input/seal.ts'
 
 /** An item of a list, as a cursor stores it. */
 export interface Place {
@@ -18,7 +19,7 @@ const PLACE_BYTES = 12
 
 /** @param after the last item of the page */
 export async function writeCursor(list: string, after: Place, keys: KeyRing): Promise<string> {
-  const key = keys.current()
+  const key = await keys.current()
   const bytes = new Uint8Array(MAC_BYTES + PLACE_BYTES)
   const view = new DataView(bytes.buffer, MAC_BYTES)
   view.setUint32(0, after.index)
@@ -33,9 +34,10 @@ export async function readCursor(list: string, cursor: unknown, keys: KeyRing): 
   if (typeof cursor !== 'string') throw invalid
   // The last dot, because the id of a key may contain dots.
   const dot = cursor.lastIndexOf('.')
-  const key = dot < 0 ? undefined : keys.find(cursor.slice(0, dot))
-  const bytes = key && fromBase64Url(cursor.slice(dot + 1))
+  const key = dot < 0 ? undefined : await keys.find(cursor.slice(0, dot))
+  const bytes = fromBase64Url(cursor.slice(dot + 1))
   if (!bytes || bytes.length !== MAC_BYTES + PLACE_BYTES) throw invalid
+  if (!key) throw new McpError('ERR_CURSOR_INVALID', 'Invalid cursor', { cause: await unknownKey(cursor.slice(0, dot), keys) })
   const expected = await macOf(list, bytes.subarray(MAC_BYTES), key)
   let difference = 0
   for (let i = 0; i < MAC_BYTES; i++) difference |= (expected[i] as number) ^ (bytes[i] as number)

@@ -121,6 +121,7 @@ function failPlainly(call: IncomingCall, error: unknown, serverState: ServerStat
   if (forModel) return answer(call, forModel, serverState)
   if (isForPeer(error)) {
     if (error.code === 'ERR_OUTPUT_INVALID') serverState.report(error, { reference: '', method: call.method, target: targetOf(call) })
+    serverState.reportUnopened(error, call)
     return call.exchange.fail(toErrorObject(error, call.revision))
   }
   if (isPersonsAnswer(error)) return call.exchange.fail({ code: INTERNAL_ERROR, message: error.message })

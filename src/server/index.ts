@@ -35,6 +35,7 @@ export type { ResourceDefinition, ResourceHandle } from './features/resources.ts
 export type { ToolDefinition, ToolHandle } from './features/tools.ts'
 export type { Caller } from './incoming-call.ts'
 export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './input/question.ts'
+export { type KeySecret, keyRing } from './key-ring.ts'
 export { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 export type { Log, LoggingOptions } from './logging.ts'
 export type { Middleware, MiddlewareCall } from './middleware.ts'

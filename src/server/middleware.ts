@@ -1,12 +1,14 @@
 /** Middleware: functions around every request, for example for access control or timing. */
 
-import type { Params } from '../jsonrpc/message.ts'
+import type { Id, Params } from '../jsonrpc/message.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Caller, IncomingCall } from './incoming-call.ts'
 
 /** A request, as middleware sees it. */
 export interface MiddlewareCall {
+  /** The id that the client chose. Other clients may use the same one. */
+  readonly id: Id
   readonly method: string
   readonly params: Params
   /** The tool, prompt or URI of the request, if the method has one. */
@@ -51,6 +53,10 @@ class View implements MiddlewareCall {
 
   constructor(call: IncomingCall) {
     this.#call = call
+  }
+
+  get id(): Id {
+    return this.#call.exchange.id
   }
 
   get method(): string {

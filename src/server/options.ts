@@ -41,7 +41,7 @@ export interface ServerOptions extends Implementation {
    * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
    */
   logging?: LoggingOptions | false
-  /** The keys that encrypt the state which clients carry. Replicas of one server must share them. Default: random keys for this process. */
+  /** The keys that encrypt the state which clients carry. Replicas of one server must share them: `keyRing(secret)`. Default: random keys for this process. */
   keys?: KeyRing
   /** Carries change notices between replicas of one server. Default: this process only. */
   bus?: Bus

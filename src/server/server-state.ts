@@ -2,6 +2,7 @@
 
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
+import { Bucket } from '../base/rate.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
@@ -21,15 +22,19 @@ import { Completions } from './features/completion.ts'
 import { Prompts } from './features/prompts.ts'
 import { Resources } from './features/resources.ts'
 import { Tools } from './features/tools.ts'
+import type { IncomingCall } from './incoming-call.ts'
 import { OpenPages } from './input/open-pages.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import { Logging } from './logging.ts'
-import type { Middleware } from './middleware.ts'
+import { type Middleware, targetOf } from './middleware.ts'
 import type { Failure, ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
 import type { TaskHook } from './tasks/hook.ts'
+
+/** How often a state that could not be opened is reported. */
+const UNOPENED_REPORTS = { perSecond: 0.1, burst: 10 }
 
 export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
@@ -62,6 +67,8 @@ export class ServerState implements FeatureEnvironment {
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
   #quietDiscovery: Params | undefined
+  #unopened: Bucket | undefined
+  #unreported = 0
 
   constructor(options: ServerOptions) {
     const { name, version, title, description, websiteUrl, icons } = options
@@ -174,6 +181,23 @@ export class ServerState implements FeatureEnvironment {
     if (onError) return onError(error, failure)
     const { method, target, reference } = failure
     console.error(`portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`, error)
+  }
+
+  /**
+   * Reports why sealed state or a cursor could not be opened. The client is not told. A few reports a minute are enough, because clients
+   * can send anything.
+   */
+  reportUnopened({ code, cause }: McpError, call: Pick<IncomingCall, 'method' | 'params'>): void {
+    if (typeof cause !== 'string' || (code !== 'ERR_STATE_INVALID' && code !== 'ERR_CURSOR_INVALID')) return
+    this.#unopened ??= new Bucket(UNOPENED_REPORTS, this.now())
+    if (this.#unopened.take(this.now()) > 0) return void this.#unreported++
+    const more = this.#unreported > 0 ? ` (and ${this.#unreported} more that were not reported)` : ''
+    this.#unreported = 0
+    const what = code === 'ERR_STATE_INVALID' ? 'requestState' : 'cursor'
+    const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
+    const { onError } = this.#options
+    if (onError) onError(error, { reference: '', method: call.method, target: targetOf(call) })
+    else console.error(`portico: ${error.message}`)
   }
 
   #publishAnnounced(): void {

@@ -177,6 +177,7 @@ export function createServer(options: ServerOptions): Server {
     },
     versions: serverState.supported.map((revision) => revision.version),
     requiredScopes: (request) => requiredScopes(request, serverState),
+    hasTool: (tool) => serverState.tools.has(tool),
     mirroredParams: (tool) => serverState.tools.mirroredParams(tool),
     close,
   }

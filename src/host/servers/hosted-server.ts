@@ -31,7 +31,7 @@ export interface HostedServerOptions {
   auth: Authorizer | undefined
   supervision: Pick<
     SupervisedOptions,
-    'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning' | 'traffic'
+    'answers' | 'info' | 'telemetry' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning' | 'traffic'
   >
   /** Called each time the server's offering has been read. */
   onOffering(server: HostedServer, offering: Offering): void

@@ -5,6 +5,7 @@ import type { Answers } from '../../client/answer-server.ts'
 import type { ClientLimits } from '../../client/limits.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
+import type { AroundRequest } from '../../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ServerLog } from '../model/event.ts'
 import type { Health } from '../model/health.ts'
@@ -28,6 +29,8 @@ export interface SupervisedOptions {
   auth?: Authorizer
   /** The name and version that the host gives to the server. */
   info?: Implementation
+  /** Runs around every request to the server, for traces. */
+  telemetry?: AroundRequest | undefined
   limits?: Partial<AllSupervisionLimits>
   clientLimits?: Partial<ClientLimits>
   clock?: Clock

@@ -250,7 +250,7 @@ export class SupervisedServer {
   }
 
   #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
-    const { answers, auth, info, clientLimits } = this.#options
+    const { answers, auth, info, clientLimits, telemetry } = this.#options
     const { timeoutMs, revisions, httpTransport } = this.spec
     const { connectTimeoutMs, maxOfferingItems } = this.#limits
     const limits = {
@@ -276,6 +276,7 @@ export class SupervisedServer {
       ...(revisions && { revisions }),
       // What is found out under these conditions says nothing about a start without them.
       ...((revisions ?? httpTransport) && { memory: verdictMemory() }),
+      ...(telemetry && { telemetry }),
     }
     this.#pid = undefined
     return connectServer(transport, options, {

@@ -1,6 +1,7 @@
 /** Creates the gate of a host and everything that decisions need. */
 
 import type { Clock } from '../../base/clock.ts'
+import type { AroundAction } from '../../protocol/interfaces/telemetry.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { LastArguments } from '../actions/last-arguments.ts'
 import { denyAll } from '../consent/ask/askers.ts'
@@ -25,6 +26,8 @@ export interface ConsentOptions {
   principal: string
   project: string
   clock: Clock
+  /** Runs around every action, for traces. */
+  aroundAction?: AroundAction | undefined
   limits: {
     gate?: Partial<GateLimits>
     maxResultBytes: number
@@ -50,6 +53,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     wallNow,
     limits: { ...withDefaults(DEFAULT_GATE_LIMITS, limits.gate), ...FIXED_PENDING_LIMITS },
     scrub: (text) => redactor.scrub(text),
+    aroundAction: options.aroundAction,
   })
   return {
     ...storage,

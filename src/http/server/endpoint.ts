@@ -2,7 +2,6 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
-import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type Access, type PublicDocument, permits } from '../../protocol/interfaces/access.ts'
@@ -10,15 +9,19 @@ import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
+import { bodyRefusal } from './body-refusal.ts'
 import { expectsAnswer } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
-import { acceptsOf, corsHeaders, Guard, isJsonType, preflight } from './guard.ts'
+import { acceptsOf, corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
+import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
 import { FailedLogins } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
+import type { HealthCheck } from './operations/health.ts'
+import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
@@ -26,29 +29,12 @@ import { SessionRequests } from './session/session-requests.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** The current load of a handler, for metrics. */
-export interface HttpCounts {
-  /** Requests in progress. */
-  inFlight: number
-  /** Requests in progress whose client has disconnected. */
-  abandoned: number
-  /** Open streams of events. */
-  streams: number
-  sessions: number
-  /** Sessions of the legacy transport (HTTP+SSE). */
-  legacySessions: number
-  /** Principals and addresses that hold something, or did within the last second. */
-  callers: number
-  /** Memory of the messages that arrive or are in progress. */
-  bodyBytes: number
-  /** Events kept for clients that resume a stream, in bytes. */
-  keptBytes: number
-}
-
 export class Endpoint {
   readonly limits: AllHttpLimits
+  /** What `/readyz` checks, by name. */
+  readonly checks: Map<string, HealthCheck>
   readonly #options: HttpOptions
-  readonly #service: Service
+  #service: Service
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #inFlight: InFlight
@@ -57,9 +43,11 @@ export class Endpoint {
   readonly #usages: UsageByCaller
   readonly #kept: KeptBytes
   readonly #proxies: number
-  readonly #stateless: StatelessOptions
-  readonly #sessions: SessionRequests | undefined
-  readonly #legacySse: LegacySse | undefined
+  #stateless!: StatelessOptions
+  #sessions: SessionRequests | undefined
+  #legacySse: LegacySse | undefined
+  #operations: Operations | undefined
+  #loading: Promise<void> | undefined
   readonly #tally = { values: 0 }
   #isDraining = false
   #lastUrl = ''
@@ -68,22 +56,43 @@ export class Endpoint {
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
     const limits: AllHttpLimits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
-    const supported = selectRevisions(service.versions)
     const now = (): number => clock.now()
+    const { health, metrics, onRequest } = options
     this.limits = limits
+    this.checks = new Map(Object.entries((typeof health === 'object' && health.checks) || {}))
     this.#options = options
     this.#service = service
     this.#clock = clock
     this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
-    this.#open = new OpenStreams(limits, clock, (limit) =>
-      this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit }),
-    )
+    this.#open = new OpenStreams(limits, clock, (limit) => {
+      this.#operations?.refused({ status: 0, limit })
+      this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit })
+    })
     this.#usages = new UsageByCaller(this.#open)
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#usages)
     this.#proxies = countProxies(options.trustProxy)
+    this.#serve(service)
+    if (health || metrics || onRequest) this.#loading = this.#operate()
+  }
+
+  /** Loaded on use, because most servers need no part of it. Requests wait until it is there. */
+  async #operate(): Promise<void> {
+    const { Operations } = await import('./operations/operations.ts')
+    this.#operations = await Operations.create(this.#service, this.#options, this)
+    this.#serve(this.#operations.service)
+    this.#loading = undefined
+  }
+
+  /** Creates the parts that answer requests. */
+  #serve(service: Service): void {
+    const { limits } = this
+    const options = this.#options
+    const now = (): number => this.#clock.now()
+    const supported = selectRevisions(service.versions)
     const shared = { service, limits, inFlight: this.#inFlight, open: this.#open }
+    this.#service = service
     this.#stateless = {
       ...shared,
       supported,
@@ -117,7 +126,9 @@ export class Endpoint {
   handle(request: HttpRequestView, reply: HttpReply): void {
     // The client may have disconnected while middleware in front of the endpoint was busy.
     if (reply.isGone) return
+    if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
+    if (this.#operations?.answer(this.#lastSegmentOf(request.url), request, reply)) return
     const { auth, authenticate } = this.#options
     const document = auth?.document(request.method, this.#pathOf(request.url))
     if (document) return this.#publish(request, reply, document)
@@ -128,6 +139,7 @@ export class Endpoint {
       reply.extraHeaders = corsHeaders(origin)
       if (request.method === 'OPTIONS') return reply.send(204, preflight(request.header('access-control-request-headers')))
     }
+    if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(request, reply, undefined)
     this.#authenticated(request, prove).then(
@@ -136,8 +148,24 @@ export class Endpoint {
         if ('principal' in outcome) return this.#enter(request, reply, outcome)
         return this.#countFailure(request, outcome).then((refusal) => this.#refuse(reply, refusal))
       },
-      () => this.#refuse(reply, refuse(503, 'The authentication service is not available', { headers: { 'retry-after': '5' } })),
+      () =>
+        this.#refuse(
+          reply,
+          refuse(503, 'The authentication service is not available', { kind: 'auth_unavailable', headers: { 'retry-after': '5' } }),
+        ),
     )
+  }
+
+  /** Every GET of the legacy transport opens its stream. */
+  #mayShowPage(request: HttpRequestView): boolean {
+    const isLegacy = this.#legacySse && this.#lastSegmentOf(request.url) === 'sse'
+    return !isLegacy && this.#options.browserPage !== false && isFromBrowser(request)
+  }
+
+  async #showPage(request: HttpRequestView, reply: HttpReply): Promise<void> {
+    const { auth, authenticate } = this.#options
+    const { sendBrowserPage } = await import('./browser-page.ts')
+    if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, (auth ?? authenticate) !== undefined)
   }
 
   /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
@@ -159,6 +187,7 @@ export class Endpoint {
     this.#sessions?.endAll('The server was closed')
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()
+    this.#operations?.close()
   }
 
   /** Rejects a malformed return value (possible from untyped callers), so that a bug in `authenticate` never admits anyone. */
@@ -290,7 +319,7 @@ export class Endpoint {
     if (!isJsonType(request.header('content-type'))) return this.#refuse(reply, NOT_JSON)
     if (request.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
     const length = request.header('content-length')
-    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
+    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, bodyRefusal('too-large', limits))
     const usage = this.#usageOf(request, principal)
     const body = new BodyMemory(this.#inFlight, usage)
     // The usage of a caller is not removed while a body of theirs is arriving.
@@ -300,9 +329,10 @@ export class Endpoint {
       if (text === undefined || reply.isGone) {
         body.release()
         if (text !== undefined) return
-        return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : this.#bodyRefusal(fault as BodyFault))
+        return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : bodyRefusal(fault as BodyFault, limits))
       }
       this.#tally.values = 0
+      if (this.#operations) body.arrival = this.#operations.arrivalOf(request, text)
       const message = read(text, limits, 0, text.length, this.#tally)
       // A message without an answer is always accepted: a call in progress may wait for it.
       const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
@@ -312,23 +342,6 @@ export class Endpoint {
     })
   }
 
-  #bodyRefusal(fault: BodyFault): Refusal {
-    const { maxBodyBytes, minBodyRate, bodyGraceMs } = this.limits
-    const headers = { connection: 'close' }
-    switch (fault) {
-      case 'too-slow':
-        return refuse(408, `The body arrived more slowly than ${minBodyRate} bytes per second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
-          headers,
-        })
-      case 'gone':
-        return refuse(400, 'The connection closed before the body was complete')
-      case 'not-utf8':
-        return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
-      default:
-        return refuse(413, `The message is longer than ${maxBodyBytes} bytes (limits.maxBodyBytes)`, { headers, limit: 'maxBodyBytes' })
-    }
-  }
-
   #refuseIf(reply: HttpReply, refusal: Refusal | undefined): void {
     if (refusal) this.#refuse(reply, refusal)
   }
@@ -336,6 +349,7 @@ export class Endpoint {
   #refuse(reply: HttpReply, refusal: Refusal): void {
     const { status, message, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
+    this.#operations?.refused(refusal)
     this.#report(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
   }
 

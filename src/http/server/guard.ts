@@ -10,6 +10,8 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '
 /** Clients and proxies send a few dozen headers. A fixed maximum bounds the work for each request. */
 const MAX_HEADERS = 100
 
+const HOST_KIND = { kind: 'host' } as const
+
 /** Whether a connection ends at a loopback address, at another address, or the runtime does not say. */
 type Socket = 'local' | 'other' | 'unknown'
 
@@ -51,14 +53,14 @@ export class Guard {
     if (!request.url.startsWith('/')) {
       const target = hostOfUrl(request.url)
       if (target === undefined) return refuse(400, 'The request target is neither a path nor a URL')
-      if (target !== host.toLowerCase()) return refuse(403, 'The request target and the Host header differ')
+      if (target !== host.toLowerCase()) return refuse(403, 'The request target and the Host header differ', HOST_KIND)
     }
     if (host === this.#good[kind]) return undefined
     if (this.#options.dangerouslyAllowAnyHost) return undefined
     const parts = HOST.exec(host)
-    if (!parts) return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))}`)
+    if (!parts) return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))}`, HOST_KIND)
     if (!this.#isServed(host.toLowerCase(), (parts[1] as string).toLowerCase(), kind))
-      return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`)
+      return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`, HOST_KIND)
     this.#good[kind] = host
     return undefined
   }
@@ -77,7 +79,7 @@ export class Guard {
     if (this.#origins.has(lower)) return undefined
     const host = (request.header('host') as string).toLowerCase()
     if (lower === `http://${host}` || lower === `https://${host}`) return undefined
-    return refuse(403, `Origin not allowed: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`)
+    return refuse(403, `Origin not allowed: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`, { kind: 'origin' })
   }
 }
 
@@ -89,6 +91,15 @@ function hostOfUrl(url: string): string | undefined {
     return undefined
   }
 }
+
+/** Whether a person opened the endpoint in a browser. A client of the protocol asks for a stream of events. */
+export function isFromBrowser(request: HttpRequestView): boolean {
+  const accept = request.header('accept')
+  if (!accept?.includes('text/html') || accept.includes('text/event-stream')) return false
+  return PROTOCOL_HEADERS.every((name) => request.header(name) === undefined)
+}
+
+const PROTOCOL_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'last-event-id', 'authorization']
 
 /** `application/json`, with parameters or without. */
 export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)

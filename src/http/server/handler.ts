@@ -4,8 +4,10 @@ import type { ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/interfaces/service.ts'
-import { Endpoint, type HttpCounts } from './endpoint.ts'
+import { Endpoint } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
+import type { HttpCounts } from './http-counts.ts'
+import type { HealthCheck } from './operations/health.ts'
 import type { HttpOptions } from './options.ts'
 import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
@@ -20,6 +22,13 @@ export interface HttpHandler {
   readonly isReady: boolean
   /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
+  /**
+   * What `/readyz` checks, by name. Add and remove checks at any time.
+   *
+   * @example
+   * handler.checks.set('database', async () => ((await db.ping()) ? undefined : { state: 'down', reason: 'The database does not answer' }))
+   */
+  readonly checks: Map<string, HealthCheck>
   /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>
   /** Closes every session and stream now. */
@@ -65,6 +74,7 @@ export function createHandler(service: Service, options: HttpOptions, fixed: Fix
     get counts() {
       return endpoint.counts
     },
+    checks: endpoint.checks,
     drain: (graceMs = DEFAULT_GRACE_MS) => endpoint.drain(graceMs),
     close: () => endpoint.close(),
   }

@@ -118,6 +118,7 @@ export class LegacySse {
     }
     return {
       sender,
+      arrival: body.arrival,
       push: (json) => session.stream.push(json),
       answer: (json) => {
         void session.stream.push(json)

@@ -90,8 +90,8 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
   const { stallMs } = limits
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
-    if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
-      return handler.node(request, response)
+    const isOurs = isServed(url, path, options.legacySse !== false) || isOperation(pathOf(url), options)
+    if (isOurs || options.auth?.document('GET', pathOf(url))) return handler.node(request, response)
     const exchange = new NodeRequestReply(request, response, undefined, stallMs)
     exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
@@ -143,7 +143,13 @@ function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
 }
 
-function checkPath({ path, legacySse }: ListenOptions & { path: string }): void {
+/** Whether a path serves health or metrics. */
+function isOperation(path: string, { health, metrics }: HttpOptions): boolean {
+  return (Boolean(health) && (path === '/healthz' || path === '/readyz')) || (Boolean(metrics) && path === '/metrics')
+}
+
+function checkPath({ path, legacySse, ...options }: ListenOptions & { path: string }): void {
+  if (isOperation(path, options)) throw new McpError('ERR_DEFINITION', `${path} serves health or metrics: choose another path`)
   if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash, not ${JSON.stringify(path)}`)
   if (legacySse !== false && path.endsWith('/messages')) {
     throw new McpError(

@@ -3,7 +3,9 @@
 import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
+import type { RequestRecord } from '../../observability/request-record.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
+import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
@@ -98,8 +100,21 @@ export interface HttpOptions {
   responses?: 'auto' | 'json' | 'sse'
   /** Requires the headers that repeat parts of the message also where the revision does not. Default: false. */
   requireMcpHeaders?: boolean
+  /** Whether a browser that opens the endpoint gets a page that says what it is. Default: true. */
+  browserPage?: boolean
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
+  /** Serves `/healthz` and `/readyz` for probes. Default: false. */
+  health?: boolean | HealthOptions
+  /** Serves `/metrics` for Prometheus. Default: false. */
+  metrics?: boolean | MetricsOptions
+  /**
+   * Called with a record of each request after its answer was written, for logs.
+   *
+   * @example
+   * onRequest: ({ principal, method, target, outcome, durationMs }) => console.error(principal, method, target, outcome, durationMs)
+   */
+  onRequest?(record: RequestRecord): void
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void
 }

@@ -8,6 +8,8 @@ export interface Refusal {
   status: number
   message: string
   code?: number
+  /** Names the reason in metrics, where the status does not. */
+  kind?: 'host' | 'origin' | 'auth_unavailable' | 'shutting_down'
   /** The option of the limit that was reached. */
   limit?: string
   headers?: Headers
@@ -41,7 +43,10 @@ export const busyFixed = (status: 429 | 503, limit: string, max: number, what: s
 })
 
 /** The server is shutting down: the client may try again with another instance. */
-export const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
+export const DRAINING = refuse(503, 'The server is shutting down', {
+  kind: 'shutting_down',
+  headers: { 'retry-after': '5', connection: 'close' },
+})
 
 /** The same refusal with the id of a request. */
 export const about = (refusal: Refusal, id: Id | undefined): Refusal => (id === undefined ? refusal : { ...refusal, id })

@@ -1,5 +1,6 @@
 /** The default bus and key ring, for a server that runs in one process. */
 
+import { randomId } from '../../base/bytes.ts'
 import type { Bus, Change, KeyRing, SealingKey } from './replaceable-services.ts'
 
 export function memoryBus(): Bus {
@@ -26,7 +27,8 @@ export function memoryBus(): Bus {
 export function memoryKeyRing(): KeyRing {
   let key: SealingKey | undefined
   const own = (): SealingKey => {
-    key ??= { id: 'k1', secret: crypto.getRandomValues(new Uint8Array(32)) }
+    // The id is random, too: a process then knows state of another one by its key.
+    key ??= { id: randomId().slice(0, 8), secret: crypto.getRandomValues(new Uint8Array(32)) }
     return key
   }
   return { current: own, find: (id) => (id === own().id ? own() : undefined) }

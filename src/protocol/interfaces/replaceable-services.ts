@@ -29,7 +29,8 @@ export interface SealingKey {
 }
 
 /**
- * The keys that encrypt the state which clients carry. All replicas must have the same keys.
+ * The keys that encrypt the state which clients carry. All replicas must have the same keys. `keyRing` derives them from a secret. Write
+ * a ring of your own to get keys from elsewhere.
  *
  * @example
  * const key = { id: '2026-08', secret: Buffer.from(process.env.STATE_KEY ?? '', 'base64') }
@@ -37,7 +38,7 @@ export interface SealingKey {
  */
 export interface KeyRing {
   /** The key for new state. */
-  current(): SealingKey
+  current(): SealingKey | Promise<SealingKey>
   /** The key with this id, for state that was sealed before. */
-  find(id: string): SealingKey | undefined
+  find(id: string): SealingKey | undefined | Promise<SealingKey | undefined>
 }

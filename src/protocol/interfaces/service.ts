@@ -60,6 +60,8 @@ export interface Answering {
 
 /** A server as transports use it. `createServer` returns one. */
 export interface Service {
+  /** The name of the server, shown to a person who opens it in a browser. */
+  readonly name?: string | undefined
   open(options: ChannelOptions): Channel
   /** Answers one stateless request. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
@@ -67,6 +69,8 @@ export interface Service {
   readonly versions: readonly string[]
   /** The parameters of a tool that are mirrored in headers. */
   mirroredParams(tool: string): readonly ParamHeader[]
+  /** Whether there is a tool of this name. Metrics name only such tools, because clients can send any name. */
+  hasTool(name: string): boolean
   /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
   requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
 }

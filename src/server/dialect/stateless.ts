@@ -44,6 +44,7 @@ export function runStateless(exchange: Exchange, revision: Revision, surrounding
   dialect.resume(call).then(
     () => dispatch(call, serverState),
     (error: McpError) => {
+      serverState.reportUnopened(error, call)
       if (exchange.isOver) exchange.onStopped?.()
       else exchange.fail(toErrorObject(error, revision))
     },

@@ -129,6 +129,10 @@ export class Tools {
     ) as ToolHandle
   }
 
+  has(name: string): boolean {
+    return this.#registry.get(name) !== undefined
+  }
+
   mirroredParams(name: string): readonly ParamHeader[] {
     return this.#registry.get(name)?.mirrored ?? NOTHING_MIRRORED
   }

@@ -45,14 +45,17 @@ export async function sealJournal(journal: Journal, owner: JournalOwner, keys: K
   return seal(text, await bindingOf(owner), keys)
 }
 
-/** Throws the same ERR_STATE_INVALID for every problem, because a reason would only help a forger. */
+/** Throws the same ERR_STATE_INVALID for every problem, because a reason would only help a forger. Its cause is the reason, for the log. */
 export async function openJournal(sealed: unknown, owner: JournalOwner, keys: KeyRing): Promise<Journal> {
-  const text = typeof sealed === 'string' ? await unseal(sealed, await bindingOf(owner), keys) : undefined
-  const value = text === undefined ? undefined : (JSON.parse(text) as Journal & { expires: number })
-  if (!value || value.expires < Date.now()) throw new McpError('ERR_STATE_INVALID', 'Invalid or expired requestState')
-  const { expires: _, ...journal } = value
+  const opened = typeof sealed === 'string' ? await unseal(sealed, await bindingOf(owner), keys) : { fault: 'it is not text' }
+  if ('fault' in opened) throw invalid(opened.fault)
+  const { expires, ...journal } = JSON.parse(opened.text) as Journal & { expires: number }
+  const lateMs = Date.now() - expires
+  if (lateMs > 0) throw invalid(`it expired ${Math.ceil(lateMs / 1000)} s ago (limits.stateTtlMs)`)
   return journal
 }
+
+const invalid = (cause: string): McpError => new McpError('ERR_STATE_INVALID', 'Invalid or expired requestState', { cause })
 
 export const digestOf = (request: unknown): Promise<string> => sha256(comparableJson(request))
 

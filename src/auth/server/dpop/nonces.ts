@@ -14,13 +14,13 @@ export interface Nonces {
 export function sealedNonces(keys: KeyRing): Nonces {
   return {
     make: async () => {
-      const { id, secret } = keys.current()
+      const { id, secret } = await keys.current()
       const stamp = `${id}.${Date.now().toString(36)}`
       return `${stamp}.${await mac(stamp, secret, (key, data) => crypto.subtle.sign('HMAC', key, data).then((made) => toBase64Url(new Uint8Array(made))))}`
     },
     isValid: async (nonce) => {
       const [id = '', time = '', given = '', ...rest] = nonce.split('.')
-      const key = keys.find(id)
+      const key = await keys.find(id)
       const signature = fromBase64Url(given)
       if (!key || !signature || rest.length > 0) return false
       const isOurs = await mac(`${id}.${time}`, key.secret, (made, data) => crypto.subtle.verify('HMAC', made, signature, data))

@@ -6,6 +6,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Timer } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import type { AroundAction } from '../../../protocol/interfaces/telemetry.ts'
 import type { Outcome } from '../../model/audit-record.ts'
 import { applyAnswer } from './apply-answer.ts'
 import { askPerson } from './ask.ts'
@@ -19,6 +20,11 @@ export { type ActionRequest, DEFAULT_GATE_LIMITS, type GateLimits, type Permit, 
 
 /** How often an action is decided again because another action used up the grant it was decided by. */
 const MAX_TRIES = 3
+
+async function traced<T>(request: ActionRequest, aroundAction: AroundAction, act: () => Promise<T>): Promise<T> {
+  const { kind, primitive, initiator } = request.describe()
+  return aroundAction({ kind, server: request.server.id, target: primitive?.name, initiator }, act)
+}
 
 export class Gate {
   readonly #options: GateOptions
@@ -39,7 +45,9 @@ export class Gate {
    * @throws McpError ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if it is not
    */
   run<T>(request: ActionRequest, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
-    const done = this.#run(request, perform, measure)
+    const { aroundAction } = this.#options
+    const act = (): Promise<T> => this.#run(request, perform, measure)
+    const done = aroundAction ? traced(request, aroundAction, act) : act()
     const ended = done
       .then(
         () => {},

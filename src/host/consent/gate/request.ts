@@ -1,6 +1,7 @@
 /** What enters the gate, what leaves it, and what the gate needs. */
 
 import type { Clock } from '../../../base/clock.ts'
+import type { AroundAction } from '../../../protocol/interfaces/telemetry.ts'
 import type { Action, Decision } from '../../model/action.ts'
 import type { AuditLog } from '../../model/audit-record.ts'
 import type { Answer, Asker, Question, Subject } from '../../model/question.ts'
@@ -68,4 +69,6 @@ export interface GateOptions {
   limits: GateLimits & PendingLimits
   /** Removes registered secrets from text that is stored with a grant. Default: changes nothing. */
   scrub?(text: string): string
+  /** Runs around every action, for traces. */
+  aroundAction?: AroundAction | undefined
 }

@@ -1,5 +1,6 @@
 /** Counts the memory of one request's body, from its arrival until the request is answered. */
 
+import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import type { Refusal } from '../refusal.ts'
 import type { CallerUsage } from './caller-usage.ts'
 import type { InFlight } from './in-flight.ts'
@@ -18,6 +19,8 @@ export class BodyMemory {
   isInFlight = false
   /** The reason why there was no room. */
   refusal: Refusal | undefined
+  /** Set if requests are recorded. */
+  arrival: Arrival | undefined
 
   constructor(inFlight: InFlight, usage: CallerUsage) {
     this.#inFlight = inFlight

@@ -122,7 +122,15 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
   }
 
   get isLocal(): boolean {
-    return isLoopbackAddress(this.#request.socket.localAddress)
+    return isLoopbackAddress(this.localAddress)
+  }
+
+  get isSecure(): boolean {
+    return 'encrypted' in this.#request.socket
+  }
+
+  get localAddress(): string | undefined {
+    return this.#request.socket.localAddress
   }
 
   get remoteAddress(): string | undefined {

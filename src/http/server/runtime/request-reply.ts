@@ -15,6 +15,10 @@ export interface HttpRequestView {
   readonly headerCount: number
   /** Whether the connection ends at a loopback address; undefined where the runtime does not say. */
   readonly isLocal: boolean | undefined
+  /** Whether the connection to this process is encrypted. */
+  readonly isSecure?: boolean
+  /** The address at which the connection ends; undefined where the runtime does not say. */
+  readonly localAddress?: string | undefined
   /** The client's address; from X-Forwarded-For when `proxies` is set. */
   readonly remoteAddress: string | undefined
   /** How many trusted proxies are in front. The endpoint sets it first. */

@@ -42,6 +42,10 @@ export class WebRequestView implements HttpRequestView {
     return [...this.#request.headers.keys()].length
   }
 
+  get isSecure(): boolean {
+    return this.#url.protocol === 'https:'
+  }
+
   get isLocal(): undefined {
     return undefined
   }

@@ -131,6 +131,7 @@ export class SessionRequests {
     reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
     session.channel.receive(message, {
       sender: access,
+      arrival: body.arrival,
       push: () => undefined,
       answer: (json, errorCode) => {
         over()

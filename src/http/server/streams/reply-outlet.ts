@@ -1,7 +1,7 @@
 /** The outlet of one POST: JSON, or a stream of events as soon as a message has to be sent before the answer. */
 
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
-import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Arrival, Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import { JSON_TYPE } from '../refusal.ts'
@@ -60,6 +60,10 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     this.#owner = owner
     this.#body = body
     if (accepts.events) owner.slow.add(this)
+  }
+
+  get arrival(): Arrival | undefined {
+    return this.#body.arrival
   }
 
   get canPush(): boolean {

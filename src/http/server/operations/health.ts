@@ -1,0 +1,24 @@
+/** The types of health checks. Only types, because the endpoint loads the rest on use. */
+
+/** A part that does not work as it should. */
+export interface HealthProblem {
+  /** `degraded`: the server answers requests, but not as it should. `down`: it must get no requests until the problem is solved. */
+  state: 'degraded' | 'down'
+  /** Says what is wrong, for the operator. Everyone who can reach `/readyz` can read it. */
+  reason: string
+}
+
+/** Returns undefined if everything works. An error counts as `down`. */
+export type HealthCheck = () => HealthProblem | undefined | Promise<HealthProblem | undefined>
+
+/** Options of `health`. */
+export interface HealthOptions {
+  /** Checks of your own, by name. A check has 750 ms, and its answer is used for one second. */
+  checks?: Readonly<Record<string, HealthCheck>>
+}
+
+/** Options of `metrics`. */
+export interface MetricsOptions {
+  /** A scraper must send it as a bearer token. Default: no token is needed. */
+  token?: string
+}

@@ -1,0 +1,177 @@
+/** What an operator gets: health, metrics, and a record of each request. Loaded only if an option asks for it. */
+
+import type { Arrival } from '../../../jsonrpc/outlet.ts'
+import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
+import { count, RequestMetrics } from '../../../observability/metrics/request-metrics.ts'
+import { observed } from '../../../observability/observed-service.ts'
+import type { Service } from '../../../protocol/interfaces/service.ts'
+import type { HttpOptions } from '../options.ts'
+import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
+import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
+import { OperatorGuard } from './operator-guard.ts'
+import { type CheckedEndpoint, ReadinessChecks } from './readiness.ts'
+
+type Page = (request: HttpRequestView) => Promise<{ status: number; headers: Headers; body: string }>
+
+const NOT_KEPT = { 'cache-control': 'no-store' }
+
+export class Operations {
+  /** The server, with its requests recorded if that is needed. */
+  readonly service: Service
+  readonly #endpoint: CheckedEndpoint
+  readonly #guard: OperatorGuard
+  readonly #readiness: ReadinessChecks
+  readonly #metrics: RequestMetrics | undefined
+  readonly #token: string | undefined
+  /** By reason and status. */
+  readonly #refusals = new Map<string, number>()
+  readonly #pages = new Map<string, Page>()
+  #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
+
+  private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint) {
+    const { health, metrics, onRequest } = options
+    this.#endpoint = endpoint
+    this.#guard = new OperatorGuard(options)
+    this.#readiness = new ReadinessChecks(endpoint)
+    this.#token = typeof metrics === 'object' ? metrics.token : undefined
+    if (health) {
+      this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
+      this.#pages.set('readyz', () => this.#ready())
+    }
+    if (metrics) {
+      this.#metrics = new RequestMetrics((name) => service.hasTool(name))
+      this.#pages.set('metrics', (request) => this.#scrape(request))
+    }
+    const add = this.#metrics?.add
+    this.service =
+      add && onRequest
+        ? observed(service, (record) => {
+            add(record)
+            onRequest(record)
+          })
+        : add || onRequest
+          ? observed(service, (add ?? onRequest) as NonNullable<typeof add>)
+          : service
+  }
+
+  static async create(service: Service, options: HttpOptions, endpoint: CheckedEndpoint): Promise<Operations> {
+    const operations = new Operations(service, options, endpoint)
+    if (options.metrics) await operations.#watchProcess()
+    return operations
+  }
+
+  /**
+   * Answers a request for health or metrics. These are no requests of the protocol, and are not counted.
+   * @param segment the last part of the path
+   * @returns false for all other requests
+   */
+  answer(segment: string, request: HttpRequestView, reply: HttpReply): boolean {
+    const page = this.#pages.get(segment)
+    // A POST may be meant for an endpoint of that name.
+    if (!page || request.method === 'POST') return false
+    const refusal = this.#guard.check(request)
+    if (refusal) send(reply, refusal)
+    else
+      void page(request).then(({ status, headers, body }) => {
+        if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
+      })
+    return true
+  }
+
+  arrivalOf(request: HttpRequestView, text: string): Arrival {
+    const length = Number(request.header('content-length') ?? Number.NaN)
+    return { bytes: length >= 0 ? length : encoder.encode(text).length, address: request.remoteAddress }
+  }
+
+  refused({ status, kind, limit }: Pick<Refusal, 'status' | 'kind' | 'limit'>): void {
+    if (!this.#metrics) return
+    count(this.#refusals, `${kind ?? (limit === undefined ? (REASONS[status] ?? 'other') : 'limit')} ${status}`)
+    if (limit !== undefined) this.#metrics.limitReached(limit)
+  }
+
+  close(): void {
+    this.#process?.stop()
+  }
+
+  async #ready(): ReturnType<Page> {
+    const readiness = await this.#readiness.read()
+    return json(readiness.status === 'down' ? 503 : 200, readiness)
+  }
+
+  async #scrape(request: HttpRequestView): ReturnType<Page> {
+    if (this.#token !== undefined && !isSame(request.header('authorization') ?? '', `Bearer ${this.#token}`)) {
+      const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
+      return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
+    }
+    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(this.#families()) }
+  }
+
+  *#families(): Iterable<MetricFamily> {
+    const { counts, isReady } = this.#endpoint
+    yield* (this.#metrics as RequestMetrics).families()
+    yield {
+      name: 'portico_refusals_total',
+      help: 'HTTP requests that were refused, and streams that were cut (status 0), by reason.',
+      type: 'counter',
+      samples: [...this.#refusals].map(([key, value]) => {
+        const [reason = '', status = ''] = key.split(' ')
+        return { labels: { reason, status }, value }
+      }),
+    }
+    yield gauge('portico_requests_in_flight', 'Requests in progress.', counts.inFlight)
+    yield gauge('portico_requests_abandoned', 'Requests in progress whose client has disconnected.', counts.abandoned)
+    yield byLabel('gauge', 'portico_sessions', 'Open sessions by transport.', 'transport', [
+      ['streamable_http', counts.sessions],
+      ['legacy_sse', counts.legacySessions],
+    ])
+    yield gauge('portico_streams', 'Open streams of events.', counts.streams)
+    yield gauge('portico_callers', 'Principals and addresses with something in progress.', counts.callers)
+    yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
+    yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
+    yield gauge('portico_ready', '1 while new requests are accepted, 0 during the shutdown.', isReady ? 1 : 0)
+    if (this.#process) yield* this.#process.families()
+  }
+
+  /** Other runtimes have no such numbers. */
+  async #watchProcess(): Promise<void> {
+    try {
+      const { ProcessMetrics } = await import('../../../observability/metrics/process-metrics.ts')
+      this.#process = new ProcessMetrics()
+    } catch {}
+  }
+}
+
+const encoder = new TextEncoder()
+
+const json = (status: number, value: unknown): { status: number; headers: Headers; body: string } => ({
+  status,
+  headers: JSON_TYPE,
+  body: `${JSON.stringify(value)}\n`,
+})
+
+const send = (reply: HttpReply, refusal: Refusal): void =>
+  reply.send(refusal.status, { ...JSON_TYPE, ...NOT_KEPT, ...refusal.headers }, refusalJson(refusal))
+
+/** Compares all characters, so that the time does not tell how many are right. */
+function isSame(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length
+  for (let i = 0; i < expected.length; i++) difference |= given.charCodeAt(i) ^ expected.charCodeAt(i)
+  return difference === 0
+}
+
+/** The reasons of refusals whose status says enough. */
+const REASONS: Readonly<Record<number, string>> = {
+  0: 'stream_cut',
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'session_not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  408: 'too_slow',
+  409: 'second_stream',
+  413: 'too_large',
+  415: 'media_type',
+  429: 'too_many_requests',
+  431: 'too_many_headers',
+}

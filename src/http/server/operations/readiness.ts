@@ -1,0 +1,100 @@
+/** Runs the health checks of a handler, within limits of time and rate. */
+
+import type { HttpCounts } from '../http-counts.ts'
+import type { HttpLimits } from '../options.ts'
+import type { HealthCheck, HealthProblem } from './health.ts'
+
+/** The part of an endpoint that the checks need. */
+export interface CheckedEndpoint {
+  readonly isReady: boolean
+  readonly counts: HttpCounts
+  readonly limits: HttpLimits
+  /** By name. */
+  readonly checks: ReadonlyMap<string, HealthCheck>
+}
+
+/** The state of the server, and what is wrong. */
+export interface Readiness {
+  status: 'ok' | HealthProblem['state']
+  checks: Record<string, { status: 'ok' } | { status: HealthProblem['state']; reason: string }>
+}
+
+/** Kubernetes waits one second for the answer to a probe. */
+const CHECK_MS = 750
+/** Probes within this time get the same answer, so that they cannot wear out what the checks ask. */
+const FRESH_MS = 1000
+/** A server that uses more than this part of a limit will soon refuse requests. */
+const NEARLY_FULL = 0.9
+
+export class ReadinessChecks {
+  readonly #endpoint: CheckedEndpoint
+  #answer: Promise<Readiness> | undefined
+  #askedAt = 0
+
+  constructor(endpoint: CheckedEndpoint) {
+    this.#endpoint = endpoint
+  }
+
+  async read(): Promise<Readiness> {
+    // Never from the past: after the shutdown began, requests must go elsewhere at once.
+    if (!this.#endpoint.isReady) return shuttingDown()
+    const now = performance.now()
+    if (!this.#answer || now - this.#askedAt >= FRESH_MS) {
+      this.#askedAt = now
+      this.#answer = this.#run()
+    }
+    return this.#answer
+  }
+
+  async #run(): Promise<Readiness> {
+    const readiness: Readiness = { status: 'ok', checks: { capacity: shown(this.#capacity()) } }
+    await Promise.all(
+      [...this.#endpoint.checks].map(async ([name, check]) => {
+        readiness.checks[name] = shown(await this.#ask(name, check))
+      }),
+    )
+    const states = Object.values(readiness.checks).map(({ status }) => status)
+    readiness.status = states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok'
+    return readiness
+  }
+
+  async #ask(name: string, check: HealthCheck): Promise<HealthProblem | undefined> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<HealthProblem>((resolve) => {
+      timer = setTimeout(resolve, CHECK_MS, { state: 'down', reason: `The check took longer than ${CHECK_MS} ms` })
+    })
+    try {
+      return await Promise.race([check(), late])
+    } catch (error) {
+      // The text of the error is only for the log: everyone who can reach the path can read the answer.
+      console.error(`portico: the health check ${JSON.stringify(name)} failed:`, error)
+      return { state: 'down', reason: 'The check failed; see the log of the server' }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #capacity(): HealthProblem | undefined {
+    const { counts, limits } = this.#endpoint
+    const uses = [
+      ['requests in progress', counts.inFlight, 'maxInFlight'],
+      ['sessions', counts.sessions, 'maxSessions'],
+      ['open streams', counts.streams, 'maxStreams'],
+      ['bytes of messages in progress', counts.bodyBytes, 'maxBodyBytesInHand'],
+    ] as const
+    const full = uses.filter(([, used, limit]) => used >= limits[limit] * NEARLY_FULL)
+    if (full.length === 0) return undefined
+    return {
+      state: 'degraded',
+      reason: full.map(([what, used, limit]) => `${used} of ${limits[limit]} ${what} (limits.${limit})`).join('; '),
+    }
+  }
+}
+
+const shown = (problem: HealthProblem | undefined): Readiness['checks'][string] =>
+  problem ? { status: problem.state, reason: problem.reason } : { status: 'ok' }
+
+const shuttingDown = (): Readiness => ({
+  status: 'down',
+  checks: { shutdown: { status: 'down', reason: 'The server is shutting down' } },
+})

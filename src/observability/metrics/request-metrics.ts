@@ -1,0 +1,124 @@
+/** Counts requests by method, tool and outcome, and measures how long they took. The number of series is limited. */
+
+import { METHODS } from '../../protocol/methods.ts'
+import type { Outcome, RequestRecord } from '../request-record.ts'
+import { byLabel, type MetricFamily, type Sample } from './metric-family.ts'
+
+/** The upper bounds of the buckets, in seconds. Those from 10 ms on are the ones that OpenTelemetry recommends for MCP. */
+const BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
+/** Names beyond this number, and names that the server does not know, are counted together. */
+const MAX_SERIES = 500
+const MAX_NAMES = 100
+const OTHER = 'other'
+
+/** The requests of one method and tool. */
+class Series {
+  readonly outcomes = new Map<Outcome, number>()
+  readonly #counts = new Float64Array(BOUNDS.length + 1)
+  #sum = 0
+
+  add(outcome: Outcome, seconds: number): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1)
+    this.#sum += seconds
+    let at = 0
+    while (at < BOUNDS.length && seconds > (BOUNDS[at] as number)) at++
+    this.#counts[at] = (this.#counts[at] as number) + 1
+  }
+
+  histogram(labels: Record<string, string>): Sample[] {
+    let count = 0
+    const buckets = [...BOUNDS, Number.POSITIVE_INFINITY].map((bound, i) => {
+      count += this.#counts[i] as number
+      return { suffix: '_bucket', labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : bound }, value: count }
+    })
+    return [...buckets, { suffix: '_sum', labels, value: this.#sum }, { suffix: '_count', labels, value: count }]
+  }
+}
+
+export class RequestMetrics {
+  readonly #hasTool: (name: string) => boolean
+  /** By method, then by tool. The key of requests without a tool is the empty text. */
+  readonly #series = new Map<string, Map<string, Series>>()
+  #count = 0
+  readonly #codes = new Map<string, number>()
+  readonly #limits = new Map<string, number>()
+  readonly #bytes = { request: 0, response: 0 }
+
+  /** @param hasTool whether the server has a tool of this name */
+  constructor(hasTool: (name: string) => boolean) {
+    this.#hasTool = hasTool
+  }
+
+  readonly add = (record: RequestRecord): void => {
+    const { method, target, outcome, durationMs, code, limit, requestBytes = 0, responseBytes } = record
+    const name = this.#methodName(method, outcome)
+    const tool = name !== 'tools/call' || target === undefined ? '' : this.#hasTool(target) ? target : OTHER
+    this.#seriesOf(name, tool).add(outcome, durationMs / 1000)
+    this.#bytes.request += requestBytes
+    this.#bytes.response += responseBytes
+    if (code !== undefined) count(this.#codes, String(code))
+    if (limit !== undefined) count(this.#limits, limit)
+  }
+
+  /** Counts that a limit was reached before a request could be answered. */
+  limitReached(limit: string): void {
+    count(this.#limits, limit)
+  }
+
+  *families(): Iterable<MetricFamily> {
+    const totals: Sample[] = []
+    const durations: Sample[] = []
+    for (const [method, tools] of this.#series) {
+      for (const [tool, series] of tools) {
+        const labels = { method, tool }
+        for (const [outcome, value] of series.outcomes) totals.push({ labels: { ...labels, outcome }, value })
+        durations.push(...series.histogram(labels))
+      }
+    }
+    yield { name: 'portico_requests_total', help: 'Requests by method, tool and outcome.', type: 'counter', samples: totals }
+    yield {
+      name: 'portico_request_duration_seconds',
+      help: 'Time from the arrival of a request to its answer.',
+      type: 'histogram',
+      samples: durations,
+    }
+    yield byLabel('counter', 'portico_request_errors_total', 'Requests that were answered with an error, by its code.', 'code', this.#codes)
+    yield byLabel(
+      'counter',
+      'portico_limits_reached_total',
+      'Requests and streams that a limit stopped, rate limits included.',
+      'limit',
+      this.#limits,
+    )
+    yield byLabel('counter', 'portico_message_bytes_total', 'Bytes of requests and of their answers.', 'of', Object.entries(this.#bytes))
+  }
+
+  /** A method of the protocol, or one of an extension that has given a result before. */
+  #methodName(method: string, outcome: Outcome): string {
+    if (METHODS.has(method) || this.#series.has(method)) return method
+    return outcome === 'ok' && this.#series.size < MAX_NAMES ? method : OTHER
+  }
+
+  #seriesOf(method: string, tool: string): Series {
+    let tools = this.#series.get(method)
+    if (!tools) {
+      tools = new Map()
+      this.#series.set(method, tools)
+    }
+    let series = tools.get(tool)
+    if (series) return series
+    // Tools may come and go while the server runs.
+    if (this.#count >= MAX_SERIES && tool !== '' && tool !== OTHER) return this.#seriesOf(method, OTHER)
+    series = new Series()
+    this.#count++
+    tools.set(tool, series)
+    return series
+  }
+}
+
+/** Handlers may throw errors with any code and limit, so that the number of names is limited here, too. */
+export function count(counts: Map<string, number>, name: string): void {
+  const key = counts.has(name) || counts.size < MAX_NAMES ? name : OTHER
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}

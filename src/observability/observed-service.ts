@@ -1,0 +1,219 @@
+/** A server whose requests are recorded, on any transport. */
+
+import { isObject } from '../base/json.ts'
+import type { KeptText } from '../jsonrpc/kept-text.ts'
+import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
+import type { Arrival, Outlet } from '../jsonrpc/outlet.ts'
+import type { Channel, Service } from '../protocol/interfaces/service.ts'
+import { METHODS } from '../protocol/methods.ts'
+import { META } from '../protocol/model/base.ts'
+import { readTrace } from '../protocol/model/trace-context.ts'
+import { CANCELLED, type Ending, endingOf, endingOfMessage, OK, type RequestRecord } from './request-record.ts'
+
+/** Receives one record for each request, after its answer was written. */
+export type OnRequest = (record: RequestRecord) => void
+
+/**
+ * A server that calls `onRequest` for each request. Pass it to a transport instead of the server. `listen` and `httpHandler` have an option
+ * of the same name.
+ *
+ * @example
+ * import { observed } from 'portico/observability'
+ *
+ * serveStdio(observed(server, ({ method, target, outcome, durationMs }) => console.error(method, target, outcome, durationMs)))
+ */
+export function observed(service: Service, onRequest: OnRequest): Service {
+  // An observer that throws must not fail a request.
+  const report: OnRequest = (record) => {
+    try {
+      onRequest(record)
+    } catch {}
+  }
+  return {
+    name: service.name,
+    versions: service.versions,
+    mirroredParams: (tool) => service.mirroredParams(tool),
+    requiredScopes: (request) => service.requiredScopes(request),
+    hasTool: (name) => service.hasTool(name),
+    answer: (request, outlet, sender) =>
+      service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
+    open: (options) => new ObservedChannel(service.open(options), options.principal, report),
+  }
+}
+
+/** Where the revision and the client of a request are known when it ends. */
+interface Conversation {
+  readonly version: string | undefined
+  /** Set in a session. A stateless request names its client itself. */
+  readonly client?: string | undefined
+}
+
+class ObservedChannel implements Channel, Conversation {
+  readonly #channel: Channel
+  readonly #principal: string | undefined
+  readonly #report: OnRequest
+  client: string | undefined
+
+  constructor(channel: Channel, principal: string | undefined, report: OnRequest) {
+    this.#channel = channel
+    this.#principal = principal
+    this.#report = report
+  }
+
+  receive(message: Incoming, outlet: Outlet): void {
+    const requests = message.kind === 'request' ? [message] : message.kind === 'batch' ? message.messages.filter(isRequest) : []
+    if (requests.length === 0) return this.#channel.receive(message, outlet)
+    const first = requests[0] as RequestMessage
+    if (first.method === 'initialize') this.client = describeClient(first.params?.clientInfo)
+    this.#channel.receive(message, new ObservedOutlet(outlet, requests, this.#principal, this, this.#report))
+  }
+
+  get version(): string | undefined {
+    return this.#channel.version
+  }
+
+  get isSaturated(): boolean {
+    return this.#channel.isSaturated
+  }
+
+  get onRelief(): (() => void) | undefined {
+    return this.#channel.onRelief
+  }
+
+  set onRelief(listener: (() => void) | undefined) {
+    this.#channel.onRelief = listener
+  }
+
+  ping(timeoutMs: number): Promise<void> {
+    return this.#channel.ping(timeoutMs)
+  }
+
+  drain(): Promise<void> {
+    return this.#channel.drain()
+  }
+
+  close(reason: string): void {
+    this.#channel.close(reason)
+  }
+}
+
+const isRequest = (message: { kind: string }): message is RequestMessage => message.kind === 'request'
+
+/** The outlet of one request or one batch. Measures the time until the answer. */
+class ObservedOutlet implements Outlet {
+  readonly #outlet: Outlet
+  readonly #requests: readonly RequestMessage[]
+  readonly #principal: string | undefined
+  readonly #conversation: Conversation
+  readonly #report: OnRequest
+  readonly #startedAt = performance.now()
+
+  constructor(
+    outlet: Outlet,
+    requests: readonly RequestMessage[],
+    principal: string | undefined,
+    conversation: Conversation,
+    report: OnRequest,
+  ) {
+    this.#outlet = outlet
+    this.#requests = requests
+    this.#principal = principal
+    this.#conversation = conversation
+    this.#report = report
+  }
+
+  get sender(): unknown {
+    return this.#outlet.sender
+  }
+
+  get arrival(): Arrival | undefined {
+    return this.#outlet.arrival
+  }
+
+  get canPush(): boolean {
+    return this.#outlet.canPush !== false
+  }
+
+  push(json: string): undefined | Promise<void> {
+    return this.#outlet.push(json)
+  }
+
+  release(): void {
+    this.#outlet.release?.()
+  }
+
+  answer(json: string, errorCode?: number): void {
+    this.#outlet.answer(json, errorCode)
+    const [only] = this.#requests
+    if (only && this.#requests.length === 1) this.#record(only, endingOf(only.method, json, errorCode), bytesOf(json))
+    else this.#recordBatch(json)
+  }
+
+  answerKept(head: string, kept: KeptText, tail: string): void {
+    if (this.#outlet.answerKept) this.#outlet.answerKept(head, kept, tail)
+    else this.#outlet.answer(head + kept.text + tail)
+    const bytes = head.length + kept.bytes.length + tail.length
+    for (const request of this.#requests) this.#record(request, OK, bytes)
+  }
+
+  drop(): void {
+    this.#outlet.drop()
+    for (const request of this.#requests) this.#record(request, CANCELLED, 0)
+  }
+
+  /** A request of the batch without an answer was cancelled. The answer may also be one error for the whole batch. */
+  #recordBatch(json: string): void {
+    const answers: unknown = JSON.parse(json)
+    for (const request of this.#requests) {
+      const answer = Array.isArray(answers) ? answers.find((each) => isObject(each) && each.id === request.id) : answers
+      this.#record(
+        request,
+        answer === undefined ? CANCELLED : endingOfMessage(answer),
+        answer === undefined ? 0 : bytesOf(JSON.stringify(answer)),
+      )
+    }
+  }
+
+  #record({ id, method, params = NO_PARAMS }: RequestMessage, { outcome, code, reason, limit }: Ending, responseBytes: number): void {
+    const { arrival } = this.#outlet
+    const { version, client } = this.#conversation
+    const meta = isObject(params._meta) ? params._meta : undefined
+    this.#report({
+      id,
+      method: method.slice(0, MAX_NAME),
+      target: targetOf(method, params),
+      principal: this.#principal,
+      address: arrival?.address,
+      client: client ?? (meta && describeClient(meta[META.clientInfo])),
+      revision: version,
+      outcome,
+      code,
+      reason,
+      limit,
+      durationMs: performance.now() - this.#startedAt,
+      requestBytes: arrival?.bytes,
+      responseBytes,
+      traceId: meta?.traceparent === undefined ? undefined : readTrace(meta)?.traceparent?.slice(3, 35),
+    })
+  }
+}
+
+const NO_PARAMS: Params = Object.freeze({})
+
+/** Names that a client chooses are cut, because records are logged. */
+const MAX_NAME = 200
+
+function targetOf(method: string, params: Params): string | undefined {
+  const member = METHODS.get(method)?.target
+  const value = member === undefined ? undefined : params[member]
+  return typeof value === 'string' ? value.slice(0, MAX_NAME) : undefined
+}
+
+function describeClient(info: unknown): string | undefined {
+  return isObject(info) && typeof info.name === 'string' ? `${info.name}/${String(info.version)}`.slice(0, MAX_NAME) : undefined
+}
+
+// Buffer is native code. The rest is for runtimes that do not have it.
+const { Buffer: nativeBuffer } = globalThis as { Buffer?: { byteLength(text: string): number } }
+const encoder = new TextEncoder()
+const bytesOf = nativeBuffer ? nativeBuffer.byteLength : (text: string): number => encoder.encode(text).length

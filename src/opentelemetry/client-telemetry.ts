@@ -1,0 +1,83 @@
+/** Spans and metrics of a client and of a host. */
+
+import { type Attributes, context, propagation, SpanKind } from '@opentelemetry/api'
+import { RemoteError } from '../jsonrpc/remote-error.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { AroundAction, AroundRequest, HostTelemetry } from '../protocol/interfaces/telemetry.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
+import { operationOf } from './attributes.ts'
+import { type Failure, markFailed, runOperation, tracer } from './operation.ts'
+import { TOOL_ERROR } from './server-telemetry.ts'
+
+/**
+ * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
+ * context of the span in `_meta`.
+ *
+ * @example
+ * import { clientTelemetry } from 'portico/opentelemetry'
+ *
+ * const client = await connect('https://example.com/mcp', { telemetry: clientTelemetry() })
+ */
+export function clientTelemetry(): AroundRequest {
+  return ({ method, params, revision, url }, send) => {
+    const operation = operationOf(method, params, revision)
+    Object.assign(operation.common, placeOf(url))
+    return runOperation({
+      kind: SpanKind.CLIENT,
+      operation,
+      parent: context.active(),
+      run: (inside) => {
+        const carrier: TraceContext = {}
+        propagation.inject(inside, carrier)
+        return send(Object.keys(carrier).length > 0 ? carrier : undefined)
+      },
+      failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
+      failureOf,
+    })
+  }
+}
+
+/**
+ * Makes a span of OpenTelemetry for every action of a host, from the decision to the result, and inside of it a span for every request to a
+ * server.
+ *
+ * @example
+ * import { hostTelemetry } from 'portico/opentelemetry'
+ *
+ * const host = await createHost({ config: 'mcp.json', telemetry: hostTelemetry() })
+ */
+export function hostTelemetry(): HostTelemetry {
+  return { action: aroundAction, request: clientTelemetry() }
+}
+
+const aroundAction: AroundAction = ({ kind, server, target, initiator }, run) => {
+  const attributes: Attributes = { 'portico.action.kind': kind, 'portico.server': server, 'portico.initiator': initiator }
+  if (target !== undefined) attributes['portico.target'] = target
+  return tracer.startActiveSpan(`host ${kind}`, { kind: SpanKind.INTERNAL, attributes }, async (span) => {
+    try {
+      return await run()
+    } catch (error) {
+      markFailed(span, failureOf(error))
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
+
+function placeOf(url: string | undefined): Attributes {
+  if (url === undefined || !URL.canParse(url)) return { 'network.transport': 'pipe' }
+  const { hostname, port, protocol } = new URL(url)
+  return {
+    'network.transport': 'tcp',
+    'network.protocol.name': 'http',
+    'server.address': hostname,
+    'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof RemoteError) return { type: String(error.code), code: error.code, message: error.message }
+  if (error instanceof McpError) return { type: error.code, message: error.message }
+  return error instanceof Error ? { type: error.name, message: error.message } : { type: '_OTHER' }
+}

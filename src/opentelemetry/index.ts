@@ -1,0 +1,5 @@
+/** portico/opentelemetry: traces and metrics of servers, clients and hosts, by the semantic conventions for MCP. */
+
+export type { AroundAction, AroundRequest, HostAction, HostTelemetry, OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
+export { clientTelemetry, hostTelemetry } from './client-telemetry.ts'
+export { serverTelemetry } from './server-telemetry.ts'

@@ -1,0 +1,70 @@
+/** Spans and metrics of a server. */
+
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import type { Params } from '../jsonrpc/message.ts'
+import { ERRORS, McpError } from '../protocol/errors.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
+import { operationOf, unknownOperation } from './attributes.ts'
+import { type Failure, runOperation } from './operation.ts'
+
+/** The part of a request of a server that is used. It is that of middleware. */
+interface ServedCall {
+  readonly id: string | number
+  readonly method: string
+  readonly params: Params
+  readonly caller: { readonly revision: string }
+  readonly trace: TraceContext | undefined
+}
+
+/**
+ * Middleware that makes a span of OpenTelemetry for every request, and measures its duration (`mcp.server.operation.duration`). The parent
+ * is the span of the client, from `_meta`. Add it first, so that the spans of other middleware are inside.
+ *
+ * @example
+ * import { serverTelemetry } from 'portico/opentelemetry'
+ *
+ * server.use(serverTelemetry())
+ */
+export function serverTelemetry(): (call: ServedCall, next: () => Promise<Params>) => Promise<Params> {
+  return (call, next) => {
+    const { method, params, caller } = call
+    const operation = operationOf(method, params, caller.revision)
+    operation.detail['jsonrpc.request.id'] = String(call.id)
+    const ambient = context.active()
+    const parent = call.trace ? propagation.extract(ambient, call.trace) : ambient
+    // A span of the transport is not the parent then. A link keeps the connection to it.
+    const transport = trace.getSpanContext(ambient)
+    const links = transport && trace.getSpanContext(parent)?.spanId !== transport.spanId ? [{ context: transport }] : []
+    return runOperation({
+      kind: SpanKind.SERVER,
+      operation,
+      parent,
+      links,
+      run: () => next(),
+      failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
+      failureOf: (error) => failureOf(error, call),
+    })
+  }
+}
+
+export const TOOL_ERROR: Failure = { type: 'tool_error' }
+
+/** The errors that mean that there is no such method, or no such tool or prompt. */
+const UNKNOWN: ReadonlySet<string> = new Set(['ERR_METHOD_NOT_FOUND', 'ERR_TOOL_NOT_FOUND', 'ERR_PROMPT_NOT_FOUND'])
+
+function failureOf(error: unknown, { method, caller }: ServedCall): Failure {
+  if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
+    const { code, message } = error
+    const unknown = UNKNOWN.has(code) ? { unknown: unknownOperation(method, caller.revision, code !== 'ERR_METHOD_NOT_FOUND') } : {}
+    const { rpc } = ERRORS[code]
+    return { type: String(rpc), code: rpc, message, ...unknown }
+  }
+  const exception = error instanceof Error ? { exception: error } : {}
+  // The client gets the failure of a tool as a result.
+  if (method === 'tools/call') return isMeant(error) ? { ...TOOL_ERROR, message: error.message } : { ...TOOL_ERROR, ...exception }
+  const { rpc } = ERRORS.ERR_INTERNAL
+  return { type: String(rpc), code: rpc, ...exception }
+}
+
+/** Errors that authors throw on purpose need no stack. */
+const isMeant = (error: unknown): error is Error => error instanceof Error && ['ToolError', 'Declined', 'Cancelled'].includes(error.name)

@@ -1,0 +1,38 @@
+/** The interface between Portico and a library for traces and metrics. `portico/opentelemetry` implements it. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import type { TraceContext } from '../model/trace-context.ts'
+
+/** A request that a client is about to send. */
+export interface OutgoingRequest {
+  readonly method: string
+  readonly params: Params
+  /** The protocol revision of the connection. */
+  readonly revision: string
+  /** The URL of a server over HTTP, without its query; undefined for other servers. */
+  readonly url: string | undefined
+}
+
+/** A function around every request of a client. It sends the request with the trace context that the server gets. */
+export type AroundRequest = (request: OutgoingRequest, send: (trace?: TraceContext) => Promise<Params>) => Promise<Params>
+
+/** An action that a host is about to decide about and to perform. */
+export interface HostAction {
+  /** The kind, such as `tool.call`. */
+  readonly kind: string
+  /** The name of the server. */
+  readonly server: string
+  /** The tool, resource or prompt, if the action is about one. */
+  readonly target: string | undefined
+  /** Who wants the action. */
+  readonly initiator: string
+}
+
+/** A function around every action of a host, from the decision to the result. */
+export type AroundAction = <T>(action: HostAction, run: () => Promise<T>) => Promise<T>
+
+/** Traces and metrics of a host: of its actions, and of the requests to its servers. */
+export interface HostTelemetry {
+  readonly action: AroundAction
+  readonly request: AroundRequest
+}

@@ -1,0 +1,31 @@
+import pino from 'pino'
+import { expect, it } from 'vitest'
+import { requestLog } from '../../src/observability/index.ts'
+import { http } from '../support/http-requests.ts'
+import { askModern, callTool, modern, serve, testServer, until } from '../support/http-service.ts'
+
+it('writes one line of a real pino logger for each request and refusal', async () => {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
+  const server = testServer()
+  server.tool('fail', {}, () => {
+    throw new Error('broken')
+  })
+  server.resource('x://broken', { name: 'broken' }, () => {
+    throw new Error('broken')
+  })
+  const { url } = await serve(server, requestLog(logger))
+  await askModern(url, callTool('hi'))
+  await askModern(url, callTool('fail'))
+  await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
+  await http(url, modern(callTool('hi'), { origin: 'https://evil.example' }))
+  await until(() => lines.length === 4)
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [30, 'tools/call hi ok'],
+    [40, 'tools/call fail tool_error'],
+    [50, 'resources/read x://broken error'],
+    [40, 'refused: Origin not allowed: "https://evil.example" (allowedOrigins)'],
+  ])
+  expect(lines[0]).toMatchObject({ method: 'tools/call', target: 'hi', outcome: 'ok', revision: '2026-07-28', address: '127.0.0.1' })
+  expect(lines[2]).toMatchObject({ code: -32603 })
+})

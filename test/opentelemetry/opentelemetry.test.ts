@@ -1,0 +1,221 @@
+/** Traces and metrics, with the SDK of OpenTelemetry and exporters in memory. */
+
+import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { InMemorySpanExporter, NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createHost } from '../../src/host/index.ts'
+import { allow } from '../../src/host/policy-tools/index.ts'
+import { connect } from '../../src/index.ts'
+import { clientTelemetry, hostTelemetry, serverTelemetry } from '../../src/opentelemetry/index.ts'
+import { createServer, type Server, ToolError } from '../../src/server/index.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { askModern, callTool, serve } from '../support/http-service.ts'
+
+const folders = temporaryFolders()
+const exporter = new InMemorySpanExporter()
+const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+const reader = new PeriodicExportingMetricReader({ exporter: metricExporter, exportIntervalMillis: 3_600_000 })
+const meterProvider = new MeterProvider({ readers: [reader] })
+
+beforeAll(() => {
+  provider.register()
+  metrics.setGlobalMeterProvider(meterProvider)
+})
+
+afterAll(async () => {
+  await Promise.all([provider.shutdown(), meterProvider.shutdown()])
+  trace.disable()
+  context.disable()
+  propagation.disable()
+  metrics.disable()
+})
+
+beforeEach(() => exporter.reset())
+
+const tracer = trace.getTracer('test')
+
+function tracedServer(): Server {
+  const server = createServer({ name: 'traced', version: '1', onError: () => {} })
+  server.use(serverTelemetry())
+  server.tool('hi', {}, () => {
+    tracer.startSpan('inside').end()
+    return 'hi'
+  })
+  server.tool('refuse', {}, () => {
+    throw new ToolError('not today')
+  })
+  server.tool('break', {}, () => {
+    throw new Error('secret detail')
+  })
+  server.resource('note://{id}', { name: 'note' }, ({ id }) => String(id))
+  server.prompt('greet', {}, () => 'Hello')
+  return server
+}
+
+const spans = (kind?: SpanKind): ReadableSpan[] => exporter.getFinishedSpans().filter((span) => kind === undefined || span.kind === kind)
+const named = (name: string, kind?: SpanKind): ReadableSpan => {
+  const found = spans(kind).find((span) => span.name === name)
+  if (!found) throw new Error(`No span ${name}; there are ${spans().map((span) => span.name)}`)
+  return found
+}
+
+describe.each([undefined, '2025-11-25'])('over HTTP, revision %s', (revision) => {
+  it('joins the spans of the caller, the client, the server and its handler', async () => {
+    const { url } = await serve(tracedServer())
+    await using client = await connect(url, { telemetry: clientTelemetry(), ...(revision && { revisions: [revision] }) })
+    await tracer.startActiveSpan('caller', async (span) => {
+      await client.call('hi')
+      span.end()
+    })
+    const [caller, sent, served, inside] = [
+      named('caller'),
+      named('tools/call hi', SpanKind.CLIENT),
+      named('tools/call hi', SpanKind.SERVER),
+      named('inside'),
+    ]
+    expect(new Set([caller, sent, served, inside].map((span) => span.spanContext().traceId)).size).toBe(1)
+    expect(sent.parentSpanContext?.spanId).toBe(caller.spanContext().spanId)
+    expect(served.parentSpanContext?.spanId).toBe(sent.spanContext().spanId)
+    expect(inside.parentSpanContext?.spanId).toBe(served.spanContext().spanId)
+    const common = {
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': client.revision,
+      'gen_ai.tool.name': 'hi',
+      'gen_ai.operation.name': 'execute_tool',
+    }
+    expect(served.attributes).toMatchObject({ ...common, 'jsonrpc.request.id': expect.any(String) })
+    expect(sent.attributes).toMatchObject({
+      ...common,
+      'network.transport': 'tcp',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(url).port),
+    })
+  })
+})
+
+describe('a server', () => {
+  it('names spans by the conventions, and never by a URI', async () => {
+    const { url } = await serve(tracedServer())
+    await using client = await connect(url, { telemetry: clientTelemetry() })
+    await client.read('note://42')
+    await client.prompt('greet')
+    expect(named('resources/read', SpanKind.SERVER).attributes).toMatchObject({ 'mcp.resource.uri': 'note://42' })
+    expect(named('prompts/get greet', SpanKind.SERVER).attributes).toMatchObject({ 'gen_ai.prompt.name': 'greet' })
+  })
+
+  it('marks failures with their type', async () => {
+    const { url } = await serve(tracedServer())
+    for (const tool of ['refuse', 'break', 'made-up']) await askModern(url, callTool(tool))
+    await askModern(url, { method: 'resources/read', params: { uri: 'nothing://here' } })
+    await askModern(url, { method: 'made/up' })
+    const failed = spans(SpanKind.SERVER).map(({ name, status, attributes, events }) => [
+      name,
+      status.code,
+      attributes['error.type'],
+      attributes['rpc.response.status_code'],
+      events.length,
+    ])
+    expect(failed).toEqual([
+      ['tools/call refuse', SpanStatusCode.ERROR, 'tool_error', undefined, 0],
+      ['tools/call break', SpanStatusCode.ERROR, 'tool_error', undefined, 1],
+      ['tools/call', SpanStatusCode.ERROR, '-32602', '-32602', 0],
+      ['resources/read', SpanStatusCode.ERROR, '-32602', '-32602', 0],
+      ['_OTHER', SpanStatusCode.ERROR, '-32601', '-32601', 0],
+    ])
+  })
+
+  it('links the span of the transport when the client sent its own', async () => {
+    const server = createServer({ name: 'linked', version: '1' })
+    const transport = tracer.startSpan('POST /mcp')
+    server.use((_call, next) => context.with(trace.setSpan(context.active(), transport), next))
+    server.use(serverTelemetry())
+    server.tool('hi', {}, () => 'hi')
+    const { url } = await serve(server)
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    await askModern(url, callTool('hi', {}, { _meta: { traceparent } }))
+    await askModern(url, callTool('hi'))
+    transport.end()
+    const [linked, child] = spans(SpanKind.SERVER)
+    expect(linked?.parentSpanContext?.spanId).toBe('00f067aa0ba902b7')
+    expect(linked?.links.map((link) => link.context.spanId)).toEqual([transport.spanContext().spanId])
+    expect(child?.parentSpanContext?.spanId).toBe(transport.spanContext().spanId)
+    expect(child?.links).toEqual([])
+  })
+})
+
+describe('a client', () => {
+  it('marks its spans with the errors of the server and its own', async () => {
+    const { url } = await serve(tracedServer())
+    const client = await connect(url, { telemetry: clientTelemetry() })
+    await client.call('refuse')
+    await expect(client.read('nothing://here')).rejects.toThrow()
+    await client.close()
+    await expect(client.read('note://1')).rejects.toThrow()
+    const types = spans(SpanKind.CLIENT)
+      .filter(({ status }) => status.code === SpanStatusCode.ERROR)
+      .map(({ attributes }) => attributes['error.type'])
+    expect(types).toEqual(['tool_error', '-32602'])
+  })
+})
+
+describe('a host', () => {
+  it('joins its actions with the requests to the server and with the spans of the server', async () => {
+    await using host = await createHost({
+      folder: folders(),
+      keychain: false,
+      telemetry: hostTelemetry(),
+      policy: { session: [allow('all', { action: ['server.*', 'tool.*'], tier: 'trusted' })] },
+      servers: {
+        near: {
+          transport: { type: 'memory', service: tracedServer() },
+          tier: 'trusted',
+          provenance: [{ client: 'portico', scope: 'ours', file: '' }],
+        },
+      },
+    })
+    await host.enable('near')
+    exporter.reset()
+    await host.call('near__hi', {}, { as: 'person' })
+    const [action, sent, served] = [
+      named('host tool.call'),
+      named('tools/call hi', SpanKind.CLIENT),
+      named('tools/call hi', SpanKind.SERVER),
+    ]
+    expect(action.attributes).toEqual({
+      'portico.action.kind': 'tool.call',
+      'portico.server': 'near',
+      'portico.target': 'hi',
+      'portico.initiator': 'user',
+    })
+    expect(sent.parentSpanContext?.spanId).toBe(action.spanContext().spanId)
+    expect(sent.attributes['network.transport']).toBe('pipe')
+    expect(served.parentSpanContext?.spanId).toBe(sent.spanContext().spanId)
+    expect(served.spanContext().traceId).toBe(action.spanContext().traceId)
+  })
+})
+
+describe('metrics', () => {
+  it('measure the duration of requests on both sides, without names that clients made up', async () => {
+    const { url } = await serve(tracedServer())
+    await using client = await connect(url, { telemetry: clientTelemetry() })
+    await client.call('hi')
+    await askModern(url, callTool('made-up-tool'))
+    await meterProvider.forceFlush()
+    const all =
+      metricExporter
+        .getMetrics()
+        .at(-1)
+        ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
+    for (const name of ['mcp.server.operation.duration', 'mcp.client.operation.duration']) {
+      const metric = all.find(({ descriptor }) => descriptor.name === name)
+      expect(metric?.descriptor.unit).toBe('s')
+      const point = metric?.dataPoints.find(({ attributes }) => attributes['gen_ai.tool.name'] === 'hi' && !attributes['error.type'])
+      const { buckets, count } = (point?.value ?? {}) as { buckets: { boundaries: number[] }; count: number }
+      expect(buckets.boundaries).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300])
+      expect(count).toBeGreaterThan(0)
+    }
+    expect(JSON.stringify(all)).not.toContain('made-up')
+  })
+})
