@@ -25,7 +25,7 @@ const SUBPATHS = [
   { subpath: 'portico/testing', maxKb: 92, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/skills', maxKb: 24, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/skills', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/openai-agents', maxKb: 10, without: ['server', 'client', 'node'] },

@@ -230,6 +230,20 @@ describe('an approved skill', () => {
     expect((await host.loadSkill('shop', URI)).text).toContain('haste')
   })
 
+  test('that changed without a notice is noticed when it is read, and asked about again', async () => {
+    proves('R-SKILL-036', 'R-SKILL-051')
+    const scripted = shop()
+    const ask = person()
+    const host = await hostWith({ servers: { shop: scripted.server }, ask })
+    const changed = { ...FILES, 'SKILL.md': FILES['SKILL.md'].replace('care', 'haste') }
+    scripted.list = [entryOf(URI, changed)]
+    scripted.contents[URI] = changed['SKILL.md']
+    await expect(host.loadSkill('shop', URI)).rejects.toMatchObject({ fault: 'size' })
+    await until(() => skillItems(ask).some(({ difference }) => difference?.changes.some(({ text }) => text === 'content changed')))
+    await until(() => host.skills()[0]?.state === 'approved')
+    expect((await host.loadSkill('shop', URI)).text).toContain('haste')
+  })
+
   test('stays approved if only the order of its files changed, and over a restart', async () => {
     proves('R-SKILL-051')
     const folder = newFolder()
