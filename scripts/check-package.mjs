@@ -26,7 +26,7 @@ const SUBPATHS = [
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/skills', maxKb: 24, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/skills', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },

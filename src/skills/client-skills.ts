@@ -10,7 +10,7 @@ import type { Resource } from '../protocol/model/resources.ts'
 import { SKILLS, type Skill } from '../protocol/model/skills.ts'
 import { checkEntry } from './check-entry.ts'
 import { FileCache } from './file-cache.ts'
-import { LoadedSkill, type SkillClient } from './loaded-skill.ts'
+import { type LoadedSkill, loadEntry, type SkillClient } from './loaded-skill.ts'
 import { SkillError } from './skill-error.ts'
 
 /** Options for `skillsOf`. */
@@ -103,7 +103,7 @@ export function skillsOf(
     get,
     load: async (skill, options = {}) => {
       const entry = typeof skill === 'string' ? await get(skill, options) : checkEntry(skill)
-      return LoadedSkill.load(client, entry, cache, options)
+      return loadEntry(client, entry, cache, options)
     },
     directory: (uri, options = {}) => {
       if (settings.directoryRead !== true)

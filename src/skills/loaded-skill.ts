@@ -28,18 +28,11 @@ export class LoadedSkill {
   /** Bytes read so far. Only they are known of a skill whose files are generated. */
   #bytes = 0
 
-  private constructor(client: SkillClient, entry: Skill, cache: FileCache, text: string) {
+  constructor(client: SkillClient, entry: Skill, cache: FileCache, text: string) {
     this.#client = client
     this.#cache = cache
     this.entry = entry
     this.text = text
-  }
-
-  static async load(client: SkillClient, entry: Skill, cache: FileCache, options: CallOptions): Promise<LoadedSkill> {
-    const file = await readListed(client, entry, entry.uri, cache, options, SKILL_LIMITS.maxBytes)
-    if (file.text === undefined) throw new SkillError('contents', entry.uri, `${entry.uri} is not UTF-8 text`)
-    await verifyFrontmatter(entry, file.text)
-    return new LoadedSkill(client, entry, cache, file.text)
   }
 
   /** The paths of all files within the skill. Empty if the files are generated. */
@@ -62,6 +55,14 @@ export class LoadedSkill {
     if (this.entry.resources === 'dynamic') this.#bytes += file.bytes.length
     return file
   }
+}
+
+/** Reads and verifies SKILL.md of an entry that was checked. */
+export async function loadEntry(client: SkillClient, entry: Skill, cache: FileCache, options: CallOptions): Promise<LoadedSkill> {
+  const file = await readListed(client, entry, entry.uri, cache, options, SKILL_LIMITS.maxBytes)
+  if (file.text === undefined) throw new SkillError('contents', entry.uri, `${entry.uri} is not UTF-8 text`)
+  await verifyFrontmatter(entry, file.text)
+  return new LoadedSkill(client, entry, cache, file.text)
 }
 
 /** Reads one file of a skill, from the cache if it is there. Several parts of a program may act on the same entry. */

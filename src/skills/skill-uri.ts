@@ -44,7 +44,7 @@ function decoded(segment: string): string | undefined {
 }
 
 /** The folder of a skill: the URI of its SKILL.md without the file name. */
-export const rootOf = (skillUri: string): string => skillUri.slice(0, -`/${SKILL_FILE}`.length)
+const rootOf = (skillUri: string): string => skillUri.slice(0, -`/${SKILL_FILE}`.length)
 
 /** The path of a skill within its server, such as `acme/billing/refunds`. */
 export const skillPath = (skillUri: string): string => segmentsOf(rootOf(skillUri)).join('/')

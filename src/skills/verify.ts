@@ -44,7 +44,7 @@ export async function verifyBytes({ uri, digest, size }: SkillResource, bytes: U
   if (actual !== digest) throw new SkillError('digest', uri, `The content of ${uri} is not the one that its entry describes`)
 }
 
-export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { skillText, writeFiles } from '../skills/skill-files.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
+import { until } from '../support/until.ts'
 import { type Ended, portico, serveFixture } from './support/cli.ts'
 
 const newFolder = temporaryFolders()
@@ -15,21 +16,19 @@ const FILES = {
   'refunds/templates/mail.md': 'Dear customer\n',
 }
 
-/** Rules that approve what a server offers, so that a run without a terminal can use it. */
+/** Rules that start a server and approve what it offers, except for skills. */
 const RULES = `rules:
   - { id: launch, effect: allow, match: { action: server.launch, server: docs } }
   - { id: approve, effect: allow, match: { action: server.approve, server: docs } }
 `
 
-const LAUNCH_ONLY = RULES.split('\n').slice(0, 2).join('\n')
-
-async function person(rules: string) {
+async function person() {
   const home = newFolder()
   const folder = writeFiles(newFolder(), FILES)
   const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
   const run = (args: string[]): Promise<Ended> => portico(args, { env, cwd: home })
   await run(['servers', 'add', 'docs', ...serveFixture('skills.mjs', folder)])
-  writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), rules)
+  writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), RULES)
   return { run, folder }
 }
 
@@ -53,19 +52,25 @@ test('skills of a server that is not configured are listed, shown and read', asy
   expect((await run('read', 'refunds', '../x')).code).toBe(1)
 }, 60_000)
 
-test('skills of a configured server are new until they are approved, and changed after a change', async () => {
+test('skills of a configured server are new until you approve them, and changed after a change', async () => {
   proves('R-SKILL-051', 'R-SKILL-053')
-  const { run, folder } = await person(LAUNCH_ONLY)
+  const { run, folder } = await person()
   const before = await run(['skills', 'list', 'docs'])
   expect(before, before.stderr).toMatchObject({ code: 0 })
   expect(before.stdout).toMatch(/docs\/refunds +new +2/)
-  const refused = await run(['skills', 'approve', 'docs'])
-  expect(refused.code).toBe(3)
-  writeFileSync(join(folder, '../unrelated'), '')
-  const trusting = await person(RULES)
-  const approved = await trusting.run(['skills', 'approve', 'docs'])
+  // No rule approves a skill, and there is no terminal to ask at.
+  expect((await run(['skills', 'approve', 'docs'])).code).toBe(3)
+  const approving = run(['skills', 'approve', 'docs', '--inbox'])
+  await until(async () => (await run(['inbox', 'list', '--json'])).stdout.includes('skill://refunds/SKILL.md'), 30_000)
+  expect((await run(['inbox', 'answer', '--allow'])).code).toBe(0)
+  const approved = await approving
   expect(approved, approved.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('Nothing of docs awaits approval') })
-  expect((await trusting.run(['skills', 'list'])).stdout).toMatch(/docs\/refunds +approved +2/)
-  expect((await trusting.run(['skills', 'show', 'docs/refunds'])).stdout).toContain('approved: models can load it')
-  expect((await trusting.run(['skills', 'read', 'docs/refunds', 'templates/mail.md'])).stdout).toContain('Dear customer')
+  expect((await run(['skills', 'list'])).stdout).toMatch(/docs\/refunds +approved +2/)
+  expect((await run(['skills', 'show', 'docs/refunds'])).stdout).toContain('approved: models can load it')
+  expect((await run(['skills', 'read', 'docs/refunds', 'templates/mail.md'])).stdout).toContain('Dear customer')
+  expect((await run(['pins', 'list'])).stdout).toMatch(/docs +skill +skill:\/\/refunds\/SKILL\.md/)
+  writeFiles(folder, { 'refunds/templates/mail.md': 'Dear victim\n' })
+  expect((await run(['skills', 'list', 'docs'])).stdout).toMatch(/docs\/refunds +changed +2/)
+  const diff = await run(['pins', 'diff', 'docs'])
+  expect(diff).toMatchObject({ code: 9, stdout: expect.stringContaining('templates/mail.md: content changed') })
 }, 120_000)

@@ -7,7 +7,7 @@ import { type Answer, Conversation, type Host, type Question, readAudit, STORAGE
 import { createServer } from '../../src/server/index.ts'
 import { entryOf, scriptedSkills, skillText } from '../skills/skill-files.ts'
 import { proves } from '../support/proves.ts'
-import { calling, chat, hosts, NO, type Person, person, says, spy, until } from './hosts.ts'
+import { calling, chat, hosts, NO, type Person, person, says, spy, until, YES } from './hosts.ts'
 
 const { host: hostWith, folder: newFolder } = hosts()
 
@@ -110,6 +110,34 @@ describe('a skill that is not approved', () => {
   })
 })
 
+describe('a rule that approves what a server offers', () => {
+  const rule = { id: 'approve', effect: 'allow', match: { action: 'server.approve', server: 'shop' } } as const
+
+  test('approves its tools, but only the person approves its skills and their changes', async () => {
+    proves('R-SKILL-047', 'R-SKILL-051')
+    const scripted = shop()
+    scripted.server.tool('pay', {}, () => 'paid')
+    let answer: Answer = NO
+    const ask = person(({ subject }) => (subject.kind === 'approve' ? answer : undefined))
+    const host = await hostWith({ servers: { shop: scripted.server }, ask, policy: { user: [rule] } })
+    expect(host.tools().map(({ exposed }) => exposed)).toEqual(['shop__pay'])
+    expect(ask.saw('approve').map(({ items }) => items.map(({ name }) => name))).toEqual([[URI]])
+    expect(stateOf(host)).toEqual(['shop/refunds new'])
+    answer = YES
+    await host.approve('shop')
+    expect(stateOf(host)).toEqual(['shop/refunds approved'])
+    expect(ask.asked.at(-1)?.reasons.join()).toContain('Only you can approve a skill')
+  })
+
+  test('approves no skill without a person, also where questions are bypassed', async () => {
+    proves('R-SKILL-047')
+    const host = await hostWith({ servers: { shop: shop().server }, policy: { user: [rule] }, isBypassing: true })
+    expect(stateOf(host)).toEqual(['shop/refunds new'])
+    await expect(host.approve('shop')).rejects.toMatchObject({ code: 'ERR_CONSENT' })
+    await expect(host.loadSkill('shop', URI)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+  })
+})
+
 describe('an approved skill', () => {
   test('is offered to the model with its server, and loaded with a line that names it', async () => {
     proves('R-SKILL-036', 'R-SKILL-045', 'R-SKILL-046', 'R-SKILL-027')
@@ -140,8 +168,7 @@ describe('an approved skill', () => {
     await host.loadSkill('shop', URI)
     const actions: string[] = []
     for await (const record of readAudit(join(host.folder, STORAGE_PATHS.audit), { kinds: ['intent'] }))
-      if (record.kind === 'intent')
-        actions.push(`${record.entry.action} ${record.entry.primitive ?? ''}`)
+      if (record.kind === 'intent') actions.push(`${record.entry.action} ${record.entry.primitive ?? ''}`)
     expect(actions.filter((each) => each.startsWith('server.approve'))).not.toEqual([])
     expect(actions).toContain(`resource.read ${URI}`)
   })
@@ -200,6 +227,20 @@ describe('an approved skill', () => {
     expect(ask.read()).toContain('content changed')
     answer = undefined
     await host.approve('shop')
+    expect((await host.loadSkill('shop', URI)).text).toContain('haste')
+  })
+
+  test('that changed without a notice is noticed when it is read, and asked about again', async () => {
+    proves('R-SKILL-036', 'R-SKILL-051')
+    const scripted = shop()
+    const ask = person()
+    const host = await hostWith({ servers: { shop: scripted.server }, ask })
+    const changed = { ...FILES, 'SKILL.md': FILES['SKILL.md'].replace('care', 'haste') }
+    scripted.list = [entryOf(URI, changed)]
+    scripted.contents[URI] = changed['SKILL.md']
+    await expect(host.loadSkill('shop', URI)).rejects.toMatchObject({ fault: 'size' })
+    await until(() => skillItems(ask).some(({ difference }) => difference?.changes.some(({ text }) => text === 'content changed')))
+    await until(() => host.skills()[0]?.state === 'approved')
     expect((await host.loadSkill('shop', URI)).text).toContain('haste')
   })
 

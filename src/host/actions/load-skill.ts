@@ -7,6 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { ReadResourceResult } from '../../protocol/model/resources.ts'
 import { SKILL_LIMITS, type Skill } from '../../protocol/model/skills.ts'
 import { readListed } from '../../skills/loaded-skill.ts'
+import { SkillError, type SkillFault } from '../../skills/skill-error.ts'
 import { filePath, fileUri } from '../../skills/skill-uri.ts'
 import { verifyFrontmatter } from '../../skills/verify.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
@@ -112,10 +113,28 @@ export async function readSkillFile(
 /** Verified before secrets are removed from the text. */
 async function readVerified(
   client: Client,
-  { skillFiles }: HostedServer,
+  server: HostedServer,
   skill: Skill,
   uri: string,
   { signal }: UseOptions,
+): Promise<ReadResourceResult> {
+  try {
+    return await verified(client, server, skill, uri, signal)
+  } catch (error) {
+    // The skill may have changed without a notice. With its new entry the person is asked about it.
+    if (error instanceof SkillError && STALE.has(error.fault)) server.includeSkill(skill.uri).catch(() => {})
+    throw error
+  }
+}
+
+const STALE: ReadonlySet<SkillFault> = new Set<SkillFault>(['digest', 'size', 'frontmatter'])
+
+async function verified(
+  client: Client,
+  { skillFiles }: HostedServer,
+  skill: Skill,
+  uri: string,
+  signal: AbortSignal | undefined,
 ): Promise<ReadResourceResult> {
   const { mimeType, bytes, text } = await readListed(client, skill, uri, skillFiles, signal ? { signal } : {}, SKILL_LIMITS.maxBytes)
   if (uri === skill.uri) await verifyFrontmatter(skill, text ?? '')

@@ -106,13 +106,14 @@ export class ReviewQueue {
     if (known) onReview(known.review)
     for (;;) {
       try {
-        await approve(server, parts, othersThan(server), {
+        const hasMore = await approve(server, parts, othersThan(server), {
           onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
           known,
           isFirst: isEnabled,
           signal,
         })
-        return onApproved(server)
+        onApproved(server)
+        if (!hasMore) return
       } catch (error) {
         // The offering changed while the person was reading, so they are asked about the new one. A rule would only decide the same again.
         if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error

@@ -87,13 +87,13 @@ export interface ApproveOptions {
   onShown?(shown: Shown): void
 }
 
-/** Asks the person, and approves all definitions or those that they chose. */
+/** Asks the person, and approves all definitions or those that they chose. True if skills are left, which the person is asked about alone. */
 export async function approve(
   server: ReviewedServer,
   parts: ReviewServices,
   others: readonly OtherName[],
   { signal, known, isFirst = false, onShown }: ApproveOptions = {},
-): Promise<void> {
+): Promise<boolean> {
   let chosen: ReadonlySet<string> | undefined
   let readOnly: ReadonlySet<string> = new Set()
   const want: ActionRequest = {
@@ -116,6 +116,8 @@ export async function approve(
     },
     ...(signal && { signal }),
   }
+  const rest = await exceptSkills(server, parts, want)
+  chosen = rest
   await parts.gate.run(want, async () => {
     const { pending, removed } = pendingOf(server, parts)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
@@ -124,6 +126,19 @@ export async function approve(
     if (accepted.length > 0) await parts.pins.acceptReadOnly(server.id, accepted)
     if (removed.length > MAX_KEPT) await parts.pins.withdraw(server.id, removed.slice(0, -MAX_KEPT))
   })
+  return rest !== undefined && reviewState(server, parts) !== undefined
+}
+
+/**
+ * A rule can approve what a server offers, but not its skills: only a person can. If a rule approves the rest, these are the keys of the
+ * rest. Undefined if the person is asked about everything together, or there are only skills, or none.
+ */
+async function exceptSkills(server: ReviewedServer, parts: ReviewServices, want: ActionRequest): Promise<ReadonlySet<string> | undefined> {
+  const { pending } = pendingOf(server, parts)
+  const rest = pending.filter(({ kind }) => kind !== 'skill')
+  if (rest.length === 0 || rest.length === pending.length) return undefined
+  const { decision } = await parts.gate.evaluate(want)
+  return decision.effect === 'allow' ? new Set(rest.map(keyOf)) : undefined
 }
 
 /** The action of approving the pending definitions that `isChosen` accepts. */

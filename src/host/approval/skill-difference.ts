@@ -1,5 +1,6 @@
 /** Lists the changes between two entries of a skill: of its frontmatter and of its files. */
 
+import { counted } from '../../base/text/counted.ts'
 import type { Skill, SkillResource } from '../../protocol/model/skills.ts'
 import { isEqual } from '../../protocol/schema/equality.ts'
 import { filePath } from '../../skills/skill-uri.ts'
@@ -37,4 +38,4 @@ function fileChanges(left: Skill, right: Skill): Change[] {
 const filesOf = ({ uri, resources }: Skill): Map<string, SkillResource> =>
   new Map(resources === 'dynamic' ? [] : resources.map((file) => [filePath(uri, file.uri), file]))
 
-const shown = (file: SkillResource | undefined): string => (file ? `${file.size} bytes, ${file.digest.slice(0, 19)}…` : '')
+const shown = (file: SkillResource | undefined): string => (file ? `${counted(file.size, 'byte')}, ${file.digest.slice(0, 19)}…` : '')

@@ -86,6 +86,7 @@ export function forcedQuestions(action: Action): Reason[] {
       guard('loop', 'ask', `The same action was requested ${action.usage.identicalInARow} times in a row, with the same arguments`),
     )
   }
+  if (isOnlyAboutSkills(action)) reasons.push(guard('skill', 'ask', 'Only you can approve a skill: it tells models what to do'))
   const others = skillsOfOthers(action)
   if (others.length > 0) {
     const text = `The conversation uses a skill of ${others.join(', ')}, which may have caused this read from ${action.server.id}`
@@ -93,6 +94,11 @@ export function forcedQuestions(action: Action): Reason[] {
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons
+}
+
+/** Whether an approval is for skills and nothing else. Its items are `kind name`. */
+function isOnlyAboutSkills({ kind, args: { items } }: Action): boolean {
+  return kind === 'server.approve' && Array.isArray(items) && items.length > 0 && items.every((item) => String(item).startsWith('skill '))
 }
 
 /** The servers of skills in the conversation, other than the one that is read from. A skill may name only files of its own server. */

@@ -301,17 +301,17 @@ const GENERATED = (uri: string): string =>
 async function* usableSkills(client: Client, asked: Iterable<string>, complain: (text: string) => void): AsyncGenerator<Skill> {
   const skills = skillsOf(client, { onUnusable: ({ message }) => complain(message), onWarning: complain })
   const others = new Set(asked)
+  const isFixed = ({ uri, resources }: Skill): boolean => {
+    if (resources === 'dynamic') complain(GENERATED(uri))
+    return resources !== 'dynamic'
+  }
   for await (const skill of skills.list()) {
     others.delete(skill.uri)
-    if (skill.resources === 'dynamic') complain(GENERATED(skill.uri))
-    else yield skill
+    if (isFixed(skill)) yield skill
   }
   for (const uri of others) {
-    try {
-      yield await skills.get(uri)
-    } catch (error) {
-      complain(messageOf(error))
-    }
+    const skill = await skills.get(uri).catch((error: unknown) => complain(messageOf(error)))
+    if (skill && isFixed(skill)) yield skill
   }
 }
 

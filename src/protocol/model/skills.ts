@@ -1,8 +1,5 @@
 /** Skills, an extension: folders with instructions for models, served as resources. Types, and the limits that the extension sets. */
 
-import type { Cacheable, Paged, Result } from './base.ts'
-import type { Resource } from './resources.ts'
-
 /** The name of the extension. */
 export const SKILLS = 'io.modelcontextprotocol/skills'
 
@@ -35,16 +32,4 @@ export interface Skill {
   frontmatter: SkillFrontmatter
   /** All files of the skill, SKILL.md included; `dynamic` if they are generated and have no fixed content. */
   resources: readonly SkillResource[] | 'dynamic'
-}
-
-export interface ListSkillsResult extends Result, Paged, Cacheable {
-  skills: Skill[]
-}
-
-export interface GetSkillResult extends Result, Cacheable {
-  skill: Skill
-}
-
-export interface ReadDirectoryResult extends Result, Paged {
-  resources: Resource[]
 }
