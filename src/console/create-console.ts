@@ -26,6 +26,7 @@ import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
 import { startServer } from './web/server.ts'
 import { staticFiles } from './web/static-files.ts'
+import { WrittenServers } from './written-servers.ts'
 
 /** Options for `createConsole`. */
 export interface ConsoleOptions {
@@ -78,6 +79,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const modelTurns = new ModelTurns(events, limits)
   const ending: (() => Promise<void>)[] = []
   const announcer = new MessageAnnouncer(events, clock)
+  const written = new WrittenServers({ host, onWarning: (about, text) => events.publish('warning', { server: about, text }), onError })
   const services: ConsoleServices = {
     host,
     asker,
@@ -89,6 +91,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     models: new ChatModels(host, modelTurns),
     modelTurns,
     subscriptions: new Subscriptions(limits),
+    written,
     recordings: new Recordings({
       folder: join(host.folder, 'recordings'),
       limits,
@@ -116,7 +119,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     onError,
   })
   const unlisten = [
-    feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
+    feed.listen((event, entry) => {
+      publishHostEvent(events, clock, event, entry)
+      // Its files are known from its first start.
+      if (event.kind === 'health') void written.sync()
+    }),
     feed.listenToTraffic((traffic, row) => {
       if (row) announcer.add(row)
       services.recordings.take(traffic)
@@ -130,9 +137,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       onEnded: (end) => events.publish('question-end', end),
     }),
   ]
+  await written.sync()
   const origin = `http://127.0.0.1:${server.port}`
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()
+    await written.close()
     sessions.endAll()
     await server.close()
     // An operation may still open a subscription.

@@ -16,6 +16,7 @@ import type { StoredPreferences } from './preferences.ts'
 import type { SavedCalls } from './saved-calls.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { Recordings } from './timeline/recordings.ts'
+import type { WrittenServers } from './written-servers.ts'
 
 export interface ConsoleServices {
   host: Host
@@ -29,6 +30,7 @@ export interface ConsoleServices {
   models: ChatModels
   modelTurns: ModelTurns
   subscriptions: Subscriptions
+  written: WrittenServers
   recordings: Recordings
   savedCalls: SavedCalls
   preferences: StoredPreferences
