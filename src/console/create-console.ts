@@ -30,6 +30,7 @@ import { builtPage } from './web/built-page.ts'
 import { EventStreams } from './web/event-streams.ts'
 import { startServer } from './web/server.ts'
 import { staticFiles } from './web/static-files.ts'
+import { WrittenServers } from './written-servers.ts'
 
 /** Options for `createConsole`. */
 export interface ConsoleOptions {
@@ -90,6 +91,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   })
   const operations = new Operations({ limits, events, onError })
   const answerTimes = new AnswerTimes(operations)
+  const written = new WrittenServers({ host, onWarning: (about, text) => events.publish('warning', { server: about, text }), onError })
   const services: ConsoleServices = {
     host,
     asker,
@@ -102,6 +104,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     modelTurns,
     subscriptions: new Subscriptions(limits),
     apps,
+    written,
     recordings: new Recordings({
       folder: join(host.folder, 'recordings'),
       limits,
@@ -133,7 +136,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     throw error
   })
   const unlisten = [
-    feed.listen((event, entry) => publishHostEvent(events, clock, event, entry)),
+    feed.listen((event, entry) => {
+      publishHostEvent(events, clock, event, entry)
+      // Its files are known from its first start.
+      if (event.kind === 'health') void written.sync()
+    }),
     feed.listenToTraffic((traffic, row) => {
       if (row) announcer.add(row)
       services.recordings.take(traffic)
@@ -151,9 +158,11 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
       },
     }),
   ]
+  await written.sync()
   const origin = `http://127.0.0.1:${server.port}`
   const close = async (): Promise<void> => {
     for (const each of unlisten) each()
+    await written.close()
     sessions.endAll()
     apps.closeAll()
     await server.close()

@@ -17,6 +17,7 @@ import type { StoredPreferences } from './preferences.ts'
 import type { SavedCalls } from './saved-calls.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { Recordings } from './timeline/recordings.ts'
+import type { WrittenServers } from './written-servers.ts'
 
 export interface ConsoleServices {
   host: Host
@@ -32,6 +33,7 @@ export interface ConsoleServices {
   subscriptions: Subscriptions
   /** The views of tools that pages show. */
   apps: OpenApps
+  written: WrittenServers
   recordings: Recordings
   savedCalls: SavedCalls
   preferences: StoredPreferences

@@ -75,7 +75,8 @@ export async function serverDetails(host: Host, id: string, clock: Clock): Promi
 /** The id of the user's rule for a server that they write. */
 export const writingRuleOf = (id: string): string => `writing-${id}`
 
-const isBeingWritten = (host: Host, id: string): boolean =>
+/** Whether the switch of its author is on. */
+export const isBeingWritten = (host: Pick<Host, 'policy'>, id: string): boolean =>
   host.policy.current().policy.layers.user?.some((rule) => rule.id === writingRuleOf(id) && rule.effect === 'allow') === true
 
 function factsView(host: Host, id: string): ServerFacts | undefined {

@@ -161,7 +161,7 @@ describe('the working folder of a new command', () => {
     const { page } = await talker()
     expect(await page.fails('POST /api/servers', { body: { id: 'x', command: 'node', cwd } })).toMatchObject({
       status: 400,
-      message: expect.stringMatching(/^cwd: (?:expected a whole path|there is no folder)/),
+      message: expect.stringMatching(/^(?:Expected a working folder with its whole path|There is no folder)/),
     })
     expect((await page.fails('PATCH /api/servers/talker', { body: { cwd } })).status).toBe(400)
   })

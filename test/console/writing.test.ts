@@ -1,6 +1,6 @@
 /** The switch "I am writing this server": restarts and changed offerings without a question, by a rule that the person sees. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { script } from '../host/hosts.ts'
@@ -31,7 +31,7 @@ async function withServer() {
   const edit = (tools: readonly string[]): string => script(folder, linesWith(tools))
   const tools = async (): Promise<string[]> =>
     (await page.get('GET /api/tools')).tools.map(({ definition }: { definition: { name: string } }) => definition.name).sort()
-  return { ...all, page, edit, tools, user }
+  return { ...all, page, edit, tools, user, folder }
 }
 
 describe('a server that the person writes', () => {
@@ -55,6 +55,31 @@ describe('a server that the person writes', () => {
     await page.get('POST /api/servers/mine/restart')
     await until(() => asker.waiting().some(({ action }) => action === 'server.launch'))
   })
+
+  test('starts again when its code is saved, also after a mistake in it, and not when its data change', async () => {
+    const { page, host, edit, tools, folder } = await withServer()
+    const pid = (): number | undefined => host.connection('mine')?.pid
+    await page.get('PUT /api/servers/mine/writing', { isOn: true })
+    edit(['one', 'two'])
+    await until(async () => (await tools()).join() === 'one,two')
+    edit(['one', 'two', "three', {}, () => '') this is a mistake ("])
+    await until(() => host.health().mine?.state !== 'ready')
+    edit(['three'])
+    await until(async () => host.health().mine?.state === 'ready' && (await tools()).join() === 'three')
+    const [before] = [pid()]
+    writeFileSync(join(folder, 'data.json'), '{}')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(pid()).toBe(before)
+    mkdirSync(join(folder, 'lib'))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    writeFileSync(join(folder, 'lib', 'helper.mjs'), 'export const helper = 1\n')
+    await until(() => pid() !== undefined && pid() !== before)
+    await page.get('PUT /api/servers/mine/writing', { isOn: false })
+    const last = pid()
+    edit(['four'])
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(pid()).toBe(last)
+  }, 60_000)
 
   test('leaves no rule when it is removed, so that another one of the same name is asked about', async () => {
     const { page } = await withServer()

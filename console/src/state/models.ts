@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<ModelProviderView['id'], string>> = {
   anthropic: 'Anthropic',
   openai: 'OpenAI',
   ollama: 'Ollama on this computer',
-  compatible: 'Another address (chat completions API)',
+  compatible: 'Another address',
 }
 
 export const providerLabel = (id: ModelProviderView['id']): string => PROVIDERS[id]

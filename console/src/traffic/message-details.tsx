@@ -101,6 +101,7 @@ function Contents({ title, details, isOpen }: { title: string; details: MessageD
           </ul>
         </div>
       )}
+      {http && <HttpView http={http} />}
       <Fold label={`${title} (${bytesText(details.bytes)})`} isOpen={isOpen}>
         {message === undefined ? (
           <p className={css.muted}>It was too large to keep.</p>
@@ -111,7 +112,6 @@ function Contents({ title, details, isOpen }: { title: string; details: MessageD
           </>
         )}
       </Fold>
-      {http && <HttpView http={http} />}
     </>
   )
 }

@@ -184,8 +184,8 @@ function transportOf({ command, args = [], env = {}, cwd, url, headers = {} }: O
 /** Without it the start fails with an error that names the command. */
 function checkFolder(folder: string): void {
   if (folder.includes('${')) return
-  if (!isAbsolute(folder)) throw invalid(`cwd: expected a whole path, got ${JSON.stringify(folder)}`)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw invalid(`cwd: there is no folder ${JSON.stringify(folder)}`)
+  if (!isAbsolute(folder)) throw invalid(`Expected a working folder with its whole path (cwd), got ${JSON.stringify(folder)}`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw invalid(`There is no folder ${JSON.stringify(folder)} (cwd)`)
 }
 
 /** In the list of the host as well, if the server is listed there. Others change until the host is started again. */

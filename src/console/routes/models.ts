@@ -22,7 +22,7 @@ export function modelRoutes({ host, events, operations }: ConsoleServices): Rout
   const { storedModels } = host
   const changed = async (): Promise<void> => events.publish('models', { ids: (await storedModels.list()).map(({ id }) => id) })
   return [
-    route('GET /api/models', {}, async () => ({ models: await storedModels.list(), providers: await modelProviders() })),
+    route('GET /api/models', {}, async () => ({ models: await storedModels.list(), providers: modelProviders() })),
     route('POST /api/models', { body: NEW_MODEL, status: 201 }, async ({ body: { provider, model, baseURL, key } }) => {
       const apiKey = key?.trim()
       const stored = await storedModels.add({ provider, model, ...(baseURL !== undefined && { baseURL }), ...(apiKey && { apiKey }) })

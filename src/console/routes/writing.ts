@@ -6,7 +6,7 @@ import type { ConsoleServices } from '../services.ts'
 import { serverDetails, specOf, writingRuleOf } from '../views.ts'
 import { input, type Route, route } from '../web/router.ts'
 
-export function writingRoutes({ host, events, clock }: ConsoleServices): Route[] {
+export function writingRoutes({ host, events, written, clock }: ConsoleServices): Route[] {
   return [
     route('PUT /api/servers/:id/writing', { body: input({ isOn: { type: 'boolean' } }) }, async ({ params: { id }, body: { isOn } }) => {
       const spec = specOf(host, id)
@@ -20,6 +20,7 @@ export function writingRoutes({ host, events, clock }: ConsoleServices): Route[]
           reason: 'You are writing this server',
         })
       } else await endWriting(host, [id])
+      await written.sync()
       events.publish('policy', { preset: host.policy.current().preset })
       events.publish('servers', { ids: host.specs().map((each) => each.id) })
       return { server: await serverDetails(host, id, clock) }

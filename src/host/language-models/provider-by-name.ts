@@ -1,5 +1,6 @@
 /** Creates models by the name of their provider. */
 
+import { createRequire } from 'node:module'
 import { McpError } from '../../protocol/errors.ts'
 import { ANTHROPIC, anthropic } from './anthropic.ts'
 import type { Model } from './language-model.ts'
@@ -77,24 +78,26 @@ export function checkKey(provider: ModelProvider, apiKey: string | undefined): v
  * What each provider of models needs, and whether its package is installed.
  *
  * @example
- * const usable = (await modelProviders()).filter(({ isInstalled }) => isInstalled)
+ * const usable = modelProviders().filter(({ isInstalled }) => isInstalled)
  */
-export async function modelProviders(): Promise<readonly ProviderFacts[]> {
-  const [forAnthropic, forOthers] = await Promise.all([
-    isThere(() => import('@ai-sdk/anthropic')),
-    isThere(() => import('@ai-sdk/openai-compatible')),
-  ])
-  return MODEL_PROVIDERS.map((id) => ({
-    id,
-    ...(ADDRESSES[id] !== undefined && { baseURL: ADDRESSES[id] }),
-    key: KEYS[id],
-    package: id === 'anthropic' ? '@ai-sdk/anthropic' : '@ai-sdk/openai-compatible',
-    isInstalled: id === 'anthropic' ? forAnthropic : forOthers,
-  }))
-}
+export const modelProviders = (): readonly ProviderFacts[] =>
+  MODEL_PROVIDERS.map((id) => {
+    const name = id === 'anthropic' ? '@ai-sdk/anthropic' : '@ai-sdk/openai-compatible'
+    return {
+      id,
+      ...(ADDRESSES[id] !== undefined && { baseURL: ADDRESSES[id] }),
+      key: KEYS[id],
+      package: name,
+      isInstalled: isInstalled(name),
+    }
+  })
 
-const isThere = (load: () => Promise<unknown>): Promise<boolean> =>
-  load().then(
-    () => true,
-    () => false,
-  )
+/** Finds the package without loading it, which takes long. A package without an entry for `require` is there all the same. */
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return true
+  } catch (error) {
+    return (error as { code?: unknown }).code !== 'MODULE_NOT_FOUND'
+  }
+}

@@ -90,6 +90,15 @@ export class ManagedServers {
   }
 
   /**
+   * Real paths of the programs and files that the command of a server names. Empty before its first start, and for other servers.
+   * @example
+   * const files = host.filesOf('notes')
+   */
+  filesOf(server: string): readonly string[] {
+    return this.#services.fleet.get(server).files
+  }
+
+  /**
    * Sends a ping to a connected server. Resolves with the milliseconds until its answer. Revisions without ping use `server/discover`.
    * @throws McpError ERR_SERVER_DOWN while it is not connected
    * @example

@@ -312,6 +312,11 @@ export class HostedServer implements ReviewedServer {
     return this.#supervised.settled()
   }
 
+  /** Real paths of the programs and files of its command. Empty before the first start. */
+  get files(): readonly string[] {
+    return this.#start.files
+  }
+
   /** Pings the server. Resolves with the milliseconds until its answer. @throws McpError ERR_SERVER_DOWN while it is not connected */
   async ping(signal?: AbortSignal): Promise<number> {
     const started = performance.now()

@@ -60,6 +60,11 @@ export class ServerStart {
     return this.#fingerprint?.fingerprint
   }
 
+  /** Real paths of the programs and files of the command. Empty until `identify` or the first start. */
+  get files(): readonly string[] {
+    return this.#fingerprint?.launch?.files ?? []
+  }
+
   /** Takes the fingerprint, also before the first start: grants need it. */
   async identify(): Promise<void> {
     this.#fingerprint ??= await this.#identify(NO_INPUTS)

@@ -16,7 +16,7 @@ export function WritingSwitch({ server: { id, isBeingWritten } }: { server: Serv
       {change.isError && <ErrorState title="The switch was not changed" error={change.error} />}
       <Checkbox
         label="I am writing this server"
-        help="While this is on, it starts again after you changed its files or its command, and everything new that it offers is enabled, without a question. Calls of a model are still asked about."
+        help="While this is on, it starts again as soon as you save its code, and everything new that it offers is enabled, without a question. Calls of a model are still asked about."
         // The wanted state at once: the answer follows.
         checked={change.isPending ? change.variables.body?.isOn : isBeingWritten}
         disabled={change.isPending}

@@ -46,7 +46,7 @@ export function AddModel({ providers, taken, onAdded }: AddModelProps): ReactNod
           void save()
         }}
       >
-        <Field label="Provider">
+        <Field label="Provider" help={provider.id === 'compatible' ? 'Any service with the chat completions API' : undefined}>
           {(control) => (
             <Select
               {...control}

@@ -47,14 +47,29 @@ function Model({ row: { id, label, about, stored }, isNew }: { row: ModelRow; is
   }, [isNew, id, start])
   const name = foreignName(label)
   const error = startError ?? operation?.error ?? remove.error
-  const removed = (): void =>
-    notify({ tone: 'fine', text: `${name} is removed${stored?.secret === undefined ? '' : ', and so is its key'}.` })
+  const takeOut = async (): Promise<void> => {
+    // Not as a callback of mutate: this row is gone by then.
+    const isRemoved = await remove.mutateAsync({ params: { id } }).then(
+      () => true,
+      () => false,
+    )
+    if (isRemoved) notify({ tone: 'fine', text: `${name} is removed${stored?.secret === undefined ? '' : ', and so is its key'}.` })
+  }
   return (
     <Card label={name}>
       <div className={css.model}>
         <div className={css.words}>
           <strong>{name}</strong>
           <span className={css.muted}>{foreignText(about)}</span>
+          <div role="status" className={css.outcome}>
+            {isRunning && <Badge tone="waiting">is asked to say hello …</Badge>}
+            {operation?.state === 'done' && <Works {...(operation.result as ModelTest)} />}
+            {error && (
+              <p>
+                <Badge tone="danger">{remove.error ? 'was not removed' : 'does not work'}</Badge> {foreignText(error.message)}
+              </p>
+            )}
+          </div>
         </div>
         {stored && (
           <div className={css.line}>
@@ -67,25 +82,10 @@ function Model({ row: { id, label, about, stored }, isNew }: { row: ModelRow; is
                 Test
               </Button>
             )}
-            <Button
-              isSmall
-              kind="danger"
-              aria-label={`Remove ${name}`}
-              isBusy={remove.isPending}
-              onClick={() => remove.mutate({ params: { id } }, { onSuccess: removed })}
-            >
+            <Button isSmall kind="danger" aria-label={`Remove ${name}`} isBusy={remove.isPending} onClick={() => void takeOut()}>
               Remove
             </Button>
           </div>
-        )}
-      </div>
-      <div role="status" className={css.outcome}>
-        {isRunning && <Badge tone="waiting">is asked to say hello …</Badge>}
-        {operation?.state === 'done' && <Works {...(operation.result as ModelTest)} />}
-        {error && (
-          <p>
-            <Badge tone="danger">{remove.error ? 'was not removed' : 'does not work'}</Badge> {foreignText(error.message)}
-          </p>
         )}
       </div>
     </Card>

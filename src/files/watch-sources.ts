@@ -16,13 +16,18 @@ export interface SourceWatch {
 }
 
 export interface WatchOptions {
+  /** Which names of files matter. Default: sources and texts. */
+  isSource?(name: string): boolean
+  /** Whether folders below are watched, too. Default: true. */
+  isDeep?: boolean
   /** Called with the last changed file, once for changes that follow each other closely. */
   onChange(file: string): void
   /** Called when changes in some folders will not be noticed. */
   onWarning(text: string): void
 }
 
-export async function watchSources(folder: string, { onChange, onWarning }: WatchOptions): Promise<SourceWatch> {
+export async function watchSources(folder: string, options: WatchOptions): Promise<SourceWatch> {
+  const { onChange, onWarning, isSource = (name) => SOURCE.test(name), isDeep = true } = options
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -44,9 +49,9 @@ export async function watchSources(folder: string, { onChange, onWarning }: Watc
       const watcher = watch(path, (_event, name) => {
         if (name === null || isSkipped(name)) return
         const file = join(path, name)
-        if (SOURCE.test(name)) changed(file)
+        if (isSource(name)) changed(file)
         // It may be a new folder.
-        else if (!name.includes('.')) void add(file)
+        else if (isDeep && !name.includes('.')) void add(file)
       })
       watcher.on('error', () => {
         watcher.close()
@@ -57,6 +62,7 @@ export async function watchSources(folder: string, { onChange, onWarning }: Watc
       // Not a folder, or gone already.
       return
     }
+    if (!isDeep) return
     const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
     for (const entry of entries) if (entry.isDirectory() && !isSkipped(entry.name)) await add(join(path, entry.name))
   }
