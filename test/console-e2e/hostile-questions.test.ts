@@ -95,7 +95,7 @@ test('a long question can be refused at once, and is allowed only below all of i
   await card.waitFor()
   await afterQuiet(page)
   for (let presses = 0; presses < 4 && (await open.count()) > 0; presses++) await open.click()
-  const down = card.getByRole('button', { name: 'Go to the answers ↓' })
+  const down = card.getByText('Go to the answers ↓')
   await down.waitFor()
   const viewport = page.viewportSize()?.height ?? 0
   const isOnScreen = async (selector: string): Promise<boolean> => ((await card.locator(selector).boundingBox())?.y ?? viewport) < viewport
@@ -113,7 +113,7 @@ test('a long question can be refused at once, and is allowed only below all of i
   for (let presses = 0; presses < 4 && (await open.count()) > 0; presses++) await open.click()
   await down.waitFor()
   await afterQuiet(page)
-  await card.getByRole('button', { name: 'Deny', exact: true }).first().click()
+  await card.getByText('Deny', { exact: true }).first().click()
   expect(await second).toBe('refused')
   expect(called).toEqual([])
 }, 120_000)

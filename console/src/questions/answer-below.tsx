@@ -19,15 +19,18 @@ export function AnswerBelow({ buttons, noText, isBusy, onDeny }: AnswerBelowProp
     buttons.current?.scrollIntoView({ block: 'end' })
     buttons.current?.querySelector('button')?.focus({ preventScroll: true })
   }
-  // It takes no room, so that nothing moves when it comes and goes.
+  // It takes no room, so that nothing moves when it comes and goes. It is for the mouse and for touch: keys and screen readers get to the
+  // buttons themselves, and a focus in here would be lost when the bar goes.
   return (
-    <div className={css.below}>
+    <div className={css.below} aria-hidden="true">
       {isBelow && (
         <div className={css.belowBar}>
-          <AnswerButton isBusy={isBusy} onClick={onDeny}>
+          <AnswerButton tabIndex={-1} isBusy={isBusy} onClick={onDeny}>
             {noText}
           </AnswerButton>
-          <Button onClick={show}>Go to the answers ↓</Button>
+          <Button tabIndex={-1} onClick={show}>
+            Go to the answers ↓
+          </Button>
         </div>
       )}
     </div>
