@@ -278,7 +278,7 @@ test('a click in the first moment of a question does not count', async () => {
   const { operation } = await ask('echo with text="one"')
   const button = window.page.getByRole('button', { name: 'Allow once' })
   await button.waitFor()
-  await button.click({ delay: 0 })
+  await button.click({ force: true, delay: 0 })
   await afterQuiet(window.page)
   expect(echoed).toEqual([])
   const { questions } = await api.get('GET /api/questions')

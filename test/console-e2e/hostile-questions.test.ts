@@ -76,14 +76,46 @@ test('blanks, line breaks and long code hide nothing: the end of a text is above
       expect(await card.getByText(/^(600 line breaks|6,00\d blanks)$/).count()).toBe(1)
       expect((await card.boundingBox())?.height, 'the blanks take no room').toBeLessThan(500)
     }
-    await card.getByRole('button', { name: 'Deny', exact: true }).scrollIntoViewIfNeeded()
+    await card.locator('[data-answer="deny"]').scrollIntoViewIfNeeded()
     await afterQuiet(page)
-    await card.getByRole('button', { name: 'Deny', exact: true }).click()
+    await card.locator('[data-answer="deny"]').click()
     expect(await answer).toBe('refused')
     await page.getByText('Nothing waits for you').waitFor()
   }
   expect(called).toEqual([])
   expect(window.problems).toEqual([])
+}, 120_000)
+
+test('a long question can be refused at once, and is allowed only below all of its text', async () => {
+  const { window, page, call, called } = await desk()
+  const long = { note: `Hello ${'line\n'.repeat(200)}end` }
+  const first = call('first', long)
+  const card = cardOf(window, 'first')
+  const open = card.locator('[data-answer="open"]')
+  await card.waitFor()
+  await afterQuiet(page)
+  for (let presses = 0; presses < 4 && (await open.count()) > 0; presses++) await open.click()
+  const down = card.getByText('Go to the answers ↓')
+  await down.waitFor()
+  const viewport = page.viewportSize()?.height ?? 0
+  const isOnScreen = async (selector: string): Promise<boolean> => ((await card.locator(selector).boundingBox())?.y ?? viewport) < viewport
+  expect(await isOnScreen('[data-answer="allow"]')).toBe(false)
+  await down.click()
+  await down.waitFor({ state: 'detached' })
+  expect(await isOnScreen('[data-answer="allow"]')).toBe(true)
+  await afterQuiet(page)
+  await card.locator('[data-answer="deny"]').click()
+  expect(await first).toBe('refused')
+  await page.getByText('Nothing waits for you').waitFor()
+  const second = call('first', long)
+  await card.waitFor()
+  await afterQuiet(page)
+  for (let presses = 0; presses < 4 && (await open.count()) > 0; presses++) await open.click()
+  await down.waitFor()
+  await afterQuiet(page)
+  await card.getByText('Deny', { exact: true }).first().click()
+  expect(await second).toBe('refused')
+  expect(called).toEqual([])
 }, 120_000)
 
 test('characters that reorder or hide letters are shown as codes', async () => {

@@ -157,7 +157,7 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
   await keys.fill(/^title/i, 'Edited')
   await keys.answer('Allow once with these arguments')
   await answered()
-  await sees(/notes__add: .*Edited/)
+  await sees('notes__add is done: Edited.')
   expect(await keys.focused(), 'the focus stays in the tray').not.toBe('body')
 
   await say('add a note with title="Two" text="Second"')

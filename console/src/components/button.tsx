@@ -10,6 +10,8 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   isSmall?: boolean
   /** It works on something: clicks do nothing, and it says so. It keeps the focus, which a disabled button would lose. */
   isBusy?: boolean
+  /** Clicks do not count for a moment: it looks so and says so. It keeps the focus and its place. */
+  isQuiet?: boolean
   icon?: ReactNode
   /** Marks the control that the tour asks for. */
   'data-highlight'?: string
@@ -21,6 +23,7 @@ export function Button({
   kind = 'plain',
   isSmall = false,
   isBusy = false,
+  isQuiet = false,
   icon,
   className,
   children,
@@ -32,8 +35,8 @@ export function Button({
       type="button"
       {...rest}
       className={buttonClass({ kind, isSmall, className })}
-      onClick={isBusy ? (event) => event.preventDefault() : onClick}
-      aria-disabled={isBusy || undefined}
+      onClick={isBusy || isQuiet ? (event) => event.preventDefault() : onClick}
+      aria-disabled={isBusy || isQuiet || undefined}
       aria-busy={isBusy || undefined}
     >
       {isBusy ? <span className={css.spinner} aria-hidden="true" /> : icon}

@@ -4,10 +4,10 @@ import { type ReactNode, useState } from 'react'
 import type { GivenAnswer, QuestionView } from '../../../src/console/api.ts'
 import { SCOPE_WORDS, widthText } from '../../../src/host/consent/ask/choices.ts'
 import { patternText } from '../../../src/host/consent/ask/pattern-text.ts'
-import { Button } from '../components/button.tsx'
 import { Field, Select } from '../components/field.tsx'
 import { foreignText } from '../state/foreign-text.ts'
 import { lastingAnswer, type Scope, sortedWidths, timesOf, type Width } from '../state/lasting-answers.ts'
+import { AnswerButton } from './answer-button.tsx'
 import css from './question-card.module.css'
 
 export interface ChooseLastingProps {
@@ -55,9 +55,9 @@ export function ChooseLasting({ question, isBusy, onAllow }: ChooseLastingProps)
       </Field>
       <p className={css.hint}>{label}.</p>
       <div className={css.buttons}>
-        <Button kind="main" isBusy={isBusy} onClick={() => onAllow(answer)}>
+        <AnswerButton kind="main" isBusy={isBusy} onClick={() => onAllow(answer)}>
           Allow this
-        </Button>
+        </AnswerButton>
       </div>
     </div>
   )

@@ -1,8 +1,8 @@
 /** A no with words: the model reads them. */
 
 import { type ReactNode, useState } from 'react'
-import { Button } from '../components/button.tsx'
 import { Field, TextArea } from '../components/field.tsx'
+import { AnswerButton } from './answer-button.tsx'
 import css from './question-card.module.css'
 
 export function DenyWithReason({ isBusy, onDeny }: { isBusy: boolean; onDeny(feedback: string): void }): ReactNode {
@@ -19,9 +19,9 @@ export function DenyWithReason({ isBusy, onDeny }: { isBusy: boolean; onDeny(fee
         {(control) => <TextArea {...control} rows={2} maxLength={10_000} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className={css.buttons}>
-        <Button type="submit" kind="danger" isBusy={isBusy}>
+        <AnswerButton type="submit" kind="danger" isBusy={isBusy}>
           Deny
-        </Button>
+        </AnswerButton>
       </div>
     </form>
   )

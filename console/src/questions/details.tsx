@@ -6,6 +6,7 @@ import { DiffView } from '../components/diff-view.tsx'
 import { Fold } from '../components/fold.tsx'
 import { JsonTree } from '../components/json-tree.tsx'
 import { foreignText } from '../state/foreign-text.ts'
+import { dateText } from '../state/format.ts'
 import css from './question-card.module.css'
 import { MoreLines } from './question-lines.tsx'
 
@@ -13,7 +14,15 @@ export function Details({ view }: { view: QuestionView }): ReactNode {
   const { question, lines } = view
   const { subject } = question
   const [isJson, setJson] = useState(false)
-  const told = useMemo(() => lines.filter(({ kind }) => kind !== 'title'), [lines])
+  const { expiresAt } = question
+  const told = useMemo(
+    () =>
+      lines
+        .filter(({ kind }) => kind !== 'title')
+        // In the time of this computer, as everywhere in the page.
+        .map((line) => (line.kind === 'expiry' ? { ...line, text: `${dateText(expiresAt)} (then denied)` } : line)),
+    [lines, expiresAt],
+  )
   return (
     <div className={css.part}>
       <MoreLines lines={told} />

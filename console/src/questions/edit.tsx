@@ -2,11 +2,11 @@
 
 import { type ReactNode, useState } from 'react'
 import type { QuestionView } from '../../../src/console/api.ts'
-import { Button } from '../components/button.tsx'
 import { Field, TextArea } from '../components/field.tsx'
 import { focusFault } from '../forms/focus-fault.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
 import { useSchemaForm } from '../forms/use-schema-form.ts'
+import { AnswerButton } from './answer-button.tsx'
 import css from './question-card.module.css'
 
 type Subject = QuestionView['question']['subject']
@@ -39,9 +39,9 @@ function EditArguments({ subject, isBusy, onSend }: EditProps & { subject: Extra
     >
       <SchemaForm form={form} />
       <div className={css.buttons}>
-        <Button type="submit" kind="main" isBusy={isBusy}>
+        <AnswerButton type="submit" kind="main" isBusy={isBusy}>
           Allow once with these arguments
-        </Button>
+        </AnswerButton>
       </div>
     </form>
   )
@@ -69,9 +69,9 @@ function EditJson({ value, isBusy, onSend }: { value: unknown; isBusy: boolean; 
         {(control) => <TextArea {...control} isCode rows={10} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className={css.buttons}>
-        <Button type="submit" kind="main" isBusy={isBusy}>
+        <AnswerButton type="submit" kind="main" isBusy={isBusy}>
           Allow once with this text
-        </Button>
+        </AnswerButton>
       </div>
     </form>
   )

@@ -8,9 +8,11 @@ import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
 import { hasMoreAnswers, menuAnswers } from '../state/lasting-answers.ts'
 import { hiddenText, isOver } from '../state/question-room.ts'
-import { CHOOSE_TEXT, isQuiet, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
+import { CHOOSE_TEXT, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { type ShownQuestion, shownQuestion } from '../state/shown-question.ts'
+import { AnswerBelow } from './answer-below.tsx'
+import { AnswerButton, QuietCard } from './answer-button.tsx'
 import { ChooseLasting } from './choose-lasting.tsx'
 import { DenyWithReason } from './deny-with-reason.tsx'
 import { Details } from './details.tsx'
@@ -33,15 +35,16 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
   const body = useRef<HTMLDivElement>(null)
   const buttons = useRef<HTMLDivElement>(null)
   const shown = useShown(view, opened)
-  const { isReady, isQuiet: isQuietNow } = useQuietTime(question.shownAt, shown.messages.length > 0 ? root : buttons)
+  // The second click of a double click on "Show everything" is no answer.
+  const since = Math.max(question.shownAt, opened?.at ?? 0)
+  const { isReady, isQuiet } = useQuietTime(since, shown.messages.length > 0 ? root : buttons)
   const fetchWhole = useWholeQuestion(view)
   const { send, fault } = useAnswer(question)
   const isFolded = shown.isShort || isOver(shown.room)
   const isBusy = question.isAnswering === true
   // Clicks in the quiet time are ignored; the buttons stay where they are and keep the focus.
   const answer = (given: GivenAnswer): boolean => {
-    // The second click of a double click on "Show everything" is no answer.
-    if (!isReady() || (opened !== undefined && isQuiet(opened.at, Date.now()))) return false
+    if (isQuiet || !isReady()) return false
     send(given)
     return true
   }
@@ -75,64 +78,69 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
       disabled={isBusy || isFolded}
       {...(isStarting && { kind: 'quiet', isSmall: true })}
       actions={[
-        ...others.map(({ label, answer: given }) => ({ label, onSelect: () => allow(given) })),
+        ...others.map(({ label, answer: given }) => ({ label, isDisabled: isQuiet, onSelect: () => allow(given) })),
         ...(hasMoreAnswers(asked) ? [{ label: 'Other arguments …', onSelect: () => setPart('lasting') }] : []),
       ]}
     />
   )
   return (
-    <div ref={root} className={css.part}>
-      <div ref={body} tabIndex={-1} className={css.body}>
-        <Body view={view} shown={shown} />
-        {asked.subject.kind === 'approve' && (
-          <Choice subject={asked.subject} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
+    <QuietCard value={isQuiet}>
+      <div ref={root} className={css.part} data-quiet={isQuiet ? '' : undefined}>
+        <div ref={body} tabIndex={-1} className={css.body}>
+          <Body view={view} shown={shown} />
+          {asked.subject.kind === 'approve' && (
+            <Choice subject={asked.subject} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
+          )}
+        </div>
+        {own === undefined && (
+          <AnswerBelow buttons={buttons} noText={noText(asked.subject)} isBusy={isBusy} onDeny={() => answer({ kind: 'deny' })} />
         )}
-      </div>
-      {own ?? (
-        <div ref={buttons} className={css.buttons} data-quiet={isQuietNow ? '' : undefined}>
-          <Button kind="main" data-answer={isFolded ? 'open' : 'allow'} isBusy={isBusy} onClick={() => allow(yesAnswer(asked))}>
-            {isFolded ? (shown.isShort ? 'Show everything' : 'Show more') : yesText(asked.subject)}
+        {own ?? (
+          <div ref={buttons} className={css.buttons}>
+            <AnswerButton kind="main" data-answer={isFolded ? 'open' : 'allow'} isBusy={isBusy} onClick={() => allow(yesAnswer(asked))}>
+              {isFolded ? (shown.isShort ? 'Show everything' : 'Show more') : yesText(asked.subject)}
+            </AnswerButton>
+            {isStarting && (
+              <AnswerButton isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
+                {CHOOSE_TEXT}
+              </AnswerButton>
+            )}
+            {!isStarting && lasting}
+            <AnswerButton data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
+              {noText(asked.subject)}
+            </AnswerButton>
+          </div>
+        )}
+        {isFolded && <p className={css.hint}>{foldedText(view, shown)}</p>}
+        {fault !== undefined && (
+          <p className={css.fault} role="alert">
+            {fault}
+          </p>
+        )}
+        <div className={css.more}>
+          <Button kind="quiet" isSmall aria-expanded={part === 'details'} onClick={() => open('details')}>
+            Details
           </Button>
-          {isStarting && (
-            <Button isBusy={isBusy || isChoosing} disabled={isFolded} onClick={choose}>
-              {CHOOSE_TEXT}
+          {isStarting && lasting}
+          {isEditable(asked.subject) && (
+            <Button kind="quiet" isSmall aria-expanded={part === 'edit'} onClick={() => open('edit')}>
+              Edit
             </Button>
           )}
-          {!isStarting && lasting}
-          <Button data-answer="deny" isBusy={isBusy} onClick={() => answer({ kind: 'deny' })}>
-            {noText(asked.subject)}
-          </Button>
+          {own === undefined && (
+            <Button kind="quiet" isSmall aria-expanded={part === 'reason'} onClick={() => open('reason')}>
+              Deny with a reason
+            </Button>
+          )}
         </div>
-      )}
-      {isFolded && <p className={css.hint}>{foldedText(view, shown)}</p>}
-      {fault !== undefined && (
-        <p className={css.fault} role="alert">
-          {fault}
-        </p>
-      )}
-      <div className={css.more}>
-        <Button kind="quiet" isSmall aria-expanded={part === 'details'} onClick={() => open('details')}>
-          Details
-        </Button>
-        {isStarting && lasting}
-        {isEditable(asked.subject) && (
-          <Button kind="quiet" isSmall aria-expanded={part === 'edit'} onClick={() => open('edit')}>
-            Edit
-          </Button>
-        )}
-        {own === undefined && (
-          <Button kind="quiet" isSmall aria-expanded={part === 'reason'} onClick={() => open('reason')}>
-            Deny with a reason
-          </Button>
+        {part === 'details' && <Details view={view} />}
+        {part === 'edit' && <Edit subject={asked.subject} isBusy={isBusy} onSend={(edited) => answer(yesAnswer(asked, edited))} />}
+        {part === 'lasting' && <ChooseLasting question={asked} isBusy={isBusy} onAllow={allow} />}
+        {part === 'reason' && (
+          <DenyWithReason isBusy={isBusy} onDeny={(feedback) => answer({ kind: 'deny', ...(feedback !== '' && { feedback }) })} />
         )}
       </div>
-      {part === 'details' && <Details view={view} />}
-      {part === 'edit' && <Edit subject={asked.subject} isBusy={isBusy} onSend={(edited) => answer(yesAnswer(asked, edited))} />}
-      {part === 'lasting' && <ChooseLasting question={asked} isBusy={isBusy} onAllow={allow} />}
-      {part === 'reason' && (
-        <DenyWithReason isBusy={isBusy} onDeny={(feedback) => answer({ kind: 'deny', ...(feedback !== '' && { feedback }) })} />
-      )}
-    </div>
+    </QuietCard>
   )
 })
 

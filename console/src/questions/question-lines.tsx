@@ -15,7 +15,7 @@ export const QuestionLines = memo(function QuestionLines({ lines, isCompact = fa
     <dl className={classes(css.lines, isCompact && css.compact)}>
       {lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a question do not change
-        <QuestionLineView key={index} line={line} />
+        <QuestionLineView key={index} line={line} isAgain={lines[index - 1]?.label === line.label} />
       ))}
     </dl>
   )
@@ -40,13 +40,14 @@ export function MoreLines({ lines }: { lines: readonly Line[] }): ReactNode {
   )
 }
 
-function QuestionLineView({ line: { label, text, tone, kind, claim } }: { line: Line }): ReactNode {
+/** @param isAgain the line before has the same label, which is not shown twice */
+function QuestionLineView({ line: { label, text, tone, kind, claim }, isAgain }: { line: Line; isAgain: boolean }): ReactNode {
   const isDifference = kind === 'difference'
   return (
     <div className={classes(css.line, css[tone])}>
       <dt className={css.label}>
         {tone === 'warning' && <span aria-hidden="true">▲ </span>}
-        {tone === 'warning' && label === 'warning' ? <span className="sr-only">warning</span> : label}
+        {isAgain || (tone === 'warning' && label === 'warning') ? <span className="sr-only">{label}</span> : label}
       </dt>
       <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference) && css.code)}>
         {isDifference ? <Difference text={text} /> : <ShownText text={text} />}

@@ -44,10 +44,10 @@ export function StartTogether({ questions, onOneByOne }: { questions: readonly S
         </div>
       ))}
       <div ref={buttons} className={css.buttons} data-quiet={isQuiet ? '' : undefined}>
-        <Button kind="main" isBusy={isBusy} disabled={chosen.length === 0} onClick={() => void answer(chosen, true)}>
+        <Button kind="main" isBusy={isBusy} isQuiet={isQuiet} disabled={chosen.length === 0} onClick={() => void answer(chosen, true)}>
           Start {counted(chosen.length, 'server')}
         </Button>
-        <Button isBusy={isBusy} onClick={() => void answer(questions, false)}>
+        <Button isBusy={isBusy} isQuiet={isQuiet} onClick={() => void answer(questions, false)}>
           None of them
         </Button>
         <Button kind="quiet" onClick={onOneByOne}>

@@ -7,10 +7,12 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { isQuiet } from '../state/question-words.ts'
 
 /** How often the page looks where the buttons are. */
-const LOOK_MS = 100
+const LOOK_MS = 50
 
 export interface QuietTime {
+  /** Exact, at the moment of a click. */
   isReady(): boolean
+  /** What the buttons show. */
   isQuiet: boolean
 }
 
@@ -26,7 +28,9 @@ export function useQuietTime(shownAt: number, place: RefObject<HTMLElement | nul
     return !isQuiet(Math.max(shownAt, since.current), Date.now())
   }, [shownAt, place])
   useEffect(() => {
-    const timer = setInterval(() => setQuiet(!isReady()), LOOK_MS)
+    const look = (): void => setQuiet(!isReady())
+    look()
+    const timer = setInterval(look, LOOK_MS)
     return () => clearInterval(timer)
   }, [isReady])
   return { isReady, isQuiet: isQuietNow }

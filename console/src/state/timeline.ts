@@ -119,10 +119,10 @@ function beginRound(first: TimelineRow, round: TimelineRow): void {
   round.title = `round ${first.rounds}`
 }
 
-/** A call ends as its last round does. It took from the first request to the last answer. */
+/** A call ends as its last round does. It took as long as its rounds, without the time in which the person answered between them. */
 function addRound(first: TimelineRow, { outcome, failure }: TimelineRow, answer: MessageView): void {
   first.outcome = outcome
-  first.durationMs = Math.max(0, answer.at - first.at)
+  first.durationMs = (first.durationMs ?? 0) + (answer.durationMs ?? 0)
   first.lastAnswer = answer.seq
   if (failure !== undefined) first.failure = failure
 }

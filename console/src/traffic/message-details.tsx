@@ -9,6 +9,7 @@ import { Button, buttonClass, IconButton } from '../components/button.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Fold } from '../components/fold.tsx'
 import { JsonTree } from '../components/json-tree.tsx'
+import { DetailsPane } from '../components/list-details.tsx'
 import { ErrorState, Skeleton } from '../components/states.tsx'
 import { useConsole, useNotify, useOperation, useRoute } from '../hooks/use-console.tsx'
 import { useIsWide } from '../hooks/use-is-wide.ts'
@@ -37,7 +38,7 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
   const request = first.data?.message
   const call = row.method === 'tools/call' && row.from === 'host' ? callOf(request) : undefined
   return (
-    <section ref={pane} className={css.details} aria-label={`Message ${row.seq}`}>
+    <DetailsPane ref={pane} className={css.details} label={`Message ${row.seq}`}>
       <header className={css.detailsTop}>
         <h2>{row.title}</h2>
         <IconButton label="Close the details" isSmall onClick={onClose}>
@@ -79,7 +80,7 @@ export function MessageDetailsPane({ row, onClose }: { row: TimelineRow; onClose
       {request && <Contents title={row.kind === 'request' ? 'Request' : 'Message'} details={request} isOpen />}
       {answer.data && <Contents title="Answer" details={answer.data.message} isOpen />}
       {row.outcome === 'open' && <p className={css.muted}>No answer yet.</p>}
-    </section>
+    </DetailsPane>
   )
 }
 

@@ -3,8 +3,10 @@
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { FilterChoice, Filters, FilterText } from '../components/filters.tsx'
+import { ListDetails } from '../components/list-details.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../components/states.tsx'
 import { VirtualList } from '../components/virtual-list.tsx'
+import { useIsWide } from '../hooks/use-is-wide.ts'
 import { useServerChoices, withAllServers } from '../hooks/use-server-choices.ts'
 import { counted } from '../state/format.ts'
 import { filteredRows, SLOW_MS, type TimelineFilters, timelineRows } from '../state/timeline.ts'
@@ -22,6 +24,8 @@ const KINDS = [
 ]
 
 const ROW_PX = 32
+/** On a phone: two lines. */
+const HIGH_ROW_PX = 48
 /** The height of a list inside another page. */
 const MIN_SHORT_PX = 150
 const MAX_SHORT_PX = 280
@@ -40,6 +44,7 @@ export interface MessageListProps {
 
 export function MessageList({ server, onServer, selected, onSelect, period }: MessageListProps): ReactNode {
   const isOfOne = onServer === undefined
+  const rowPx = useIsWide() ? ROW_PX : HIGH_ROW_PX
   const servers = useServerChoices()
   const timeline = useTimeline(isOfOne ? server : undefined)
   const [text, setText] = useState('')
@@ -105,26 +110,32 @@ export function MessageList({ server, onServer, selected, onSelect, period }: Me
         <EmptyState title="Only keep-alive messages">They ask whether a server is still there. Nothing else was sent.</EmptyState>
       )}
       {rows.length > 0 && (
-        <div className={css.columns} data-has-details={open !== undefined}>
-          <div className={css.list} style={period && { height: Math.min(MAX_SHORT_PX, Math.max(MIN_SHORT_PX, rows.length * ROW_PX + 30)) }}>
+        <ListDetails
+          className={css.columns}
+          listClassName={css.list}
+          listStyle={period && { height: Math.min(MAX_SHORT_PX, Math.max(MIN_SHORT_PX, rows.length * rowPx + 30)) }}
+          list={
             <VirtualList
               label="Messages"
               rows={rows}
               keyOf={({ seq }) => String(seq)}
-              rowHeight={ROW_PX}
+              key={rowPx}
+              rowHeight={rowPx}
               selected={selected}
               onSelect={({ seq }) => onSelect(String(seq))}
               isFollowing={isFollowing && open === undefined}
             >
               {(row) => <MessageRow row={row} />}
             </VirtualList>
+          }
+          below={
             <p className={css.muted} role="status">
               {counted(rows.length, 'row')}
               {timeline.forgotten > 0 && `. ${counted(timeline.forgotten, 'older message')} removed to save memory.`}
             </p>
-          </div>
-          {open && <MessageDetailsPane row={open} key={open.seq} onClose={() => onSelect(undefined)} />}
-        </div>
+          }
+          details={open && <MessageDetailsPane row={open} key={open.seq} onClose={() => onSelect(undefined)} />}
+        />
       )}
     </div>
   )

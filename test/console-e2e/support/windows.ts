@@ -92,6 +92,8 @@ export async function afterQuiet(page: Page): Promise<void> {
   const end = Date.now() + 4_000
   while (Date.now() < end && (await page.evaluate(ENDED_CARDS)) !== 0) await page.waitForTimeout(100)
   await page.waitForTimeout(650)
+  // On a busy computer a card shows later that its answers count.
+  while (Date.now() < end && (await page.evaluate(`document.querySelectorAll('[data-quiet]').length`)) !== 0) await page.waitForTimeout(50)
 }
 
 /** Presses Tab until the control with this name has the focus, as a person without a mouse does. */

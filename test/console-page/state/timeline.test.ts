@@ -48,7 +48,7 @@ describe('rows', () => {
       { seq: 10, title: 'round 2', depth: 1, parent: 1 },
     ])
     const last = message(31, { kind: 'error', from: 'server', request: 10, failure: 'no', durationMs: 21 })
-    expect(timelineRows([call, first, again, last])[0]).toMatchObject({ outcome: 'failed', failure: 'no', durationMs: 30 })
+    expect(timelineRows([call, first, again, last])[0]).toMatchObject({ outcome: 'failed', failure: 'no', durationMs: 22 })
   })
 
   test('a question that is asked during a question stands under the call', () => {

@@ -6,6 +6,7 @@ import type { Effect } from '../../../../src/host/policy-tools/index.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { FilterChoice, Filters, FilterText } from '../../components/filters.tsx'
+import { ListDetails } from '../../components/list-details.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
@@ -85,8 +86,10 @@ export function AuditPage(): ReactNode {
         </EmptyState>
       )}
       {rows.length > 0 && (
-        <div className={css.columns} data-has-details={selected !== undefined}>
-          <div className={css.list}>
+        <ListDetails
+          className={css.columns}
+          listClassName={css.list}
+          list={
             <VirtualList
               label="Records"
               rows={rows}
@@ -97,14 +100,16 @@ export function AuditPage(): ReactNode {
             >
               {(row) => <RecordRow row={row} />}
             </VirtualList>
-            {log.hasOlder && (
+          }
+          below={
+            log.hasOlder && (
               <Button kind="quiet" isBusy={log.isFetchingOlder} onClick={log.fetchOlder}>
                 Show older records
               </Button>
-            )}
-          </div>
-          {selected && <RecordDetails row={selected} />}
-        </div>
+            )
+          }
+          details={selected && <RecordDetails row={selected} />}
+        />
       )}
     </div>
   )

@@ -7,6 +7,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
+import { DetailsPane } from '../../components/list-details.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import type { AuditRow } from '../../state/audit.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
@@ -21,7 +22,7 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
   const why = (details?.why ?? entry?.reasons ?? []).filter((reason) => foreignName(reason) !== row.because)
   const { grant, now } = details ?? {}
   return (
-    <section className={css.details} aria-label={`Record ${row.seq}`}>
+    <DetailsPane className={css.details} label={`Record ${row.seq}`}>
       <h2 className={css.detailsTitle}>{row.what}</h2>
       <p className={css.muted}>
         Record {row.seq}, {dateText(row.at)}
@@ -34,7 +35,7 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
           </Fact>
           {why.length > 0 && (
             <Fact name="Why">
-              <ul className={css.reasons}>
+              <ul>
                 {why.map((reason) => (
                   <li key={reason}>{foreignText(reason)}</li>
                 ))}
@@ -76,7 +77,7 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
         <p className={css.hash}>hash {foreignName(record.hash)}</p>
         {row.seq > 1 && <p className={css.muted}>The hash covers this record and the hash of record {row.seq - 1}.</p>}
       </Fold>
-    </section>
+    </DetailsPane>
   )
 }
 

@@ -66,11 +66,12 @@ export function ChatPage(): ReactNode {
   }, [stored.data, parts, running, said, isOfThis])
   const decidedEntries = useMemo(() => withDecisions(entries, log.data?.records ?? []), [entries, log.data])
   const end = useRef<HTMLDivElement>(null)
+  const turnCount = turns.data?.turns.length ?? 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: every new entry scrolls to the end
   useEffect(() => {
     // In braces: newer browsers return a promise here, which is no clean-up.
     end.current?.scrollIntoView({ block: 'end' })
-  }, [entries])
+  }, [entries, turnCount])
 
   const send = async (message: string): Promise<void> => {
     setSaid({ text: message, after: messagesIn(entriesOf(stored.data?.messages ?? [])) })
@@ -104,39 +105,42 @@ export function ChatPage(): ReactNode {
         />
         <section className={css.chat} aria-label="Conversation">
           {stored.data && <ContextChips labels={stored.data.context} />}
-          <div className={css.entries} role="log" aria-label="Messages" aria-live="polite">
-            {id !== undefined && stored.isPending && <Skeleton lines={4} />}
-            {stored.isError && (
-              <ErrorState title="The conversation could not be opened" error={stored.error} onRetry={() => void stored.refetch()} />
-            )}
-            {entries.length === 0 && !stored.isPending && id !== undefined && <EmptyState title="No message yet" />}
-            {id === undefined && entries.length === 0 && (
-              <EmptyState title="Ask something that your servers can do">
-                For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
-              </EmptyState>
-            )}
-            {hidden > 0 && (
-              <div>
-                <Button isSmall onClick={() => setShown(shownEntries + STEP)}>
-                  Show earlier messages, {hidden.toLocaleString('en')} left
-                </Button>
-              </div>
-            )}
-            {decidedEntries.slice(hidden).map((entry, index) => (
-              <Entry
-                // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
-                key={hidden + index}
-                entry={entry}
-                isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))}
-                view={hasView(entry) && <CallView call={entry} conversation={id} onSay={(text) => void send(text)} />}
-              />
+          <div className={css.scroll}>
+            <div className={css.entries} role="log" aria-label="Messages" aria-live="polite">
+              {id !== undefined && stored.isPending && <Skeleton lines={4} />}
+              {stored.isError && (
+                <ErrorState title="The conversation could not be opened" error={stored.error} onRetry={() => void stored.refetch()} />
+              )}
+              {entries.length === 0 && !stored.isPending && id !== undefined && <EmptyState title="No message yet" />}
+              {id === undefined && entries.length === 0 && (
+                <EmptyState title="Ask something that your servers can do">
+                  For example: “List my notes” or “Search my notes for milk”. Without a model of your own, a scripted one answers.
+                </EmptyState>
+              )}
+              {hidden > 0 && (
+                <div>
+                  <Button isSmall onClick={() => setShown(shownEntries + STEP)}>
+                    Show earlier messages, {hidden.toLocaleString('en')} left
+                  </Button>
+                </div>
+              )}
+              {decidedEntries.slice(hidden).map((entry, index) => (
+                <Entry
+                  // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added at the end
+                  key={hidden + index}
+                  entry={entry}
+                  isWaiting={waiting.some(({ server }) => isRunningAt(entry, server))}
+                  view={hasView(entry) && <CallView call={entry} conversation={id} onSay={(text) => void send(text)} />}
+                />
+              ))}
+              {running !== undefined && <Activity waiting={waiting.length} isYourTurn={waitingTurns.length > 0} />}
+            </div>
+            {/* Beside the messages that it answers, so that the field and "Stop" stay where they are. */}
+            {waitingTurns.map((turn) => (
+              <ModelTurn key={turn.id} turn={turn} />
             ))}
-            {running !== undefined && <Activity waiting={waiting.length} isYourTurn={waitingTurns.length > 0} />}
             <div ref={end} />
           </div>
-          {waitingTurns.map((turn) => (
-            <ModelTurn key={turn.id} turn={turn} />
-          ))}
           {chat.startError && <ErrorState title="The message was not sent" error={chat.startError} />}
           {say !== undefined && onUseLink && <LinkNotice what="a message" text={say} use="Use it" onUse={onUseLink} />}
           <Composer

@@ -11,6 +11,7 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
 import type { ShownItem } from '../../state/question-room.ts'
+import { AnswerButton } from '../answer-button.tsx'
 import css from '../question-card.module.css'
 
 type Approve = Extract<QuestionView['question']['subject'], { kind: 'approve' }>
@@ -60,9 +61,9 @@ export function Choice({ subject, onChoose, isBusy }: OfferingProps): ReactNode 
               // What is not drawn could not be left out.
               <Button onClick={() => setMax(max * 2)}>Show more ({counted(left, 'item')} left)</Button>
             ) : (
-              <Button isBusy={isBusy} disabled={chosen.size === 0} onClick={() => onChoose({ approved: [...chosen] })}>
+              <AnswerButton isBusy={isBusy} disabled={chosen.size === 0} onClick={() => onChoose({ approved: [...chosen] })}>
                 {subject.isFirst ? 'Enable' : 'Approve'} {counted(chosen.size, 'item')}
-              </Button>
+              </AnswerButton>
             )}
           </div>
         </div>

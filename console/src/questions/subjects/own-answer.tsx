@@ -11,6 +11,7 @@ import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useSchemaForm } from '../../forms/use-schema-form.ts'
 import { foreignText } from '../../state/foreign-text.ts'
 import type { ShownMessage } from '../../state/shown-question.ts'
+import { AnswerButton, useIsQuietCard } from '../answer-button.tsx'
 import css from '../question-card.module.css'
 import { Messages } from './messages.tsx'
 
@@ -60,9 +61,9 @@ function FormAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAn
       {!subject.ours && <p className={css.hint}>The server receives what you enter. Do not enter a password that it does not need.</p>}
       <div className={css.buttons}>
         <SendButton onMore={onMore} isBusy={isBusy} />
-        <Button isBusy={isBusy} onClick={onDeny}>
+        <AnswerButton isBusy={isBusy} onClick={onDeny}>
           Not now
-        </Button>
+        </AnswerButton>
       </div>
     </form>
   )
@@ -70,9 +71,9 @@ function FormAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAn
 
 /** Shows the rest first, if there is one. */
 const SendButton = ({ onMore, isBusy, isEmpty = false }: { onMore: unknown; isBusy: boolean; isEmpty?: boolean }): ReactNode => (
-  <Button type="submit" kind="main" data-answer={onMore ? 'open' : 'allow'} isBusy={isBusy} disabled={isEmpty && !onMore}>
+  <AnswerButton type="submit" kind="main" data-answer={onMore ? 'open' : 'allow'} isBusy={isBusy} disabled={isEmpty && !onMore}>
     {onMore ? 'Show everything' : 'Send'}
-  </Button>
+  </AnswerButton>
 )
 
 function ComposedAnswer({ messages, onMore, isBusy, onSend, onDeny }: OwnAnswerProps<'compose'>): ReactNode {
@@ -92,15 +93,16 @@ function ComposedAnswer({ messages, onMore, isBusy, onSend, onDeny }: OwnAnswerP
       </Field>
       <div className={css.buttons}>
         <SendButton onMore={onMore} isBusy={isBusy} isEmpty={text === ''} />
-        <Button isBusy={isBusy} onClick={onDeny}>
+        <AnswerButton isBusy={isBusy} onClick={onDeny}>
           Not now
-        </Button>
+        </AnswerButton>
       </div>
     </form>
   )
 }
 
 function PageAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAnswerProps<'url'>): ReactNode {
+  const isQuiet = useIsQuietCard()
   return (
     <div className={css.part}>
       <Messages messages={messages} />
@@ -118,19 +120,19 @@ function PageAnswer({ subject, messages, onMore, isBusy, onSend, onDeny }: OwnAn
               href={subject.url.href}
               target="_blank"
               rel="noopener noreferrer"
-              aria-disabled={isBusy}
+              aria-disabled={isBusy || isQuiet}
               onClick={(event) => onSend() || event.preventDefault()}
             >
               Open the page
             </a>
-            <Button isBusy={isBusy} onClick={() => onSend()}>
+            <AnswerButton isBusy={isBusy} onClick={() => onSend()}>
               I open it myself
-            </Button>
+            </AnswerButton>
           </>
         )}
-        <Button isBusy={isBusy} onClick={onDeny}>
+        <AnswerButton isBusy={isBusy} onClick={onDeny}>
           Not now
-        </Button>
+        </AnswerButton>
       </div>
     </div>
   )

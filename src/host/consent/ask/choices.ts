@@ -96,7 +96,12 @@ const ANY_WORDS: Readonly<Partial<Record<Subject['kind'], string>>> = {
   sampled: 'any answer to this server',
 }
 
-/** Whether a question offers this length of time for these arguments. A longer one would be shortened, so do not offer it. */
+/**
+ * Whether a question offers this length of time for these arguments. A longer one would be shortened, so do not offer it.
+ *
+ * @example
+ * const scopes = question.scopes.filter((scope) => isOfferedTime(question, scope, 'any'))
+ */
 export const isOfferedTime = ({ scopes, wideScopes = scopes }: Question, scope: GrantScope, width: GrantWidth | undefined): boolean =>
   (width === undefined || width === 'exact' ? scopes : wideScopes).includes(scope)
 
