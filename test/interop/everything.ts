@@ -38,8 +38,10 @@ const TOOLS = [
   'toggle-simulated-logging',
   'toggle-subscriber-updates',
   'trigger-elicitation-request',
+  'trigger-elicitation-request-async',
   'trigger-long-running-operation',
   'trigger-sampling-request',
+  'trigger-sampling-request-async',
   'trigger-url-elicitation',
 ]
 
