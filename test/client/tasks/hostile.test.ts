@@ -34,7 +34,7 @@ describe.each(FORMS)('a server of %s', (form) => {
     expect(sent('tasks/get')).toEqual([])
   })
 
-  test('describes another task than the one that was asked for: the call fails, and its own task is cancelled', async () => {
+  test('describes another task than it was asked for: the call fails, and its own task is cancelled', async () => {
     const world = await scripted(form, { 'tasks/get': taskIn(form, { taskId: 'other' }) })
     const seen = watch(world.client.call('x'))
     await pass(world, 2000)
@@ -365,7 +365,7 @@ describe('a server with the extension', () => {
 describe('a server where clients ask for tasks', () => {
   const form = '2025-11-25'
 
-  test('never answers the request for the result of a task that has ended: the call fails after the time of a request', async () => {
+  test('never gives the result of a task that has ended: the call fails after its time', async () => {
     const world = await scripted(form, { 'tasks/get': taskIn(form, { status: 'completed' }) })
     const call = watch(world.client.call('x', {}, { timeoutMs: 1000 }))
     await pass(world, 200_000, 1000)
