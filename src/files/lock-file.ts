@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { link, open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { McpError } from '../protocol/errors.ts'
@@ -69,22 +69,44 @@ interface Holder extends ProcessMark {
 
 type Sighting = Partial<Holder> & { mtimeMs: number }
 
-/** False: the file already exists. */
+/**
+ * False: the file already exists. The file gets its name when it is complete: a process that is killed leaves no lock without a
+ * holder, for which others would have to wait.
+ */
 async function create(file: string, holder: Holder): Promise<boolean> {
+  if (await seen(file)) return false
+  const temporary = `${file}.${process.pid}.${randomUUID()}.tmp`
+  await write(temporary, holder)
   try {
-    const handle = await open(file, 'wx', 0o600)
-    try {
-      await handle.writeFile(JSON.stringify(holder))
-    } catch (error) {
-      await rm(file, { force: true })
-      throw error
-    } finally {
-      await handle.close()
-    }
+    await link(temporary, file)
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
+    if (!WITHOUT_LINKS.has(codeOf(error))) throw error
+    return await write(file, holder).then(
+      () => true,
+      (second: unknown) => {
+        if (codeOf(second) === 'EEXIST') return false
+        throw second
+      },
+    )
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** Errors of file systems that cannot give a file a second name. */
+const WITHOUT_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'UNKNOWN'])
+
+async function write(file: string, holder: Holder): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(JSON.stringify(holder))
+  } catch (error) {
+    await rm(file, { force: true })
     throw error
+  } finally {
+    await handle.close()
   }
 }
 
@@ -99,7 +121,7 @@ async function seen(file: string): Promise<Sighting | undefined> {
   }
 }
 
-/** Empty: the holder is still writing the file, or died while writing it. */
+/** Empty: on a file system without links, the holder is still writing the file, or died while writing it. */
 function holderIn(text: string): Partial<Holder> {
   try {
     const { pid, machine, id } = JSON.parse(text) as Partial<Holder>

@@ -3,7 +3,7 @@
 export type { TaskOutcome } from '../protocol/model/kept-task.ts'
 export type { TaskStatus } from '../protocol/model/tasks.ts'
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from '../server/tasks/limits.ts'
-export { memoryTaskStore } from '../server/tasks/memory-store.ts'
+export { type MemoryTaskStoreOptions, memoryTaskStore } from '../server/tasks/memory-store.ts'
 export { DEFAULT_TASK_OPTIONS, type TaskChange, type TaskOptions } from '../server/tasks/options.ts'
 export { tasks } from '../server/tasks/support.ts'
 export type { TaskJournal, TaskLease, TaskRecord } from '../server/tasks/task-record.ts'

@@ -144,7 +144,12 @@ describe('connecting', () => {
     ).toEqual({ experimental: { 'x-test': {} }, sampling: {}, elicitation: {} })
     expect(
       await declared('2025-11-25', { sample: { handler: sample, tools: true, context: true }, elicitUrl: () => ({ action: 'cancel' }) }),
-    ).toEqual({ experimental: { 'x-test': {} }, sampling: { tools: {}, context: {} }, elicitation: { url: {} } })
+    ).toEqual({
+      experimental: { 'x-test': {} },
+      sampling: { tools: {}, context: {} },
+      elicitation: { url: {} },
+      tasks: { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } },
+    })
   })
 })
 

@@ -38,8 +38,10 @@ const TOOLS = [
   'toggle-simulated-logging',
   'toggle-subscriber-updates',
   'trigger-elicitation-request',
+  'trigger-elicitation-request-async',
   'trigger-long-running-operation',
   'trigger-sampling-request',
+  'trigger-sampling-request-async',
   'trigger-url-elicitation',
 ]
 
@@ -90,15 +92,16 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(environment.VITEST).toBeUndefined()
     })
 
-    testWorks('tools', 'a tool that runs only as a task says so, and can be run as one by plain requests', async () => {
+    testWorks('tools', 'a tool that runs only as a task gives its result, and can be run as a task by plain requests', async () => {
       const args = { topic: 'interoperation' }
-      expect(await client.call('simulate-research-query', args)).toMatchObject({ isError: true })
+      const called = client.call('simulate-research-query', args)
       const { task } = await client.request('tools/call', { name: 'simulate-research-query', arguments: args, task: { ttl: 60_000 } })
       expect(task.status).toBe('working')
       expect(await client.request('tasks/get', { taskId: task.taskId })).toMatchObject({ taskId: task.taskId, status: 'working' })
       // Answered once the task is done, which takes four seconds.
       const result = await client.request('tasks/result', { taskId: task.taskId })
       expect(result).toMatchObject({ content: [{ type: 'text', text: expect.stringContaining('# Research Report: interoperation') }] })
+      expect((await called).content).toEqual(result.content)
     })
 
     testWorks('structured', 'structured output is checked against its schema and given out', async () => {

@@ -1,9 +1,11 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { fileTaskStore, memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
 import { checkTaskStore } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { extensionClient, taskServer } from './task-server.ts'
 
 const temporaryFolder = temporaryFolders()
 
@@ -60,4 +62,48 @@ test('files of tasks are private, and a damaged file does not hide the other tas
   writeFileSync(join(folder, owner, 'a.json'), '{"broken')
   expect((await store.list('o')).map(({ taskId }) => taskId)).toEqual(['b'])
   await expect(store.read('o', 'a')).rejects.toMatchObject({ code: 'ERR_STORE' })
+})
+
+describe('the memory for tasks is limited', () => {
+  const store = () => memoryTaskStore({ maxBytes: 200_000 })
+
+  test('a task whose result does not fit fails with the reason, and others go on', async () => {
+    const { server } = taskServer({ store: store() })
+    server.tool('large', { task: 'required' }, () => 'x'.repeat(300_000))
+    server.tool('fits', { task: 'required' }, () => 'x'.repeat(80_000))
+    const client = extensionClient(server)
+    const failed = await client.reach((await client.call('large')).result.taskId, 'failed')
+    expect(failed.error).toMatchObject({
+      message: expect.stringContaining('maxBytes of memoryTaskStore'),
+      data: { limit: 'maxBytes', max: 200_000 },
+    })
+    for (let i = 0; i < 2; i++) await client.reach((await client.call('fits')).result.taskId, 'completed')
+    await client.reach((await client.call('fits')).result.taskId, 'failed')
+  })
+
+  test('a call does not become a task if there is no room for it, and room is given back', async () => {
+    const { server } = taskServer({ store: store(), ttlMs: 300 })
+    server.tool('keep', { task: 'required', input: z.object({ text: z.string() }) }, () => new Promise<string>(() => {}))
+    const client = extensionClient(server)
+    const large = { text: 'x'.repeat(190_000) }
+    expect((await client.call('keep', large)).result.taskId).toBeDefined()
+    expect((await client.call('keep', large)).error).toMatchObject({ data: { limit: 'maxBytes' } })
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect((await client.call('keep', large)).result.taskId).toBeDefined()
+  })
+
+  test('a step that does not fit fails in the handler', async () => {
+    const { server } = taskServer({ store: store() })
+    server.tool('steps', { task: 'required' }, (_args, ctx) =>
+      ctx
+        .once('a', () => 'x'.repeat(300_000))
+        .then(
+          () => 'kept',
+          (error: { code: string }) => error.code,
+        ),
+    )
+    const client = extensionClient(server)
+    const { result } = await client.reach((await client.call('steps')).result.taskId, 'completed')
+    expect(result.content[0].text).toBe('ERR_LIMIT')
+  })
 })

@@ -53,6 +53,7 @@ export class FollowedTask implements TaskHandle {
   #waiting = new Set<() => void>()
   #isOver = false
   #isListening = false
+  #isCancelling = false
   #failure: { error: unknown } | undefined
   readonly #pauses = new Set<() => void>()
   /** The open request for the result, which brings the questions in the form that has them there. */
@@ -124,13 +125,19 @@ export class FollowedTask implements TaskHandle {
 
   async cancel(): Promise<void> {
     if (this.#isOver || isFinal(this.#view)) return
-    try {
-      const answer = await this.#requests.cancel()
-      this.#see(this.#connection.isExtension ? await this.#requests.get() : readTask('The result of tasks/cancel', answer, this.id))
-    } catch (error) {
+    this.#isCancelling = true
+    const answer = await this.#requests.cancel().catch(async (error: unknown) => {
+      this.#isCancelling = false
       // A server refuses to cancel a task that has ended.
       if (!(error instanceof RemoteError) || !(await this.#hasEnded())) throw error
-    }
+      return undefined
+    })
+    // The server may have deleted the task.
+    const isAcknowledged = answer && this.#connection.isExtension
+    const view = isAcknowledged
+      ? await this.#requests.get().catch(() => undefined)
+      : answer && readTask('The result of tasks/cancel', answer, this.id)
+    if (view) this.#see(view)
     // The work may go on for a while, but this side is no longer interested.
     if (!isFinal(this.#view)) this.#see({ ...this.#view, status: 'cancelled' })
     await this.#outcome.catch(() => {})
@@ -250,7 +257,7 @@ export class FollowedTask implements TaskHandle {
     const { status, statusMessage } = this.#view
     if (status === 'cancelled') {
       const why = statusMessage === undefined ? '' : `: ${statusMessage}`
-      throw new McpError('ERR_CANCELLED', `The task was cancelled${why}`, { data: { taskId: this.id } })
+      return this.#end({ error: new McpError('ERR_CANCELLED', `The task was cancelled${why}`, { data: { taskId: this.id } }) })
     }
     this.#end({ result: await this.#fetchResult() })
   }
@@ -325,6 +332,11 @@ export class FollowedTask implements TaskHandle {
   /** Gives the task up. */
   #fail(error: unknown): void {
     if (this.#isOver) return
+    if (this.#isCancelling && error instanceof RemoteError && !isFinal(this.#view)) {
+      // The server has deleted the task, because it is cancelled.
+      this.#see({ ...this.#view, status: 'cancelled' })
+      return void this.#finish()
+    }
     const isKnown = error instanceof RemoteError || isFinal(this.#view)
     this.#end({ error })
     if (this.#options.isOwned && !isKnown) this.#cancelQuietly()

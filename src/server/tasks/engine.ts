@@ -292,8 +292,14 @@ export class TaskEngine {
     const message = `The result of the task takes ${chars} characters as JSON; at most ${max} (limits.maxTaskBytes)`
     const kept: TaskOutcome =
       chars > max ? { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } } : outcome
+    const { lease } = running.task
     try {
-      await this.table.change(key, heldBy(running.task.lease, finish(kept)))
+      await this.table.change(key, heldBy(lease, finish(kept))).catch((error: unknown) => {
+        // A store that is full still has room for the reason.
+        if (!(error instanceof McpError) || error.code !== 'ERR_LIMIT') throw error
+        const { message: why, data } = error
+        return this.table.change(key, heldBy(lease, finish({ error: { code: INTERNAL_ERROR, message: why, data } })))
+      })
     } catch (error) {
       this.#report(running.task, error)
     } finally {

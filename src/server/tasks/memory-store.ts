@@ -1,18 +1,38 @@
 /** The default store of tasks: the memory of this process. */
 
+import { McpError } from '../../protocol/errors.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { expiryOf, type TaskRecord } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
+
+/** Options of `memoryTaskStore`. */
+export interface MemoryTaskStoreOptions {
+  /** The size of all tasks together, in characters of their JSON. More is refused with ERR_LIMIT. Default: 256 Mi. */
+  maxBytes?: number
+}
+
+const MAX_BYTES = 256 * 1024 * 1024
 
 /**
  * Keeps tasks in the memory of this process. They are lost when it ends.
  *
  * @example
- * server.extend(tasks({ store: memoryTaskStore() }))
+ * server.extend(tasks({ store: memoryTaskStore({ maxBytes: 64 * 1024 * 1024 }) }))
  */
-export function memoryTaskStore(): TaskStore {
+export function memoryTaskStore({ maxBytes = MAX_BYTES }: MemoryTaskStoreOptions = {}): TaskStore {
   const tasks = new Map<string, TaskRecord>()
   const counts = new Map<string, number>()
+  const sizes = new Sizes()
+  let bytes = 0
+  /** Throws ERR_LIMIT if a task grows and there is no room for it. */
+  const grow = (before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
+    const change = (after ? sizes.of(after) : 0) - (before ? sizes.of(before) : 0)
+    if (change > 0 && bytes + change > maxBytes)
+      throw new McpError('ERR_LIMIT', `All tasks together take more than ${maxBytes} characters (maxBytes of memoryTaskStore)`, {
+        data: { reason: 'limit', limit: 'maxBytes', max: maxBytes },
+      })
+    bytes += change
+  }
   const keyOf = (owner: string, taskId: string): string => `${taskId} ${owner}`
   const count = (account: string, change: number): void => {
     const next = (counts.get(account) ?? 0) + change
@@ -24,6 +44,7 @@ export function memoryTaskStore(): TaskStore {
     create: async (task, { perAccount, total }) => {
       if (tasks.size >= total) return 'store-full'
       if ((counts.get(task.account) ?? 0) >= perAccount) return 'account-full'
+      grow(undefined, task)
       tasks.set(keyOf(task.owner, task.taskId), task)
       count(task.account, 1)
       return undefined
@@ -31,16 +52,41 @@ export function memoryTaskStore(): TaskStore {
     read: async (owner, taskId) => tasks.get(keyOf(owner, taskId)),
     replace: async (task) => {
       const key = keyOf(task.owner, task.taskId)
-      if (tasks.get(key)?.edition !== task.edition - 1) return false
+      const before = tasks.get(key)
+      if (before?.edition !== task.edition - 1) return false
+      grow(before, task)
       tasks.set(key, task)
       return true
     },
     remove: async (owner, taskId) => {
       const key = keyOf(owner, taskId)
       const task = tasks.get(key)
-      if (task && tasks.delete(key)) count(task.account, -1)
+      if (!task || !tasks.delete(key)) return
+      grow(task, undefined)
+      count(task.account, -1)
     },
     list: async (owner) => [...tasks.values()].filter((task) => task.owner === owner),
     neglected: async (now) => [...tasks.values()].filter((task) => expiryOf(task) <= now || (!isFinal(task) && task.lease.until <= now)),
+  }
+}
+
+const NONE = {}
+
+/** Everything else in a task: ids, times, the status. */
+const USUAL_SIZE = 1000
+
+/** The sizes of tasks. Their large parts are measured once, because a change keeps the parts that it does not change. */
+class Sizes {
+  readonly #known = new WeakMap<object, number>()
+
+  of({ params, journal, questions, received, outcome, statusMessage = '' }: TaskRecord): number {
+    const parts = [params, journal, questions, received, outcome ?? NONE].map((part) => this.#measure(part))
+    return parts.reduce((sum, size) => sum + size, USUAL_SIZE + statusMessage.length)
+  }
+
+  #measure(part: object): number {
+    const size = this.#known.get(part) ?? JSON.stringify(part).length
+    this.#known.set(part, size)
+    return size
   }
 }

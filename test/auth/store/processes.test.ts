@@ -2,12 +2,13 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { fileTokenStore } from '../../../src/auth/store/local-stores.ts'
 import { withLockFile } from '../../../src/files/lock-file.ts'
+import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -91,6 +92,28 @@ describe('a lock', () => {
     await withLockFile(file, limits, async () => writeFileSync(file, '{"pid":1,"machine":"another","id":"y"}'))
     expect(existsSync(file)).toBe(true)
   })
+
+  test('a process that is killed leaves no lock without a holder, so nobody waits for it', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'a.lock')
+    const program = await bundled(new URL('fixtures/lock-forever.ts', import.meta.url), folder)
+    let held = 0
+    for (let i = 0; i < 15; i++) {
+      const child = spawn(process.execPath, [program, file])
+      await once(child.stdout, 'data')
+      await new Promise((resolve) => setTimeout(resolve, 3 + i))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      if (existsSync(file)) {
+        held++
+        expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: child.pid })
+      }
+      const before = performance.now()
+      await withLockFile(file, { lockTimeoutMs: 5000, lockStaleMs: 4000 }, async () => {})
+      expect(performance.now() - before).toBeLessThan(2000)
+    }
+    expect(held).toBeGreaterThan(0)
+  }, 60_000)
 
   test('a dead lock is taken over once by many processes, also when one of them dies doing it', async () => {
     const file = join(newFolder(), 'a.lock')

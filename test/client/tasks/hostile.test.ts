@@ -26,6 +26,7 @@ describe.each(FORMS)('a server of %s', (form) => {
     ['an unknown status', { status: 'resting' }, 'has an unknown status: "resting"'],
     ['no status', { status: undefined }, 'has an unknown status'],
   ])('creates a task with %s: the call fails at once', async (_what, fault, message) => {
+    proves('R-TASK-020')
     const { client, sent } = await scripted(form, { 'tools/call': created(form, fault) })
     const failed = { code: INVALID, message: expect.stringContaining(message) }
     await expect(client.call('x')).rejects.toMatchObject(failed)
@@ -33,7 +34,7 @@ describe.each(FORMS)('a server of %s', (form) => {
     expect(sent('tasks/get')).toEqual([])
   })
 
-  test('describes another task than the one that was asked for: the call fails, and its own task is cancelled', async () => {
+  test('describes another task than it was asked for: the call fails, and its own task is cancelled', async () => {
     const world = await scripted(form, { 'tasks/get': taskIn(form, { taskId: 'other' }) })
     const seen = watch(world.client.call('x'))
     await pass(world, 2000)
@@ -119,7 +120,32 @@ describe.each(FORMS)('a server of %s', (form) => {
     expect(polls).toBe(1)
   })
 
+  test('deletes a task when it is cancelled: it is cancelled all the same', async () => {
+    proves('R-TASK-064')
+    let isDeleted = false
+    const missing = (): never => {
+      throw Object.assign(new Error('Task not found'), { code: -32602 })
+    }
+    for (const isSlow of [false, true]) {
+      isDeleted = false
+      const world = await scripted(form, {
+        'tasks/get': () => (isDeleted ? missing() : taskIn(form)),
+        'tasks/cancel': () => {
+          isDeleted = true
+          if (isSlow) return undefined
+          return form === '2025-11-25' ? taskIn(form, { status: 'cancelled' }) : {}
+        },
+      })
+      const task = await world.client.callTask('x')
+      void task.cancel().catch(() => {})
+      await pass(world, 5000)
+      expect(task.status).toBe('cancelled')
+      await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
+    }
+  })
+
   test('sends a result after the task was cancelled: it is ignored', async () => {
+    proves('R-TASK-119')
     const world = await scripted(form, {
       'tasks/cancel': form === '2025-11-25' ? taskIn(form, { status: 'cancelled' }) : {},
       'tasks/result': DONE,
@@ -244,7 +270,7 @@ describe('a server with the extension', () => {
   })
 
   test('asks something again: it is answered once', async () => {
-    proves('R-TASK-107', 'R-TASK-109', 'R-TASK-111')
+    proves('R-TASK-113', 'R-TASK-107', 'R-TASK-109', 'R-TASK-111')
     let polls = 0
     const asked: string[] = []
     const world = await scripted(
@@ -339,7 +365,7 @@ describe('a server with the extension', () => {
 describe('a server where clients ask for tasks', () => {
   const form = '2025-11-25'
 
-  test('never answers the request for the result of a task that has ended: the call fails after the time of a request', async () => {
+  test('never gives the result of a task that has ended: the call fails after its time', async () => {
     const world = await scripted(form, { 'tasks/get': taskIn(form, { status: 'completed' }) })
     const call = watch(world.client.call('x', {}, { timeoutMs: 1000 }))
     await pass(world, 200_000, 1000)
@@ -357,6 +383,21 @@ describe('a server where clients ask for tasks', () => {
     await pass(world, 30_000)
     expect(call.error).toMatchObject({ name: 'RemoteError', message: 'not now' })
     expect(world.sent('tasks/result').length).toBeLessThan(10)
+  })
+
+  test('has questions: the client waits for the result, which brings them, and still asks for the status', async () => {
+    proves('R-TASK-024', 'R-TASK-045')
+    let status = 'input_required'
+    const world = await scripted(form, { 'tasks/get': () => taskIn(form, { status }) }, { answer: accept })
+    const call = watch(world.client.call('x'))
+    await pass(world, 200_000, 1000)
+    expect(world.sent('tasks/result')).toHaveLength(1)
+    expect(world.sent('tasks/get').length).toBeGreaterThan(100)
+    const { id } = world.script.received.find(({ method }) => method === 'tasks/result') as Message
+    status = 'completed'
+    world.script.send({ jsonrpc: '2.0', id, result: DONE })
+    await pass(world, 2000)
+    expect(call.value).toMatchObject(DONE)
   })
 
   test('cannot cancel: the client does not ask it to', async () => {

@@ -112,11 +112,13 @@ describe('a request of the server that asks for a task', () => {
       ttl: 60_000,
       pollInterval: 1000,
     })
-    expect(given).not.toHaveProperty('task')
     expect((await ask('tasks/get', { taskId })).result).toEqual(result.task)
     expect((await ask('tasks/list')).result).toEqual({ tasks: [result.task] })
     const fetched = ask('tasks/result', { taskId })
     work.end(sampled)
+    await fetched
+    expect(given).toMatchObject(question)
+    expect(given).not.toHaveProperty('task')
     expect((await fetched).result).toEqual({ ...sampled, _meta: { [RELATED]: { taskId } } })
     expect((await ask('tasks/result', { taskId })).result).toMatchObject(sampled)
     expect((await ask('tasks/get', { taskId })).result).toMatchObject({ status: 'completed' })
