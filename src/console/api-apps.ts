@@ -14,8 +14,6 @@ export interface NewApp {
   /** The person lets it contact the addresses that it declares. Default: false. */
   allowsAddresses?: boolean
   theme?: 'light' | 'dark'
-  /** The width of its frame in pixels. */
-  width?: number
 }
 
 /** A view that is shown. */
@@ -61,7 +59,7 @@ export interface AppRoutes {
   'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
   /** Messages to the view that are newer than `after`. */
   'GET /api/apps/:id/messages': { params: 'id'; query: { after?: number }; result: { messages: readonly AppMessage[] } }
-  'PATCH /api/apps/:id': { params: 'id'; body: { theme?: 'light' | 'dark'; width?: number }; result: null }
+  'PATCH /api/apps/:id': { params: 'id'; body: { theme: 'light' | 'dark' }; result: null }
   /** Lets the view finish, and removes it. */
   'DELETE /api/apps/:id': { params: 'id'; result: null }
 }
