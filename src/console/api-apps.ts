@@ -51,15 +51,3 @@ export interface AppEvent {
   /** Why it ended. */
   end?: string
 }
-
-/** Routes for the views of tools. */
-export interface AppRoutes {
-  'POST /api/apps': { body: NewApp; result: { app: AppView } }
-  /** Messages of the view. */
-  'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
-  /** Messages to the view that are newer than `after`. */
-  'GET /api/apps/:id/messages': { params: 'id'; query: { after?: number }; result: { messages: readonly AppMessage[] } }
-  'PATCH /api/apps/:id': { params: 'id'; body: { theme: 'light' | 'dark' }; result: null }
-  /** Lets the view finish, and removes it. */
-  'DELETE /api/apps/:id': { params: 'id'; result: null }
-}

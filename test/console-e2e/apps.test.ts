@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { apps, type ViewDefinition } from '../../src/apps/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
+import { calling, says, spy } from '../host/hosts.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { proves } from '../support/proves.ts'
 import { officialView } from './support/official-view.ts'
@@ -311,4 +312,42 @@ test('the listener for views serves nothing else, and no page but the console ma
   for (const path of ['/', '/api/settings', '/app/wrong-key-wrong-key-wrong', '/index.html'])
     expect((await fetch(origin + path)).status).toBe(404)
   expect((await fetch(`${origin}/shell.js`, { method: 'POST' })).status).toBe(403)
+}, 90_000)
+
+test('in a chat, a message of a view is sent after a yes, and its context goes with it', async () => {
+  proves('R-APP-028')
+  const html = await officialView(`
+    document.getElementById('message').onclick = async () => {
+      await app.updateModelContext({ content: [{ type: 'text', text: 'milk is selected' }] })
+      await app.sendMessage({ role: 'user', content: [{ type: 'text', text: 'Buy the milk' }] })
+      show('said', 'message sent')
+    }
+  `)
+  const { server } = notes({ html })
+  const model = spy([calling('notes__board', { page: 2 })], [says('Here they are.')], [says('I will.')])
+  const { console, host } = await newWorld({
+    host: { servers: { notes: inMemory(server) }, policy: { session: [allow('all', { action: ['server.approve', 'tool.call'] })] }, model },
+  })
+  await host.settled()
+  const window = await openWindow(await chromium(), console.link())
+  onTestFinished(() => window.close())
+  const { page } = window
+  await window.open('/chat')
+  await page.getByRole('textbox', { name: /message/i }).fill('Show my notes')
+  await page.keyboard.press('Enter')
+  await page.getByText('Here they are.').waitFor()
+  await page.getByRole('button', { name: 'Show the view' }).click()
+  await expect.poll(() => viewOf(page) !== undefined, { timeout: 20_000 }).toBe(true)
+  const view = viewOf(page) as Frame
+  await view.getByText('connected to portico').waitFor()
+  expect(await view.locator('h1').textContent()).toBe('Board')
+  await view.locator('#message').click()
+  await page.getByRole('button', { name: 'Show its question' }).click()
+  await page.getByText('Buy the milk').first().waitFor()
+  expect(model.asked).toHaveLength(2)
+  await answer(page, 'Send')
+  await view.getByText('message sent').waitFor()
+  await page.getByText('I will.').waitFor()
+  expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('milk is selected')
+  expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('Buy the milk')
 }, 90_000)
