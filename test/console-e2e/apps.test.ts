@@ -79,7 +79,7 @@ const viewOf = (page: BrowserPage): Frame | undefined =>
   page.frames().find((frame) => frame.parentFrame()?.parentFrame() === page.mainFrame())
 
 async function answer(page: BrowserPage, name: string): Promise<void> {
-  const button = page.getByRole('button', { name, exact: true }).first()
+  const button = page.locator('article[data-question]').getByRole('button', { name, exact: true }).first()
   await button.waitFor()
   await afterQuiet(page)
   await button.click()
