@@ -24,7 +24,7 @@ const SUBPATHS = [
   { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
   { subpath: 'portico/testing', maxKb: 92, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/apps', maxKb: 20, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/langchain', maxKb: 10, without: ['server', 'client', 'node'] },
