@@ -4,7 +4,8 @@ export type { ToolAudience, ViewDomains, ViewMeta, ViewPermissions } from '../pr
 export type { AppDefinition } from '../server/apps/hook.ts'
 export { apps } from '../server/apps/support.ts'
 export type { ViewDefinition } from '../server/apps/view.ts'
-export { AppBridge, type AppBridgeOptions, type AppHandlers, AppRefusal, type AppState } from './bridge/bridge.ts'
+export { AppBridge } from './bridge/bridge.ts'
+export { type AppBridgeOptions, type AppHandlers, AppRefusal, type AppState } from './bridge/bridge-options.ts'
 export { type AppLimits, DEFAULT_APP_LIMITS } from './bridge/limits.ts'
 export type {
   AppCapabilities,

@@ -14,8 +14,6 @@ export interface NewApp {
   /** The person lets it contact the addresses that it declares. Default: false. */
   allowsAddresses?: boolean
   theme?: 'light' | 'dark'
-  /** The width of its frame in pixels. */
-  width?: number
 }
 
 /** A view that is shown. */
@@ -52,16 +50,4 @@ export interface AppEvent {
   wantsToClose?: true
   /** Why it ended. */
   end?: string
-}
-
-/** Routes for the views of tools. */
-export interface AppRoutes {
-  'POST /api/apps': { body: NewApp; result: { app: AppView } }
-  /** Messages of the view. */
-  'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
-  /** Messages to the view that are newer than `after`. */
-  'GET /api/apps/:id/messages': { params: 'id'; query: { after?: number }; result: { messages: readonly AppMessage[] } }
-  'PATCH /api/apps/:id': { params: 'id'; body: { theme?: 'light' | 'dark'; width?: number }; result: null }
-  /** Lets the view finish, and removes it. */
-  'DELETE /api/apps/:id': { params: 'id'; result: null }
 }

@@ -3,7 +3,7 @@
 import type { CompleteParams, Completion, LogLevel, Prompt, Resource, ResourceTemplate } from '../client/index.ts'
 import type { AuditRecord, AuditVerdict, HostEvent } from '../host/index.ts'
 import type { Effect, Explanation, Preset } from '../host/policy-tools/index.ts'
-import type { AppEvent, AppRoutes } from './api-apps.ts'
+import type { AppEvent, AppMessage, AppView, NewApp } from './api-apps.ts'
 import type {
   ChatPartView,
   ConversationDetails,
@@ -160,6 +160,18 @@ interface UseRoutes {
   'POST /api/calls/saved': { body: NewSavedCall; result: { call: SavedCall } }
   'PUT /api/calls/saved/:id': { params: 'id'; body: NewSavedCall; result: { call: SavedCall } }
   'DELETE /api/calls/saved/:id': { params: 'id'; result: null }
+}
+
+/** Routes for the views of tools. */
+interface AppRoutes {
+  'POST /api/apps': { body: NewApp; result: { app: AppView } }
+  /** Messages of the view. */
+  'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
+  /** Messages to the view that are newer than `after`. */
+  'GET /api/apps/:id/messages': { params: 'id'; query: { after?: number }; result: { messages: readonly AppMessage[] } }
+  'PATCH /api/apps/:id': { params: 'id'; body: { theme: 'light' | 'dark' }; result: null }
+  /** Lets the view finish, and removes it. */
+  'DELETE /api/apps/:id': { params: 'id'; result: null }
 }
 
 /** Routes for questions, grants, the policy and the audit log. */

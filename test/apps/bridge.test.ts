@@ -84,7 +84,7 @@ describe('the beginning of a view', () => {
 
 describe('what a view learns of its call', () => {
   test('partial arguments end with the complete ones, and a result needs arguments', async () => {
-    proves('R-APP-024', 'R-APP-025', 'R-APP-026')
+    proves('R-APP-024', 'R-APP-025')
     const { bridge, sent, start } = newBridge()
     await start()
     bridge.toolInputPartial({ city: 'O' })
@@ -216,7 +216,7 @@ describe('requests of a view', () => {
 
 describe('display modes and sizes', () => {
   test('the mode changes only to one that both sides declared, and the answer is the mode that results', async () => {
-    proves('R-APP-020', 'R-APP-021', 'R-APP-022')
+    proves('R-APP-021', 'R-APP-022')
     const context = { displayMode: 'inline' as const, availableDisplayModes: ['inline' as const, 'fullscreen' as const] }
     const switched: string[] = []
     const { bridge, ask, start } = newBridge({ setDisplayMode: (mode) => (switched.push(mode) > 0 ? mode : 'inline') }, { context })

@@ -80,7 +80,7 @@ describe('a server with views', () => {
     const ui = { csp, permissions: { camera: {} }, prefersBorder: true, domain: 'dice' }
     expect(result.contents).toEqual([{ uri: BOARD, mimeType: TYPE, text: HTML, _meta: { ui } }])
     const { result: listed } = await raw.ask('resources/list', { _meta: envelope() })
-    expect(listed.resources).toEqual([{ uri: BOARD, name: BOARD, title: 'Dice', mimeType: TYPE }])
+    expect(listed.resources).toEqual([])
   })
 
   test('calls a function for the page each time it is read', async () => {

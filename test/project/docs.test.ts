@@ -4,6 +4,7 @@ import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
+import { DEFAULT_APP_LIMITS } from '../../src/apps/index.ts'
 import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/fetch-json.ts'
 import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../../src/auth/server/limits.ts'
@@ -122,6 +123,7 @@ test('every limit is documented: options in tables, fixed limits by name at the 
   const optional = namesOf([
     DEFAULT_LIMITS,
     DEFAULT_TASK_LIMITS,
+    DEFAULT_APP_LIMITS,
     DEFAULT_CLIENT_LIMITS,
     DEFAULT_HTTP_LIMITS,
     DEFAULT_HTTP_CLIENT_LIMITS,

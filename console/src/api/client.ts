@@ -9,6 +9,8 @@ export type RequestOf<Name extends RouteName> = (keyof ParamsOf<Name> extends ne
   query?: QueryOf<Name>
   body?: BodyOf<Name>
   signal?: AbortSignal
+  /** The page is being left: the request goes on without it. */
+  isLast?: boolean
 }
 
 export interface Api {
@@ -21,6 +23,7 @@ interface AnyRequest {
   query?: Record<string, unknown>
   body?: unknown
   signal?: AbortSignal
+  isLast?: boolean
 }
 
 export interface ApiOptions {
@@ -33,13 +36,14 @@ export interface ApiOptions {
 export function createApi({ session, fetch: send = (...args) => fetch(...args), onSignedOut }: ApiOptions): Api {
   return {
     call: async <Name extends RouteName>(name: Name, request: RequestOf<Name> = {} as RequestOf<Name>) => {
-      const { params, query, body, signal } = request as AnyRequest
+      const { params, query, body, signal, isLast } = request as AnyRequest
       const [method = 'GET', path = ''] = name.split(' ')
       const response = await send(address(path, params, query), {
         method,
         headers: { ...session.headers(), ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
+        ...(isLast && { keepalive: true }),
       }).catch((error) => {
         // A request that the page itself gave up is no failure of the console.
         throw signal?.aborted ? signal.reason : asApiError(error)

@@ -6,6 +6,7 @@ import type { ApiError } from '../api/error.ts'
 import { dismissed, type FrameMessage, frameOrigin, messageOf } from '../state/app-messages.ts'
 import { oneAtATime } from '../state/one-at-a-time.ts'
 import { useConsole } from './use-console.tsx'
+import { usePreferences } from './use-preferences.ts'
 
 export interface ShownApp {
   app: AppView | undefined
@@ -107,7 +108,10 @@ export function useApp(given: Omit<NewApp, 'allowsAddresses'>, onSay?: (text: st
       const message = messageOf(data)
       if (message) take(message)
     }
+    // Its questions end with it.
+    const onLeave = (): void => void api.call('DELETE /api/apps/:id', { params: { id }, isLast: true }).catch(() => {})
     addEventListener('message', onMessage)
+    addEventListener('pagehide', onLeave)
     const unlisten = listen((event) => {
       if (event.name !== 'app' || event.data.id !== id || isOver) return
       const { seq, size, said, wantsToClose, end: reason } = event.data
@@ -119,10 +123,18 @@ export function useApp(given: Omit<NewApp, 'allowsAddresses'>, onSay?: (text: st
     })
     return () => {
       removeEventListener('message', onMessage)
+      removeEventListener('pagehide', onLeave)
       unlisten()
       if (!isOver) void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
     }
   }, [app, api, listen, origin])
+
+  const [{ theme }] = usePreferences()
+  const id = app?.id
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme of the page follows the preference
+  useEffect(() => {
+    if (id !== undefined) void api.call('PATCH /api/apps/:id', { params: { id }, body: { theme: shownTheme() } }).catch(() => {})
+  }, [api, id, theme])
 
   return { app, address: app ? `${origin}${app.frame.path}` : '', height, error, isOpening, ended, frame, open, close }
 }

@@ -2,11 +2,15 @@
 
 import { type ReactNode, useMemo } from 'react'
 import type { CallToolResult } from '../../../src/client/index.ts'
+import { Badge } from '../components/badge.tsx'
 import { Button } from '../components/button.tsx'
 import { classes } from '../components/classes.ts'
 import { ErrorState } from '../components/states.tsx'
 import { useApp } from '../hooks/use-app.ts'
+import { useConsoleState } from '../hooks/use-console.tsx'
+import { useShowWaiting } from '../hooks/use-show-waiting.ts'
 import { foreignName } from '../state/foreign-text.ts'
+import { counted } from '../state/format.ts'
 import css from './app-frame.module.css'
 
 export interface AppFrameProps {
@@ -48,6 +52,7 @@ export function AppFrame({ tool, args, result, conversation, onSay }: AppFramePr
           Close the view
         </Button>
       </div>
+      <AppQuestions server={app.server} />
       {app.addresses.length > 0 && (
         <div className={css.notice}>
           <span>
@@ -74,6 +79,23 @@ export function AppFrame({ tool, args, result, conversation, onSay }: AppFramePr
         src={address}
       />
     </section>
+  )
+}
+
+/** A view can ask without a click, so its questions open no dialog. They wait where all questions wait. */
+function AppQuestions({ server }: { server: string }): ReactNode {
+  const questions = useConsoleState((state) => state.questions)
+  const show = useShowWaiting()
+  const waiting = questions.filter(({ end, view }) => end === undefined && view?.question.chain.includes(`app of ${server}`))
+  if (waiting.length === 0) return null
+  return (
+    <div className={css.notice} role="status">
+      <Badge tone="waiting">Waiting for you</Badge>
+      <span>The view goes on after your answer.</span>
+      <Button isSmall kind="main" onClick={show}>
+        Show {waiting.length === 1 ? 'its question' : counted(waiting.length, 'question')}
+      </Button>
+    </div>
   )
 }
 

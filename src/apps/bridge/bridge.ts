@@ -7,70 +7,15 @@ import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { isObject } from '../../base/json.ts'
 import { Bucket } from '../../base/rate.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Implementation } from '../../protocol/model/base.ts'
 import type { CallToolResult } from '../../protocol/model/tools.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { APPS_REVISION } from '../../revisions/apps-revision.ts'
+import { type AppBridgeOptions, type AppParams, AppRefusal, type AppState, capabilitiesOf } from './bridge-options.ts'
 import { type AppLimits, DEFAULT_APP_LIMITS } from './limits.ts'
 import { jsonSize } from './measure.ts'
-import type {
-  AppNotifications,
-  AppRequests,
-  DisplayMode,
-  HostCapabilities,
-  HostContext,
-  HostMessage,
-  HostNotifications,
-} from './messages.ts'
+import type { AppNotifications, AppRequests, DisplayMode, HostContext, HostNotifications } from './messages.ts'
 import { READ_NOTIFICATION, READ_REQUEST } from './params.ts'
 import { ToolFeed } from './tool-feed.ts'
-
-/**
- * `new`: nothing came from the view. `initializing`: it was answered, and has not said that it is ready. `ready`: it works. `ending`: it
- * may finish. `ended`: nothing is sent or accepted.
- */
-export type AppState = 'new' | 'initializing' | 'ready' | 'ending' | 'ended'
-
-/** Thrown by a handler for what the person or the policy refused. The view learns only that it was refused. */
-export class AppRefusal extends Error {
-  override readonly name = 'AppRefusal'
-}
-
-type Params<Method extends keyof AppRequests> = AppRequests[Method]['params']
-type Result<Method extends keyof AppRequests> = Promise<AppRequests[Method]['result']>
-
-/** What a host does for a view. A request without its handler is refused, and its capability is not declared. */
-export interface AppHandlers {
-  callTool?(params: Params<'tools/call'>, signal: AbortSignal): Result<'tools/call'>
-  readResource?(params: Params<'resources/read'>, signal: AbortSignal): Result<'resources/read'>
-  openLink?(params: Params<'ui/open-link'>, signal: AbortSignal): Promise<void>
-  sendMessage?(params: Params<'ui/message'>, signal: AbortSignal): Promise<void>
-  updateModelContext?(params: Params<'ui/update-model-context'>, signal: AbortSignal): Promise<void>
-  /** Switches the display mode, if possible. Returns the mode that the view has then. */
-  setDisplayMode?(mode: DisplayMode): DisplayMode
-  onSize?(size: AppNotifications['ui/notifications/size-changed']): void
-  onLog?(message: AppNotifications['notifications/message']): void
-  onState?(state: AppState): void
-  /** The view asks to be closed. */
-  onCloseWanted?(): void
-  /** Called once, when the view must be removed. */
-  onEnd?(reason: string): void
-}
-
-/** Options for `AppBridge`. */
-export interface AppBridgeOptions {
-  /** Sends a message to the view. */
-  send(message: HostMessage): void
-  handlers: AppHandlers
-  /** The name and version of the host. */
-  info: Implementation
-  /** What the view learns of its surroundings. */
-  context?: HostContext
-  /** What the frame of the view allows. */
-  sandbox?: HostCapabilities['sandbox']
-  limits?: Partial<AppLimits>
-  clock?: Clock
-}
 
 type Id = string | number
 
@@ -118,15 +63,21 @@ export class AppBridge {
     this.#tool = new ToolFeed((method, params) => this.#notify(method, params))
   }
 
+  /** The state of the app. */
   get state(): AppState {
     return this.#state
   }
 
+  /** What the view knows of its surroundings. */
   get context(): HostContext {
     return this.#context
   }
 
-  /** Takes a message of the view. It may be anything. */
+  /**
+   * Takes a message of the view. It may be anything.
+   * @example
+   * addEventListener('message', ({ source, data }) => source === frame && bridge.receive(data))
+   */
   receive(message: unknown): void {
     if (this.#state === 'ended') return
     if (this.#bucket.take(this.#clock.now()) > 0)
@@ -146,27 +97,47 @@ export class AppBridge {
     this.#takeRequest(id, method, params)
   }
 
-  /** The arguments so far, while the model writes them. Ignored once the complete arguments are there. */
+  /**
+   * The arguments so far, while the model writes them. Ignored once the complete arguments are there.
+   * @example
+   * bridge.toolInputPartial({ city: 'Os' })
+   */
   toolInputPartial(args: Record<string, unknown>): void {
     this.#tool.partial(args)
   }
 
-  /** The complete arguments of the call that opened the view. */
+  /**
+   * The complete arguments of the call that opened the view.
+   * @example
+   * bridge.toolInput({ city: 'Oslo' })
+   */
   toolInput(args: Record<string, unknown>): void {
     this.#tool.input(args)
   }
 
-  /** The result of the call that opened the view. It must come after the arguments. */
+  /**
+   * The result of the call that opened the view. It must come after the arguments.
+   * @example
+   * bridge.toolResult(await client.call('forecast', { city: 'Oslo' }))
+   */
   toolResult(result: CallToolResult): void {
     this.#tool.result(result)
   }
 
-  /** The call that opened the view has no result. */
+  /**
+   * The call that opened the view has no result.
+   * @example
+   * bridge.toolCancelled('You stopped it')
+   */
   toolCancelled(reason?: string): void {
     this.#tool.cancelled(reason)
   }
 
-  /** Tells the view what changed around it. A display mode that the view does not support is refused with ERR_UNSUPPORTED. */
+  /**
+   * Tells the view what changed around it. A display mode that the view does not support is refused with ERR_UNSUPPORTED.
+   * @example
+   * bridge.changeContext({ theme: 'dark' })
+   */
   changeContext(changes: HostContext): void {
     const { displayMode } = changes
     if (displayMode !== undefined && this.#modes && !this.#modes.includes(displayMode))
@@ -176,7 +147,12 @@ export class AppBridge {
     if (this.#state !== 'new') this.#tool.context(changes)
   }
 
-  /** Lets the view finish, at most for `teardownMs`, and ends the bridge. Remove the frame when it resolves. */
+  /**
+   * Lets the view finish, at most for `teardownMs`, and ends the bridge. Remove the frame when it resolves.
+   * @example
+   * await bridge.teardown('The view was closed')
+   * frame.remove()
+   */
   teardown(reason: string): Promise<void> {
     if (this.#teardown) return this.#teardown.isDone
     // Before it is ready nothing may be sent to the view.
@@ -195,7 +171,11 @@ export class AppBridge {
     return isDone
   }
 
-  /** Ends the bridge at once: open requests are cancelled, nothing more is sent. */
+  /**
+   * Ends the bridge at once: open requests are cancelled, nothing more is sent.
+   * @example
+   * bridge.end('The server is gone')
+   */
   end(reason: string): void {
     if (this.#state === 'ended') return
     this.#enter('ended')
@@ -248,12 +228,12 @@ export class AppBridge {
     if (params === undefined) return this.#fail(id, INVALID_PARAMS, `The params of ${name} do not have the expected form`)
     if (this.#pending.has(id)) return this.#fail(id, INVALID_REQUEST, 'Another request with this id is not answered yet')
     if (name === 'ping') return this.#answer(id, {})
-    if (name === 'ui/initialize') return this.#initialize(id, params as Params<'ui/initialize'>)
+    if (name === 'ui/initialize') return this.#initialize(id, params as AppParams<'ui/initialize'>)
     if (name === 'ui/request-display-mode') return this.#answer(id, { mode: this.#switchMode((params as { mode: DisplayMode }).mode) })
     this.#decide(id, name, params)
   }
 
-  #initialize(id: Id, { appCapabilities }: Params<'ui/initialize'>): void {
+  #initialize(id: Id, { appCapabilities }: AppParams<'ui/initialize'>): void {
     if (this.#state !== 'new') return this.#fail(id, INVALID_REQUEST, 'The view is initialized already')
     this.#modes = appCapabilities.availableDisplayModes
     this.#enter('initializing')
@@ -261,23 +241,9 @@ export class AppBridge {
     this.#answer(id, {
       protocolVersion: APPS_REVISION,
       hostInfo: info,
-      hostCapabilities: this.#capabilities(),
+      hostCapabilities: capabilitiesOf(this.#options),
       hostContext: this.#context,
     } satisfies AppRequests['ui/initialize']['result'])
-  }
-
-  #capabilities(): HostCapabilities {
-    const { handlers, sandbox } = this.#options
-    const text = { text: {} }
-    return {
-      ...(handlers.callTool && { serverTools: {} }),
-      ...(handlers.readResource && { serverResources: {} }),
-      ...(handlers.openLink && { openLinks: {} }),
-      ...(handlers.sendMessage && { message: text }),
-      ...(handlers.updateModelContext && { updateModelContext: { ...text, structuredContent: {} } }),
-      ...(handlers.onLog && { logging: {} }),
-      ...(sandbox && { sandbox }),
-    }
   }
 
   /** Only modes that both sides declared. */

@@ -22,6 +22,7 @@ export interface AppLimits {
   maxViewBytes: number
 }
 
+/** The limits of an app that gives no others. */
 export const DEFAULT_APP_LIMITS: AppLimits = {
   maxMessageChars: 1024 * 1024,
   messagesPerSecond: 100,

@@ -7,7 +7,7 @@ import { type AppNotifications, type AppRequests, DISPLAY_MODES, type DisplayMod
 
 type Read<Params> = (params: Record<string, unknown>) => Params | undefined
 
-export const isMode = (value: unknown): value is DisplayMode => DISPLAY_MODES.includes(value as DisplayMode)
+const isMode = (value: unknown): value is DisplayMode => DISPLAY_MODES.includes(value as DisplayMode)
 
 const isBlock = (value: unknown): value is ContentBlock =>
   isContentBlock(value) && (value.type !== 'text' || typeof value.text === 'string')

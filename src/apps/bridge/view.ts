@@ -29,6 +29,9 @@ export const NO_DOMAINS: Required<ViewDomains> = { connectDomains: [], resourceD
 /**
  * The view in the result of `resources/read`.
  *
+ * @example
+ * const { html, domains } = viewOf(uri, await client.read(uri), 1024 * 1024)
+ *
  * @throws McpError ERR_ANSWER_INVALID if it is not a view, or too large
  */
 export function viewOf(uri: string, { contents }: ReadResourceResult, maxBytes: number): View {

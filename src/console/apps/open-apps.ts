@@ -40,7 +40,7 @@ export class OpenApps {
   /** @param conversation undefined if the call belongs to no chat */
   async open(given: Omit<NewApp, 'conversation'>, conversation: Conversation, isChat: boolean, signal: AbortSignal): Promise<AppView> {
     const { host, events, maxApps, port } = this.#options
-    const { tool, args = {}, result, allowsAddresses = false, theme, width } = given
+    const { tool, args = {}, result, allowsAddresses = false, theme } = given
     const id = randomUUID()
     const waiting: AppMessage[] = []
     let seq = 0
@@ -57,7 +57,7 @@ export class OpenApps {
         userAgent: 'portico',
         displayMode: 'inline',
         availableDisplayModes: ['inline'],
-        containerDimensions: { ...(width === undefined ? {} : { width }), maxHeight: MAX_HEIGHT },
+        containerDimensions: { maxHeight: MAX_HEIGHT },
       },
       send: (message) => {
         waiting.push({ seq: ++seq, message })
@@ -110,11 +110,8 @@ export class OpenApps {
   }
 
   /** @throws ApiError 404 */
-  change(id: string, { theme, width }: { theme?: 'light' | 'dark'; width?: number }): void {
-    this.#find(id).app.bridge.changeContext({
-      ...(theme && { theme }),
-      ...(width !== undefined && { containerDimensions: { width, maxHeight: MAX_HEIGHT } }),
-    })
+  change(id: string, context: { theme: 'light' | 'dark' }): void {
+    this.#find(id).app.bridge.changeContext(context)
   }
 
   /** The page still passes messages on until it resolves. @throws ApiError 404 */

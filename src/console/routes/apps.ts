@@ -5,7 +5,6 @@ import { input, type Route, route } from '../web/router.ts'
 import { NAME } from './use.ts'
 
 const THEME = { enum: ['light', 'dark'] }
-const PIXELS = { type: 'integer', minimum: 0, maximum: 100_000 }
 
 const NEW_APP = input({
   tool: NAME,
@@ -14,7 +13,6 @@ const NEW_APP = input({
   'conversation?': { type: 'string' },
   'allowsAddresses?': { type: 'boolean' },
   'theme?': THEME,
-  'width?': PIXELS,
 })
 
 /** Messages of a view in one request. */
@@ -40,7 +38,7 @@ export const appRoutes = ({ apps, byHand, conversations }: ConsoleServices): Rou
   route('GET /api/apps/:id/messages', { query: input({ 'after?': { type: 'integer', minimum: 0 } }) }, ({ params: { id }, query }) => ({
     messages: apps.messages(id, query.after ?? 0),
   })),
-  route('PATCH /api/apps/:id', { body: input({ 'theme?': THEME, 'width?': PIXELS }) }, ({ params: { id }, body }) => {
+  route('PATCH /api/apps/:id', { body: input({ theme: THEME }) }, ({ params: { id }, body }) => {
     apps.change(id, body)
     return null
   }),

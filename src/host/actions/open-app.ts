@@ -1,6 +1,7 @@
 /** Shows the view of a tool: reads and checks it, and decides everything that it asks for at the gate. */
 
-import { AppBridge, type AppHandlers, AppRefusal } from '../../apps/bridge/bridge.ts'
+import { AppBridge } from '../../apps/bridge/bridge.ts'
+import { type AppHandlers, AppRefusal } from '../../apps/bridge/bridge-options.ts'
 import { type AppLimits, DEFAULT_APP_LIMITS } from '../../apps/bridge/limits.ts'
 import type { HostContext, HostMessage } from '../../apps/bridge/messages.ts'
 import { contentSecurityPolicy, frameAllowance, NO_DOMAINS, type View, viewOf } from '../../apps/bridge/view.ts'

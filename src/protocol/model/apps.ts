@@ -31,7 +31,9 @@ export interface ViewPermissions {
 
 /** What a view says about itself, in `_meta.ui` of its content. */
 export interface ViewMeta {
+  /** The addresses that it uses. Default: none. */
   csp?: ViewDomains
+  /** The features of the browser that it asks for. Default: none. */
   permissions?: ViewPermissions
   /** An origin of its own, in a form that the host defines. */
   domain?: string

@@ -34,7 +34,8 @@ class AppSupport implements Addition, AppHook {
     for (const [uri, view] of Object.entries(views)) {
       const { name = uri, title, description } = view
       const shown = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) }
-      serverState.resources.define(uri, { name, ...shown, mimeType: VIEW_TYPE }, () => readView(uri, view))
+      // Clients find it in the metadata of tools. In the list it would be noise for those that show no apps.
+      serverState.resources.define(uri, { name, ...shown, mimeType: VIEW_TYPE }, () => readView(uri, view), true)
     }
   }
 

@@ -57,6 +57,8 @@ interface ResourceEntry {
   template: UriTemplate | undefined
   definition: ResourceDefinition
   handler: ResourceHandler<MatchedValues>
+  /** Not listed: clients find it in another way. */
+  isHidden: boolean
 }
 
 export class Resources {
@@ -79,7 +81,10 @@ export class Resources {
     const listed =
       <Item>(registry: Registry<ResourceEntry>) =>
       () =>
-        registry.enabled().map(({ listed: item, definition }) => ({ item: item as Item, scopes: definition.scopes }))
+        registry
+          .enabled()
+          .filter(({ isHidden }) => !isHidden)
+          .map(({ listed: item, definition }) => ({ item: item as Item, scopes: definition.scopes }))
     this.#fixedListing = new Listing({
       member: 'resources',
       keyOf: ({ uri }) => uri,
@@ -98,7 +103,7 @@ export class Resources {
     return this.#fixed.wasUsed || this.#templates.wasUsed
   }
 
-  define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
+  define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>, isHidden = false): ResourceHandle {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
       throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
@@ -106,7 +111,7 @@ export class Resources {
       throw new McpError('ERR_DEFINITION', `The URI of a resource must have at most ${MAX_URI_LENGTH} characters; got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => {
-      const entry = toEntry(uri, current, run)
+      const entry = { ...toEntry(uri, current, run), isHidden }
       if (current.complete !== undefined) this.#hadCompleters = true
       return entry
     })
@@ -220,7 +225,7 @@ const MEMBERS: Members<ResourceDefinition> = {
   _meta: 1,
 }
 
-function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
+function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): Omit<ResourceEntry, 'isHidden'> {
   const { cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
   const where = `Resource ${uri}`
   checkMembers(where, definition, MEMBERS)
