@@ -14,7 +14,7 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 44.5, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 43.4, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 44.3, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 42.5, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 28, without: ['server', 'client'] },
