@@ -212,8 +212,15 @@ function targetOf(method: string, params: Params): string | undefined {
 }
 
 function describeClient(info: unknown): string | undefined {
-  return isObject(info) && typeof info.name === 'string' ? `${info.name}/${String(info.version)}`.slice(0, MAX_NAME) : undefined
+  if (!isObject(info) || typeof info.name !== 'string') return undefined
+  const { name, version } = info
+  if (name !== lastClient.name || version !== lastClient.version)
+    lastClient = { name, version, text: `${name}/${String(version)}`.slice(0, MAX_NAME) }
+  return lastClient.text
 }
+
+// Cached, because a stateless client names itself in every request.
+let lastClient: { name: string; version: unknown; text: string } = { name: '', version: undefined, text: '' }
 
 // Buffer is native code. The rest is for runtimes that do not have it.
 const { Buffer: nativeBuffer } = globalThis as { Buffer?: { byteLength(text: string): number } }
