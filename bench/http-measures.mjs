@@ -30,6 +30,12 @@ export function httpMeasures(of, calls) {
     { name: 'HTTP tools/call, 2026-07-28, JSON', goal: 1.35, run: each(['raw', 'portico', 'v2', 'tmcp'], stateless), ...cpu },
     { name: 'HTTP tools/call, 2026-07-28, stream', goal: 1.4, run: each(['raw', 'portico', 'v2'], { ...stateless, ...sse }), ...cpu },
     {
+      name: 'HTTP tools/call, 2026-07-28, with metrics',
+      goal: 1.05,
+      run: { portico: load('portico', stateless), 'with metrics': load('portico', { ...stateless, args: ['--metrics'] }) },
+      ...cpu,
+    },
+    {
       name: 'HTTP tools/list, 20 tools',
       goal: 0.6,
       run: each(['raw', 'portico', 'v1', 'v2', 'fastmcp', 'tmcp'], { request: 'list', calls: 6000, warmUp: 1000 }),

@@ -14,10 +14,10 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 44.5, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 44, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 44.8, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 42.5, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
-  { subpath: 'portico/http', maxKb: 28.1, without: ['server', 'client'] },
+  { subpath: 'portico/http', maxKb: 28.8, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 200, without: ['server'] },
   { subpath: 'portico/console', maxKb: 185, without: [] },

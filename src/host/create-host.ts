@@ -58,7 +58,12 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const { limits, redactor, asker, warn } = settings
   const policy = await openPolicy(options, warn)
   const specs = await readSpecs(settings)
-  const storage = await openStorage({ ...options, scrub: (text) => redactor.scrub(text), onWarning: warn })
+  const storage = await openStorage({
+    ...options,
+    retention: options.auditRetention,
+    scrub: (text) => redactor.scrub(text),
+    onWarning: warn,
+  })
   const consent = createConsent({ ...settings, storage, policy, asker, mode: options.mode, aroundAction: options.telemetry?.action })
   const models = await openModels(settings, consent)
   const services = createServices(settings, consent, models)

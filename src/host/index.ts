@@ -55,4 +55,5 @@ export { clientConfigPlaces, readClientConfigs, readPasted } from './setup/lazy-
 export { hostFolder, STORAGE_PATHS } from './setup/open-storage.ts'
 export { appendAnchor } from './storage/audit/anchor.ts'
 export { type AuditFilter, readAudit, readAuditPage } from './storage/audit/read.ts'
+export type { AuditRetention } from './storage/audit/retention.ts'
 export { type AuditVerdict, verifyAudit } from './storage/audit/verify.ts'

@@ -26,6 +26,7 @@ import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
 import type { SupervisionLimits } from './servers/limits.ts'
 import type { AnchorSink } from './storage/audit/anchor.ts'
+import type { AuditRetention } from './storage/audit/retention.ts'
 
 /**
  * A file that lists servers. With `isOurs` it is your own list: the host believes its `tier`, `roots`, `asserted`, `dataFiles`
@@ -83,6 +84,8 @@ export interface HostOptions {
   keychain?: Keychain | false
   /** A second place for the checkpoints of the audit log. */
   anchor?: AnchorSink
+  /** How long the audit log is kept, and where old parts go. Default: everything is kept. */
+  auditRetention?: AuditRetention
   /** Exposed names of tools whose definitions models always get. */
   favorites?: readonly string[]
   /** Traces and metrics: `hostTelemetry()` of portico/opentelemetry. */

@@ -7,7 +7,6 @@ import type { Arrival, Outlet } from '../jsonrpc/outlet.ts'
 import type { Channel, Service } from '../protocol/interfaces/service.ts'
 import { METHODS } from '../protocol/methods.ts'
 import { META } from '../protocol/model/base.ts'
-import { readTrace } from '../protocol/model/trace-context.ts'
 import { CANCELLED, type Ending, endingOf, endingOfMessage, OK, type RequestRecord } from './request-record.ts'
 
 /** Receives one record for each request, after its answer was written. */
@@ -193,12 +192,15 @@ class ObservedOutlet implements Outlet {
       durationMs: performance.now() - this.#startedAt,
       requestBytes: arrival?.bytes,
       responseBytes,
-      traceId: meta?.traceparent === undefined ? undefined : readTrace(meta)?.traceparent?.slice(3, 35),
+      traceId: meta?.traceparent === undefined ? undefined : TRACE_ID.exec(String(meta.traceparent))?.[1],
     })
   }
 }
 
 const NO_PARAMS: Params = Object.freeze({})
+
+/** The id in a `traceparent`. */
+const TRACE_ID = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
 /** Names that a client chooses are cut, because records are logged. */
 const MAX_NAME = 200
@@ -210,8 +212,15 @@ function targetOf(method: string, params: Params): string | undefined {
 }
 
 function describeClient(info: unknown): string | undefined {
-  return isObject(info) && typeof info.name === 'string' ? `${info.name}/${String(info.version)}`.slice(0, MAX_NAME) : undefined
+  if (!isObject(info) || typeof info.name !== 'string') return undefined
+  const { name, version } = info
+  if (name !== lastClient.name || version !== lastClient.version)
+    lastClient = { name, version, text: `${name}/${String(version)}`.slice(0, MAX_NAME) }
+  return lastClient.text
 }
+
+// Cached, because a stateless client names itself in every request.
+let lastClient: { name: string; version: unknown; text: string } = { name: '', version: undefined, text: '' }
 
 // Buffer is native code. The rest is for runtimes that do not have it.
 const { Buffer: nativeBuffer } = globalThis as { Buffer?: { byteLength(text: string): number } }

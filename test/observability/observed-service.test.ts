@@ -5,6 +5,7 @@ import { observed } from '../../src/observability/observed-service.ts'
 import type { RequestRecord } from '../../src/observability/request-record.ts'
 import { createServer, form, type Server } from '../../src/server/index.ts'
 import { envelope } from '../support/raw-channel.ts'
+import { until } from '../support/until.ts'
 
 function testServer(): Server {
   const server = createServer({ name: 'test', version: '1', onError: () => {} })
@@ -54,15 +55,13 @@ const call = (id: number, name: string, meta: object = {}): object => ({
   params: { name, arguments: {}, _meta: { ...envelope(), ...meta } },
 })
 
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20))
-
 describe('records of requests', () => {
   it('tells results, failed tools, questions and errors apart', async () => {
     const { records, say } = line('')
     const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
     const tools = ['hi', 'quote', 'nested', 'fail', 'ask', 'unknown']
     for (const [id, tool] of tools.entries()) say(call(id, tool, capabilities))
-    await settled()
+    await until(() => records.length === tools.length)
     const outcomes = records.sort((a, b) => Number(a.id) - Number(b.id)).map(({ target, outcome }) => [target, outcome])
     expect(outcomes).toEqual([
       ['hi', 'ok'],
@@ -87,14 +86,14 @@ describe('records of requests', () => {
     const { records, say } = line('2025-06-18')
     say(call(1, 'wait'))
     say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
-    await settled()
+    await until(() => records.length === 2)
     expect(records[1]).toMatchObject({ target: 'wait', outcome: 'cancelled', responseBytes: 0 })
   })
 
   it('records each request of a batch', async () => {
     const { records, say } = line('2025-03-26')
     say([call(1, 'hi'), call(2, 'unknown'), call(3, 'fail')])
-    await settled()
+    await until(() => records.length === 4)
     expect(records.slice(1).map(({ id, outcome }) => [id, outcome])).toEqual([
       [1, 'ok'],
       [2, 'error'],

@@ -127,9 +127,10 @@ function outcomeWords(ended: Outcome | undefined): string {
   }
 }
 
-function logWords(record: Extract<AuditRecord, { kind: 'checkpoint' | 'segment' | 'recovered' }>): string {
+function logWords(record: Extract<AuditRecord, { kind: 'checkpoint' | 'segment' | 'recovered' | 'retired' }>): string {
   if (record.kind === 'checkpoint') return `records ${record.checkpoint.from} to ${record.checkpoint.to} signed`
   if (record.kind === 'segment') return `file ${record.segment} begun`
+  if (record.kind === 'retired') return `records up to ${record.upToSeq} ${record.isArchived ? 'archived' : 'removed'}`
   return `an incomplete line of ${record.bytes} bytes set aside`
 }
 

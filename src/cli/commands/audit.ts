@@ -24,6 +24,7 @@ export function registerAudit(program: Command, runner: CommandRunner): void {
       'Finds the first record that was changed, moved, inserted or removed. Records cut off at the end are found only with --anchors.',
     )
     .option('--anchors <file>', 'check that the log reaches these checkpoints (written by audit anchor)')
+    .option('--archive <folder>', 'also check the segments that were moved to this folder')
     .option('--json', 'write JSON')
     .action(runner.action(verifyAction))
   audit
@@ -43,8 +44,12 @@ export function registerAudit(program: Command, runner: CommandRunner): void {
     .action(runner.action(showAction))
 }
 
-async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
-  const verdict = await verifyAudit(storagePath(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
+async function verifyAction({ io, screen }: Invocation, options: { anchors?: string; archive?: string }): Promise<ExitName> {
+  const { anchors, archive } = options
+  const verdict = await verifyAudit(storagePath(io, 'audit'), {
+    ...(anchors !== undefined && { anchors }),
+    ...(archive !== undefined && { archive: resolve(io.cwd, archive) }),
+  })
   if (screen.isJson) screen.printJson(verdict)
   else printVerdict(screen, verdict, options.anchors)
   return verdict.ok ? 'ok' : 'audit'
@@ -107,6 +112,8 @@ function lineOf(
       return safe`${head} ${style.dim(`  ${record.intent} ${outcomeText(record.outcome)}`)}`
     case 'recovered':
       return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of an incomplete record ${style.dim(`(${record.file})`)}`
+    case 'retired':
+      return safe`${head} ${style.dim(`records up to ${record.upToSeq} were ${record.isArchived ? 'archived' : 'removed'}`)}`
     default:
       return safe`${head} ${style.dim(record.kind)}`
   }

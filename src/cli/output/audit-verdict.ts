@@ -8,7 +8,7 @@ import type { Screen } from './screen.ts'
 /** @param anchors the file that the log was compared with */
 export function printVerdict(
   screen: Screen,
-  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: AuditVerdict,
+  { firstBad, records, retired, recovered, unmatchedIntents, signedUpTo }: AuditVerdict,
   anchors?: string,
 ): void {
   const { style } = screen
@@ -17,6 +17,10 @@ export function printVerdict(
   else {
     const signed = signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none signed yet'
     screen.print(safe`${style.green('✓')} ${counted(records, 'record')} intact, ${signed}`)
+    if (retired > 0)
+      screen.print(
+        style.dim(`  ${counted(retired, 'older record')} ${retired === 1 ? 'was' : 'were'} archived or removed, as the log says.`),
+      )
     screen.print(
       style.dim(
         anchors === undefined

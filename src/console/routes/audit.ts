@@ -11,7 +11,7 @@ import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { grantView } from '../words/grant-text.ts'
 
-const RECORD_KINDS = ['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered']
+const RECORD_KINDS = ['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered', 'retired']
 
 /** Records of one page, where the page gives no limit. */
 const RECORDS = 100

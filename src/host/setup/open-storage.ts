@@ -12,6 +12,7 @@ import { openConversations } from '../conversation/chat/open-conversations.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
 import type { AnchorSink } from '../storage/audit/anchor.ts'
 import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
+import type { AuditRetention } from '../storage/audit/retention.ts'
 
 /**
  * Names of the files and folders in the folder of a host.
@@ -54,6 +55,7 @@ export interface StorageOptions {
   passphrase?: string | undefined
   keychain?: Keychain | false | undefined
   anchor?: AnchorSink | undefined
+  retention?: AuditRetention | undefined
   /** Removes secrets from text before it is written to the audit log. */
   scrub(text: string): string
   onWarning(text: string): void
@@ -76,13 +78,13 @@ const NOT_WRITTEN = {}
 
 export async function openStorage(options: StorageOptions): Promise<HostStorage> {
   const folder = hostFolder(options.folder)
-  const { passphrase, keychain, anchor, scrub, onWarning } = options
+  const { passphrase, keychain, anchor, retention, scrub, onWarning } = options
   await privateFolder(folder)
   await checkFormat(folder)
   const [grants, pins, audit] = await Promise.all([
     openGrants({ file: join(folder, STORAGE_PATHS.grants) }),
     openPins({ file: join(folder, STORAGE_PATHS.pins) }),
-    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor }),
+    openAuditLog({ folder: join(folder, STORAGE_PATHS.audit), scrub, onWarning, anchor, retention }),
   ])
   let vault: Promise<Vault> | undefined
   return {

@@ -50,7 +50,7 @@ export class RequestMetrics {
     this.#hasTool = hasTool
   }
 
-  readonly add = (record: RequestRecord): void => {
+  add(record: RequestRecord): void {
     const { method, target, outcome, durationMs, code, limit, requestBytes = 0, responseBytes } = record
     const name = this.#methodName(method, outcome)
     const tool = name !== 'tools/call' || target === undefined ? '' : this.#hasTool(target) ? target : OTHER

@@ -8,7 +8,15 @@ import type { AuditRecord, RecordBody } from '../../model/audit-record.ts'
 /** The link before the first record. */
 export const BEGINNING = '0'.repeat(64)
 
-const KINDS: ReadonlySet<unknown> = new Set<RecordBody['kind']>(['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered'])
+const KINDS: ReadonlySet<unknown> = new Set<RecordBody['kind']>([
+  'intent',
+  'refusal',
+  'outcome',
+  'checkpoint',
+  'segment',
+  'recovered',
+  'retired',
+])
 
 export interface Link {
   seq: number

@@ -16,6 +16,7 @@ import { type AnchorSink, anchoring } from './anchor.ts'
 import { merkleRoot, sha256 } from './chain.ts'
 import type { IncompleteLine } from './incomplete-line.ts'
 import { PendingRecords } from './pending-records.ts'
+import { type AuditRetention, archiveSegments, checkRetention, chooseRetired, removeSegments, retiredBody, segmentMs } from './retention.ts'
 import { KEY_FILE, LOCK_FILE, openSegment, PUBLIC_KEY_FILE, segmentName } from './segments.ts'
 import { type LogKey, openKey } from './signing.ts'
 import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scrub } from './storable-entry.ts'
@@ -55,6 +56,8 @@ export interface AuditLogOptions {
   /** Removes registered secrets from everything that is written. */
   scrub?: Scrub
   onWarning?(text: string): void
+  /** Default: everything is kept. */
+  retention?: AuditRetention | undefined
   limits?: Partial<AuditLogLimits>
 }
 
@@ -65,8 +68,10 @@ export interface WritableAuditLog extends AuditLog {
   checkpoint(): Promise<void>
 }
 
-export async function openAuditLog({ folder, keyFile, anchor, scrub, onWarning, limits }: AuditLogOptions): Promise<WritableAuditLog> {
+export async function openAuditLog(options: AuditLogOptions): Promise<WritableAuditLog> {
+  const { folder, keyFile, anchor, scrub, onWarning, limits, retention } = options
   const all = withDefaults(DEFAULT_AUDIT_LIMITS, limits)
+  checkRetention(retention)
   return orErrAudit(folder, async () => {
     await privateFolder(folder)
     const key = await withLockFile(join(folder, LOCK_FILE), all, async () => {
@@ -77,7 +82,7 @@ export async function openAuditLog({ folder, keyFile, anchor, scrub, onWarning, 
       return opened
     })
     const kept = keeping(key.salt, scrub ?? ((text) => text), all)
-    const log = new Log(folder, key, kept, anchoring(anchor, onWarning), all, onWarning ?? (() => {}))
+    const log = new Log(folder, key, kept, anchoring(anchor, onWarning), all, retention, onWarning ?? (() => {}))
     // Repair after a crash and refuse a damaged log when opening, not at the first record.
     await log.settle()
     return log
@@ -113,9 +118,12 @@ class Log implements WritableAuditLog {
     file: undefined as { handle: FileHandle; segment: number } | undefined,
     timer: undefined as NodeJS.Timeout | undefined,
     othersWroteAt: Number.NEGATIVE_INFINITY,
+    /** Whether segments may have to be retired: after the start, and after each new segment. */
+    mayRetire: true,
     isClosed: false,
   }
 
+  readonly #retention: AuditRetention | undefined
   readonly #onWarning: (text: string) => void
 
   constructor(
@@ -124,8 +132,10 @@ class Log implements WritableAuditLog {
     kept: Keeping,
     anchors: ReturnType<typeof anchoring>,
     limits: AuditLogLimits,
+    retention: AuditRetention | undefined,
     onWarning: (text: string) => void,
   ) {
+    this.#retention = retention
     this.#onWarning = onWarning
     this.#folder = folder
     this.#key = key
@@ -222,7 +232,9 @@ class Log implements WritableAuditLog {
   async #write(batch: readonly Waiting[]): Promise<void> {
     const { segmentBytes, recordBytes, checkpointRecords } = this.#limits
     let tail = await this.#mended()
-    if (tail.size >= segmentBytes || tail.segment === 0) {
+    const isOld = this.#retention !== undefined && Date.now() - tail.begunAt >= segmentMs(this.#retention)
+    if (tail.size >= segmentBytes || tail.segment === 0 || isOld) {
+      this.#state.mayRetire = true
       // Sign everything first, so that each segment can be read on its own.
       if (tail.unsigned.length > 0) tail = await this.#flush(new PendingRecords(tail).add(this.#statement(tail)))
       tail = { ...tail, segment: tail.segment + 1, size: 0 }
@@ -244,6 +256,22 @@ class Log implements WritableAuditLog {
     await this.#flush(lines)
     this.#state.recovered = undefined
     for (const { item, seq } of written) item.resolve(seq)
+    if (this.#retention && this.#state.mayRetire) await this.#retire(lines.tail, this.#retention)
+  }
+
+  /** Archives first, then records and signs it, then removes. A failure leaves the log as it is; the next segment tries again. */
+  async #retire(tail: Tail, retention: AuditRetention): Promise<void> {
+    this.#state.mayRetire = false
+    try {
+      const retired = await chooseRetired(this.#folder, tail.segment, retention, Date.now())
+      if (!retired) return
+      if (retention.archive !== undefined) await archiveSegments(this.#folder, retention.archive, retired.segments)
+      const lines = new PendingRecords(tail).add(retiredBody(retired, retention))
+      await this.#flush(lines.add(this.#statement(lines.tail)))
+      await removeSegments(this.#folder, retired.segments)
+    } catch (error) {
+      this.#onWarning(`Old segments of the audit log could not be retired: ${asText(error)}`)
+    }
   }
 
   #statement(tail: Tail): RecordBody {

@@ -41,6 +41,7 @@ export class PendingRecords {
       segment,
       size: size + line.length,
       link: { seq: record.seq, hash: record.hash },
+      begunAt: body.kind === 'segment' ? record.at : this.#tail.begunAt,
       unsigned: this.#unsigned,
     }
     return true

@@ -12,11 +12,13 @@ export interface Tail {
   /** The size of the segment, where the next line goes. */
   size: number
   link: Link
+  /** When the segment began, in milliseconds since 1970. */
+  begunAt: number
   /** Hashes of the records without a checkpoint. */
   unsigned: readonly string[]
 }
 
-const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, unsigned: [] }
+const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, begunAt: 0, unsigned: [] }
 
 /**
  * Finds the current end of the log from its last known end. Call it while holding the lock. Every line on the way is checked, because
@@ -30,7 +32,9 @@ export async function followTail(
   const segments = await segmentsIn(folder)
   const last = segments.at(-1) ?? 0
   if (known && last < known.segment) throw broken(folder, `${segmentName(known.segment)} is missing`)
-  let tail = known ?? (await startOf(folder, segments, maxLineBytes))
+  const isRetired = known !== undefined && segments[0] !== undefined && segments[0] > known.segment
+  if (isRetired) await checkRetired(folder, segments, known, maxLineBytes)
+  let tail = known && !isRetired ? known : await startOf(folder, segments, maxLineBytes)
   let torn: IncompleteLine | undefined
   for (let number = Math.max(tail.segment, 1); number <= last; number++) {
     if (number > tail.segment) tail = { ...tail, segment: number, size: 0 }
@@ -45,6 +49,22 @@ export async function followTail(
   return { tail, torn }
 }
 
+/** Another process retired the segment that this process saw last. A record of the log must say so. */
+async function checkRetired(folder: string, segments: readonly number[], known: Tail, maxLineBytes: number): Promise<void> {
+  for (const number of segments) {
+    const handle = await openSegment(folder, number, 'read')
+    try {
+      for await (const { text } of linesOf(handle, 0, maxLineBytes)) {
+        const record = text.includes('"kind":"retired"') ? parsed(text) : undefined
+        if (record?.kind === 'retired' && record.upToSegment >= known.segment && record.seq > known.link.seq) return
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+  throw broken(folder, `${segmentName(known.segment)} is missing, and no record says that it was retired`)
+}
+
 /** Each segment begins with a link to the one before, so the last one is enough, unless it is still empty. */
 async function startOf(folder: string, segments: readonly number[], maxLineBytes: number): Promise<Tail> {
   for (const number of segments.slice(-2).reverse()) {
@@ -53,7 +73,7 @@ async function startOf(folder: string, segments: readonly number[], maxLineBytes
       for await (const { text, isWhole } of linesOf(handle, 0, maxLineBytes)) {
         const header = isWhole ? parsed(text) : undefined
         if (header?.kind === 'segment')
-          return { segment: number, size: 0, link: { seq: header.seq - 1, hash: header.previous }, unsigned: [] }
+          return { segment: number, size: 0, link: { seq: header.seq - 1, hash: header.previous }, begunAt: header.at, unsigned: [] }
         if (isWhole) throw broken(folder, `${segmentName(number)} does not begin with a link to the segment before it`)
         break
       }
@@ -77,6 +97,7 @@ async function readOn(
   let { link } = from
   let end = from.size
   let unsigned = [...from.unsigned]
+  let { begunAt } = from
   for await (const line of linesOf(handle, from.size, maxLineBytes)) {
     if (!line.isWhole) {
       const torn = await tornAt(handle, line.offset, size, maxLineBytes)
@@ -86,17 +107,18 @@ async function readOn(
         const read = readLine(Buffer.concat([torn.bytes.subarray(0, torn.begun), NEWLINE]), link)
         if ('fault' in read) throw broken(folder, `${where}: ${read.fault}`)
       }
-      return { tail: { segment: from.segment, size: end, link, unsigned }, torn }
+      return { tail: { segment: from.segment, size: end, link, begunAt, unsigned }, torn }
     }
     const read = readLine(line.bytes, link)
     if ('fault' in read) throw broken(folder, `record ${link.seq + 1} in ${name} was changed: ${read.fault}`)
-    const { seq, hash, kind } = read.record
+    const { seq, hash, kind, at } = read.record
+    if (kind === 'segment') begunAt = at
     link = { seq, hash }
     end = line.offset + line.bytes.length
     if (kind === 'checkpoint') unsigned = []
     else unsigned.push(hash)
   }
-  return { tail: { segment: from.segment, size: end, link, unsigned }, torn: undefined }
+  return { tail: { segment: from.segment, size: end, link, begunAt, unsigned }, torn: undefined }
 }
 
 /** The largest torn end that is read. It is larger than any segment, so the log cannot have written more. */

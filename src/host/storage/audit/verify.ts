@@ -12,6 +12,7 @@ import type { AuditRecord, Checkpoint } from '../../model/audit-record.ts'
 import { readAnchors } from './anchor.ts'
 import { BEGINNING, type Link, merkleRoot, parsed, readLine, sha256 } from './chain.ts'
 import { type IncompleteLine, readIncompleteLine } from './incomplete-line.ts'
+import { startOf, TORN_NAME } from './retention.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
 import { type CheckSignature, signatureCheck } from './signing.ts'
 
@@ -20,6 +21,8 @@ export interface VerifyOptions {
   publicKey?: string
   /** Checkpoints from a second location, or the file that contains them. */
   anchors?: readonly Checkpoint[] | string
+  /** The folder to which old segments were moved. They are then verified, too. Default: verification begins with the oldest segment of the log. */
+  archive?: string
 }
 
 /** The result of `verifyAudit`. */
@@ -27,6 +30,8 @@ export interface AuditVerdict {
   ok: boolean
   /** The number of good records before the first bad one. */
   records: number
+  /** How many older records were archived or removed, and are not verified. */
+  retired: number
   /** Intents without an outcome: after a crash, or because a record is missing. */
   unmatchedIntents: readonly number[]
   /** How many incomplete records were set aside after crashes. */
@@ -55,6 +60,12 @@ const LAST_LINE_WAIT_MS = 50
 
 interface Walk {
   check: CheckSignature
+  /** The link before the first record that is there. */
+  start: Link
+  /** The link before the first record of each segment. */
+  borders: Map<number, Link>
+  /** The newest record about retired segments. */
+  retired: { seq: number; upToSegment: number } | undefined
   link: Link
   unsigned: string[]
   open: Set<number>
@@ -73,12 +84,16 @@ interface Walk {
  * @example
  * const verdict = await verifyAudit(folder, { anchors: '/mnt/backup/checkpoints' })
  */
-export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<AuditVerdict> {
+export async function verifyAudit(folder: string, { publicKey, anchors, archive }: VerifyOptions = {}): Promise<AuditVerdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
   const given = typeof anchors === 'string' ? await readAnchors(anchors) : (anchors ?? [])
+  const first = { seq: 0, hash: BEGINNING }
   const walk: Walk = {
     check,
-    link: { seq: 0, hash: BEGINNING },
+    start: first,
+    borders: new Map(),
+    retired: undefined,
+    link: first,
     unsigned: [],
     open: new Set(),
     recovered: 0,
@@ -88,7 +103,7 @@ export async function verifyAudit(folder: string, { publicKey, anchors }: Verify
   }
   const forged = given.find((anchor) => check(anchor) !== undefined)
   if (forged) throw new McpError('ERR_AUDIT', `The checkpoint for record ${forged.to} in the anchors is invalid: ${check(forged)}`)
-  return verdict(walk, await firstBad(folder, walk))
+  return verdict(walk, await firstBad(folder, archive, walk))
 }
 
 /** Many times the size of a public key. */
@@ -102,15 +117,24 @@ async function keptPublicKey(folder: string): Promise<string> {
   }
 }
 
-async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefined> {
-  const segments = await segmentsIn(folder)
+async function firstBad(folder: string, archive: string | undefined, walk: Walk): Promise<BadRecord | undefined> {
+  const kept = await segmentsIn(folder)
+  const archived = archive === undefined ? [] : (await segmentsIn(archive)).filter((number) => !kept.includes(number))
+  const segments = [...archived, ...kept].sort((one, other) => one - other)
+  const first = segments[0] ?? 1
+  if (first > 1) {
+    walk.start = (await startOf(archived.includes(first) ? (archive as string) : folder, first)).before
+    walk.link = walk.start
+  }
   for (const [at, number] of segments.entries()) {
     const segment = segmentName(number)
-    if (number !== at + 1)
-      return { segment, seq: walk.link.seq + 1, line: 1, reason: `${segmentName(at + 1)}, which comes before it, is missing` }
-    const handle = await openSegment(folder, number, 'read')
+    if (number !== first + at)
+      return { segment, seq: walk.link.seq + 1, line: 1, reason: `${segmentName(first + at)}, which comes before it, is missing` }
+    const place = archived.includes(number) ? (archive as string) : folder
+    walk.borders.set(number, walk.link)
+    const handle = await openSegment(place, number, 'read')
     try {
-      const bad = await badIn(folder, handle, number, walk)
+      const bad = await badIn(place, handle, number, walk)
       if (bad) return { segment, ...bad }
     } finally {
       await handle.close()
@@ -123,6 +147,15 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       seq: 1,
       line: 0,
       reason: 'the log has a key but no records: its files were removed or emptied',
+    }
+  // A forger can remove segments, but cannot sign a record about it.
+  const { retired } = walk
+  if (first > 1 && !(retired && retired.upToSegment >= first - 1 && retired.seq <= walk.signedUpTo))
+    return {
+      segment: segmentName(1),
+      seq: 1,
+      line: 0,
+      reason: `the segments before ${segmentName(first)} are missing, and no signed record says that they were retired`,
     }
   if (walk.link.seq >= walk.reaches) return undefined
   const reason = `the log ends before this record, but a checkpoint in the anchors covers ${counted(walk.reaches, 'record')}`
@@ -186,8 +219,6 @@ async function checkSetAside(folder: string, record: AuditRecord): Promise<strin
   return torn.isComplete ? `${file}, which was set aside, is a whole record` : undefined
 }
 
-const TORN_NAME = /^torn-audit-\d{6,}\.jsonl-\d+-[0-9a-f]{16}$/
-
 /** Checks a record with a valid hash, which a forger could still have computed. */
 function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, walk: Walk): string | undefined {
   const { unsigned, link, awaited, check, open } = walk
@@ -195,7 +226,14 @@ function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, wal
   if (anchored !== undefined && anchored !== record.hash) return 'a checkpoint stored elsewhere names a different record here'
   if ((record.kind === 'segment') !== isFirst) return 'a segment must have exactly one segment record, at its start'
   if (record.kind === 'segment' && (record.segment !== segment || record.previous !== link.hash)) return 'it belongs to another segment'
-  if (record.kind === 'outcome' && !open.has(record.intent)) return `it is the outcome of ${record.intent}, which is not an open intent`
+  if (record.kind === 'retired') {
+    const border = walk.borders.get(record.upToSegment + 1)
+    const isSo = record.upToSegment < segment && (!border || (border.seq === record.upToSeq && border.hash === record.lastHash))
+    return isSo ? undefined : 'it is about retired segments that are not those of this log'
+  }
+  // The intent may be in a segment that was retired.
+  if (record.kind === 'outcome' && record.intent > walk.start.seq && !open.has(record.intent))
+    return `it is the outcome of ${record.intent}, which is not an open intent`
   if (record.kind !== 'checkpoint') return undefined
   const { from, to, root, head } = record.checkpoint
   const fault = check(record.checkpoint)
@@ -209,6 +247,7 @@ function take(record: AuditRecord, walk: Walk): void {
   if (record.kind === 'intent') walk.open.add(record.seq)
   if (record.kind === 'outcome') walk.open.delete(record.intent)
   if (record.kind === 'recovered') walk.recovered++
+  if (record.kind === 'retired') walk.retired = { seq: record.seq, upToSegment: record.upToSegment }
   if (walk.open.size > MAX_UNMATCHED)
     throw new McpError('ERR_AUDIT', `More than ${MAX_UNMATCHED} intents have no outcome: a host did not write this log`)
   if (record.kind !== 'checkpoint') return void walk.unsigned.push(record.hash)
@@ -216,9 +255,10 @@ function take(record: AuditRecord, walk: Walk): void {
   walk.signedUpTo = record.checkpoint.to
 }
 
-const verdict = ({ link, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): AuditVerdict => ({
+const verdict = ({ link, start, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): AuditVerdict => ({
   ok: bad === undefined,
-  records: link.seq,
+  records: link.seq - start.seq,
+  retired: start.seq,
   unmatchedIntents: [...open],
   recovered,
   signedUpTo,

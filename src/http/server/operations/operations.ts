@@ -29,7 +29,7 @@ export class Operations {
   #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
 
   private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint) {
-    const { health, metrics, onRequest } = options
+    const { health, metrics } = options
     this.#endpoint = endpoint
     this.#guard = new OperatorGuard(options)
     this.#readiness = new ReadinessChecks(endpoint)
@@ -42,16 +42,14 @@ export class Operations {
       this.#metrics = new RequestMetrics((name) => service.hasTool(name))
       this.#pages.set('metrics', (request) => this.#scrape(request))
     }
-    const add = this.#metrics?.add
+    const counting = this.#metrics
     this.service =
-      add && onRequest
+      counting || options.onRequest
         ? observed(service, (record) => {
-            add(record)
-            onRequest(record)
+            counting?.add(record)
+            options.onRequest?.(record)
           })
-        : add || onRequest
-          ? observed(service, (add ?? onRequest) as NonNullable<typeof add>)
-          : service
+        : service
   }
 
   static async create(service: Service, options: HttpOptions, endpoint: CheckedEndpoint): Promise<Operations> {

@@ -29,7 +29,7 @@ export class OperatorGuard {
     if (this.#hosts.has(host) || this.#hosts.has(name)) return undefined
     if (request.isLocal !== false && LOOPBACK_NAMES.has(name)) return undefined
     // A page that uses DNS rebinding sends the name of its own site, never an address.
-    if (request.localAddress !== undefined && name === hostOf(request.localAddress)) return undefined
+    if (request.localAddress !== undefined && oneSpelling(name) === oneSpelling(hostOf(request.localAddress))) return undefined
     return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts, or the address of this machine)`)
   }
 }
@@ -37,6 +37,9 @@ export class OperatorGuard {
 /** An address as a Host header spells it. */
 function hostOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
-  // URL gives IPv6 addresses one spelling.
-  return plain.includes(':') ? new URL(`http://[${plain}]`).hostname : plain
+  return plain.includes(':') ? `[${plain}]` : plain
 }
+
+/** IPv6 addresses have many spellings. */
+const oneSpelling = (host: string): string =>
+  host.startsWith('[') && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host

@@ -1,0 +1,217 @@
+/** Old segments of a log are archived or removed, and verifying finds every other loss. */
+
+import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { AuditRecord } from '../../../../src/host/model/audit-record.ts'
+import { lineOf, seal } from '../../../../src/host/storage/audit/chain.ts'
+import { type AuditLogOptions, openAuditLog, type WritableAuditLog } from '../../../../src/host/storage/audit/log.ts'
+import { readAudit, readAuditPage } from '../../../../src/host/storage/audit/read.ts'
+import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
+import { temporaryFolders } from '../../../support/folders.ts'
+import { DONE, entry } from './entries.ts'
+
+const newFolder = temporaryFolders()
+const SMALL = { segmentBytes: 3_000, checkpointRecords: 4 }
+const HOUR = 60 * 60_000
+
+afterEach(() => void vi.useRealTimers())
+
+const segmentsOf = (folder: string): string[] => readdirSync(folder).filter((name) => /^audit-\d+\.jsonl$/.test(name))
+
+async function all(folder: string): Promise<AuditRecord[]> {
+  const records: AuditRecord[] = []
+  for await (const record of readAudit(folder)) records.push(record)
+  return records
+}
+
+async function call(log: WritableAuditLog, calls: number): Promise<void> {
+  for (let turn = 0; turn < calls; turn++) await (await log.intent(entry({ args: { turn } }))).outcome(DONE)
+}
+
+/** A log after a number of calls. */
+async function written(calls: number, options: Partial<AuditLogOptions> = {}): Promise<string> {
+  const folder = options.folder ?? join(newFolder(), 'log')
+  const log = await openAuditLog({ folder, limits: SMALL, ...options })
+  await call(log, calls)
+  await log.close()
+  return folder
+}
+
+describe('retention', () => {
+  test('removes the oldest segments beyond a size, and the rest still verifies', async () => {
+    const folder = await written(40, { retention: { maxBytes: 8_000 } })
+    expect(segmentsOf(folder).length).toBeLessThanOrEqual(4)
+    expect(segmentsOf(folder)[0]).not.toBe('audit-000001.jsonl')
+    const verdict = await verifyAudit(folder)
+    expect(verdict).toMatchObject({ ok: true, firstBad: undefined })
+    expect(verdict.retired).toBeGreaterThan(30)
+    const records = await all(folder)
+    expect(records[0]?.seq).toBe(verdict.retired + 1)
+    expect(verdict.records).toBe(records.length)
+    expect((await readAuditPage(folder, { limit: 3 })).records).toHaveLength(3)
+    // The log goes on after the next start, with the same chain.
+    await written(40, { folder, retention: { maxBytes: 8_000 } })
+    expect((await verifyAudit(folder)).ok).toBe(true)
+  })
+
+  test('moves old segments to an archive, which verifies alone and together with the log', async () => {
+    const archive = join(newFolder(), 'archive')
+    const folder = await written(40, { retention: { maxBytes: 8_000, archive } })
+    const moved = segmentsOf(archive)
+    expect(moved[0]).toBe('audit-000001.jsonl')
+    expect(segmentsOf(folder).some((name) => moved.includes(name))).toBe(false)
+    const together = await verifyAudit(folder, { archive })
+    expect(together).toMatchObject({ ok: true, retired: 0 })
+    expect(together.records).toBe((await all(folder)).length + (await all(archive)).length)
+    expect(await verifyAudit(archive)).toMatchObject({ ok: true, retired: 0, unmatchedIntents: expect.any(Array) })
+    // A changed byte in the archive is found.
+    const file = join(archive, moved[1] as string)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('bread', 'beard').replace('"turn":', '"tarn":'))
+    expect((await verifyAudit(folder, { archive })).firstBad?.segment).toBe(moved[1])
+  })
+
+  test('retires segments by the age of their newest record, and ends segments after a day', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const begun = Date.parse('2026-11-01T00:00:00Z')
+    vi.setSystemTime(begun)
+    const folder = join(newFolder(), 'log')
+    const log = await openAuditLog({ folder, retention: { maxAgeMs: 72 * HOUR } })
+    for (let day = 0; day < 8; day++) {
+      vi.setSystemTime(begun + day * 25 * HOUR)
+      await call(log, 2)
+    }
+    const kept = await all(folder)
+    expect(segmentsOf(folder)).toHaveLength(3)
+    expect(begun + 7 * 25 * HOUR - (kept[0]?.at ?? 0)).toBeLessThanOrEqual(72 * HOUR)
+    await log.close()
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true })
+    // Also at the start, without a new record.
+    vi.setSystemTime(begun + 30 * 25 * HOUR)
+    await written(0, { folder, retention: { maxAgeMs: 72 * HOUR } })
+    expect(segmentsOf(folder)).toHaveLength(1)
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true })
+  })
+
+  test('keeps everything without an age and a size', async () => {
+    const folder = await written(40, { retention: {} })
+    expect(segmentsOf(folder)[0]).toBe('audit-000001.jsonl')
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true, retired: 0 })
+  })
+
+  test('refuses values that would retire everything', async () => {
+    for (const retention of [{ maxAgeMs: 0 }, { maxBytes: -1 }, { maxBytes: Number.NaN }])
+      await expect(openAuditLog({ folder: join(newFolder(), 'log'), retention })).rejects.toMatchObject({ code: 'ERR_DEFINITION' })
+  })
+
+  test('writes the outcome of an action whose intent was retired', async () => {
+    const folder = join(newFolder(), 'log')
+    const log = await openAuditLog({ folder, limits: SMALL, retention: { maxBytes: 5_000 } })
+    const long = await log.intent(entry())
+    await call(log, 40)
+    await long.outcome(DONE)
+    await log.close()
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true, unmatchedIntents: [] })
+  })
+
+  test('removes nothing and reports it if the archive cannot be written', async () => {
+    const warnings: string[] = []
+    const blocked = join(newFolder(), 'file')
+    writeFileSync(blocked, '')
+    const folder = await written(40, {
+      retention: { maxBytes: 5_000, archive: join(blocked, 'archive') },
+      onWarning: (text) => warnings.push(text),
+    })
+    expect(segmentsOf(folder)[0]).toBe('audit-000001.jsonl')
+    expect(warnings[0]).toContain('Old segments of the audit log could not be retired')
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true, retired: 0 })
+  })
+
+  test('retires what a crash set aside together with its segment', async () => {
+    const archive = join(newFolder(), 'archive')
+    const folder = await written(1)
+    appendFileSync(join(folder, 'audit-000001.jsonl'), '{"at":17')
+    await written(40, { folder, retention: { maxBytes: 5_000, archive } })
+    expect(readdirSync(folder).filter((name) => name.startsWith('torn-'))).toEqual([])
+    expect(readdirSync(archive).filter((name) => name.startsWith('torn-'))).toHaveLength(1)
+    expect(await verifyAudit(folder, { archive })).toMatchObject({ ok: true, recovered: 1 })
+  })
+})
+
+describe('verifying', () => {
+  test('finds segments that were removed without a signed record', async () => {
+    const folder = await written(40)
+    rmSync(join(folder, 'audit-000001.jsonl'))
+    const { ok, firstBad } = await verifyAudit(folder)
+    expect(ok).toBe(false)
+    expect(firstBad?.reason).toBe('the segments before audit-000002.jsonl are missing, and no signed record says that they were retired')
+    const kept = await written(40, { retention: { maxBytes: 8_000 } })
+    rmSync(join(kept, segmentsOf(kept)[0] as string))
+    expect((await verifyAudit(kept)).firstBad?.reason).toContain('no signed record says that they were retired')
+  })
+
+  test('does not believe a record about retired segments that is not signed', async () => {
+    const folder = await written(40)
+    const last = (await all(folder)).at(-1) as AuditRecord
+    const second = (await all(folder)).find((record) => record.kind === 'segment' && record.segment === 2) as AuditRecord
+    const before = (await all(folder)).find(({ seq }) => seq === second.seq - 1) as AuditRecord
+    const claim = { kind: 'retired', upToSegment: 1, upToSeq: before.seq, lastHash: before.hash, isArchived: false } as const
+    appendFileSync(join(folder, segmentsOf(folder).at(-1) as string), lineOf(seal(claim, last, Date.now())))
+    expect((await verifyAudit(folder)).ok).toBe(true)
+    rmSync(join(folder, 'audit-000001.jsonl'))
+    expect((await verifyAudit(folder)).ok).toBe(false)
+  })
+
+  test('accepts a log whose process ended between the record and the removal', async () => {
+    const archive = join(newFolder(), 'archive')
+    const folder = await written(40, { retention: { maxBytes: 8_000, archive } })
+    const moved = segmentsOf(archive)
+    const first = Number((await all(folder))[0]?.seq)
+    copyFileSync(join(archive, moved.at(-1) as string), join(folder, moved.at(-1) as string))
+    const verdict = await verifyAudit(folder)
+    expect(verdict.ok).toBe(true)
+    expect(verdict.retired).toBeLessThan(first - 1)
+    await written(1, { folder, retention: { maxBytes: 8_000, archive } })
+    expect(segmentsOf(folder)).not.toContain(moved.at(-1))
+    expect(await verifyAudit(folder, { archive })).toMatchObject({ ok: true, retired: 0 })
+  })
+
+  test('finds a gap between the archive and the log', async () => {
+    const archive = join(newFolder(), 'archive')
+    const folder = await written(40, { retention: { maxBytes: 8_000, archive } })
+    rmSync(join(archive, segmentsOf(archive).at(-1) as string))
+    expect((await verifyAudit(folder, { archive })).firstBad?.reason).toContain('is missing')
+  })
+})
+
+describe('two processes', () => {
+  test('one goes on after the other retired the segment that it wrote to last', async () => {
+    const folder = join(newFolder(), 'log')
+    const retention = { maxBytes: 5_000 }
+    const [idle, busy] = [
+      await openAuditLog({ folder, limits: SMALL, retention }),
+      await openAuditLog({ folder, limits: SMALL, retention }),
+    ]
+    await call(idle, 1)
+    await call(busy, 40)
+    await call(idle, 1)
+    await idle.close()
+    await busy.close()
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true })
+  })
+
+  test('one refuses to write after its segment disappeared in another way', async () => {
+    const folder = join(newFolder(), 'log')
+    const [idle, busy] = [await openAuditLog({ folder, limits: SMALL }), await openAuditLog({ folder, limits: SMALL })]
+    await call(idle, 1)
+    await call(busy, 40)
+    const copy = join(newFolder(), 'copy')
+    mkdirSync(copy)
+    cpSync(folder, copy, { recursive: true })
+    rmSync(join(folder, 'audit-000001.jsonl'))
+    await expect(call(idle, 1)).rejects.toThrow('audit-000001.jsonl is missing, and no record says that it was retired')
+    copyFileSync(join(copy, 'audit-000001.jsonl'), join(folder, 'audit-000001.jsonl'))
+    await idle.close()
+    await busy.close()
+  })
+})
