@@ -4,10 +4,8 @@ import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { orAborted } from '../../base/wait.ts'
 import type { Client } from '../../client/client.ts'
-import { verdictMemory } from '../../client/dialect-memory.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { APPS, VIEW_TYPE } from '../../protocol/model/apps.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { downError, type Health, isUnderway } from '../model/health.ts'
@@ -15,6 +13,7 @@ import type { ServerSpec } from '../model/server-spec.ts'
 import type { ServerConnection } from '../model/traffic.ts'
 import { connectServer, type PermittedTransport } from './connect-server.ts'
 import { connectionFacts } from './connection-facts.ts'
+import { connectionOptions } from './connection-options.ts'
 import { type AllSupervisionLimits, DEFAULT_SUPERVISION_LIMITS, FIXED_SUPERVISION_LIMITS } from './limits.ts'
 import { OfferingReader, type ServerListing } from './listing.ts'
 import { Liveness } from './liveness.ts'
@@ -250,33 +249,15 @@ export class SupervisedServer {
   }
 
   #connect(transport: PermittedTransport, revision: () => string | undefined, onClose: (error: Error) => void): Promise<Client> {
-    const { answers, auth, info, clientLimits, telemetry } = this.#options
-    const { timeoutMs, revisions, httpTransport } = this.spec
-    const { connectTimeoutMs, maxOfferingItems } = this.#limits
-    const limits = {
-      connectTimeoutMs,
-      maxItems: maxOfferingItems,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    }
     const options: ConnectAnywhereOptions = {
+      ...connectionOptions(this.#options, this.#limits),
       clock: this.#clock,
       signal: this.#ending.signal,
-      // `Liveness` pings, in the same way for every transport.
-      pingIntervalMs: 0,
-      extensions: { [APPS]: { mimeTypes: [VIEW_TYPE] } },
       // Revisions without sessions log only for requests that name a level.
       logLevel: this.logLevel,
-      limits: { ...limits, ...clientLimits },
       onWarning: (message) => this.#warn(message),
       onLog: (message) => this.#logs.pass({ kind: 'message', message }),
       onClose: (error) => onClose(error ?? new McpError('ERR_CLOSED', `The server ${this.#name} closed the connection`)),
-      ...(answers && { answer: answers }),
-      ...(auth && { auth }),
-      ...(info && { info }),
-      ...(revisions && { revisions }),
-      // What is found out under these conditions says nothing about a start without them.
-      ...((revisions ?? httpTransport) && { memory: verdictMemory() }),
-      ...(telemetry && { telemetry }),
     }
     this.#pid = undefined
     return connectServer(transport, options, {
@@ -285,7 +266,7 @@ export class SupervisedServer {
         this.#pid = pid
       },
       traffic: this.#options.traffic?.observe(this.spec.id, revision),
-      httpTransport,
+      httpTransport: this.spec.httpTransport,
     })
   }
 
