@@ -13,6 +13,7 @@ import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/model/lifecycle.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
+import { relatedTask } from '../../protocol/model/tasks.ts'
 import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
@@ -140,7 +141,8 @@ export class ClientSession implements ClientDialect {
     // Forms stay as they are, even if they are newer than the revision. Sampling requests lose members that the revision does not have.
     const params = isForm ? exchange.params : exchange.params && this.revision.downgradeParams(exchange.method, exchange.params)
     const request = { method: exchange.method, params } as InputRequest
-    const asking = { server: this.server.info.name, signal: exchange.signal }
+    const task = relatedTask(exchange.params)
+    const asking = { server: this.server.info.name, signal: exchange.signal, ...(task !== undefined && { task }) }
     this.#settings.answerer.answer(request, asking).then(
       (result) => exchange.answer(isForm ? result : this.revision.downgradeResult(exchange.method, result)),
       (error: unknown) => exchange.fail(this.#errorOf(error)),

@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
-import { RELATED_TASK, TASKS } from '../../protocol/model/tasks.ts'
+import { relatedTask, TASKS } from '../../protocol/model/tasks.ts'
 import type { ClientDialect } from '../dialect/dialect.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
@@ -115,7 +115,7 @@ export class ClientTasks {
 
   notice(method: string, params: Params): void {
     if (this.#followed.size === 0) return
-    const id = relatedTaskIn(params)
+    const id = params.taskId ?? relatedTask(params)
     for (const task of this.#followed) if (task.id === id) task.notice(method, params)
   }
 
@@ -152,9 +152,3 @@ export class ClientTasks {
   }
 }
 
-/** The id of the task that a notification is about. */
-function relatedTaskIn(params: Params): unknown {
-  if (params.taskId !== undefined) return params.taskId
-  const related = isObject(params._meta) ? params._meta[RELATED_TASK] : undefined
-  return isObject(related) ? related.taskId : undefined
-}
