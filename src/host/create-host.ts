@@ -177,7 +177,7 @@ function createServices(settings: Settings, consent: ConsentServices): HostServi
     broker,
     logins,
     tasks: new HostTasks(
-      { ...consent, fleet },
+      { ...consent, fleet, hasOtherServers: options.hasOtherServers ?? false },
       {
         folder: join(consent.folder, STORAGE_PATHS.tasks),
         onChange: ({ id, server, tool, status }) => emit({ kind: 'task', id, server, tool, status }),

@@ -10,6 +10,7 @@ const names = {
   tools: async () => ['add', '-rf', '--exec=sh', '.hidden', '_private', '@file', '%1', '/etc'],
   prompts: async () => [],
   resources: async () => ['file:///a', '-x', '--help'],
+  tasks: async () => [],
 }
 const program = (): Command => {
   const root = new Command('portico')

@@ -1,6 +1,6 @@
 /** Names for completion from files on this machine: the configured servers, and the approved definitions of each. */
 
-import { openPins, serverFile } from '../../host/index.ts'
+import { openPins, serverFile, TaskFiles } from '../../host/index.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'
 import type { Io } from '../io.ts'
 import type { KnownNames } from './candidates.ts'
@@ -23,5 +23,9 @@ export function knownNames(io: Io, bundled: readonly string[]): KnownNames {
     tools: approved('tool'),
     prompts: approved('prompt'),
     resources: approved('resource'),
+    tasks: async () => {
+      const records = await new TaskFiles({ folder: storagePath(io, 'tasks') }).list().catch(() => [])
+      return records.map(({ id }) => id)
+    },
   }
 }

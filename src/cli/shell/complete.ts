@@ -60,6 +60,7 @@ async function candidatesFor(
     case 'pins':
     case 'secrets':
     case 'inbox':
+    case 'tasks':
     case 'doctor':
       return portico(words)
     default:

@@ -73,6 +73,7 @@ export const SHELL_VERBS = [
   'pins',
   'secrets',
   'inbox',
+  'tasks',
   'doctor',
   'clear',
   'help',

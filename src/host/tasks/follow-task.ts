@@ -20,6 +20,8 @@ export interface FollowServices {
   pins: PinStore
   redactor: Redactor
   project: string
+  /** Tasks of servers that are not in the fleet are left to other hosts. */
+  hasOtherServers: boolean
   wallNow(): number
 }
 
@@ -113,10 +115,9 @@ export class TaskFollowing {
     }
   }
 
-  /** Other projects may have other servers, so only a task of this project is lost with its server. */
   #checkConfigured(): void {
-    const { server, project } = this.#record
-    if (project === this.#services.project) throw lost('ERR_SERVER_UNKNOWN', `The server ${server} is no longer configured`)
+    const { server } = this.#record
+    if (isGone(this.#services, this.#record)) throw lost('ERR_SERVER_UNKNOWN', `The server ${server} is no longer configured`)
   }
 
   /** Undefined: try again later. */
@@ -150,6 +151,10 @@ export class TaskFollowing {
       throw lost('ERR_QUARANTINED', `The definition of the tool ${JSON.stringify(tool)} changed since the task began`)
   }
 }
+
+/** Whether no host has the server of the task. Other projects may have other servers. */
+export const isGone = ({ fleet, project, hasOtherServers }: FollowServices, record: TaskRecord): boolean =>
+  !hasOtherServers && record.project === project && !fleet.find(record.server)
 
 /** Only a server that is connected and listed: a start could ask the person. */
 export const canResume = ({ health, isListedWhole }: HostedServer): boolean => health.state === 'ready' && isListedWhole

@@ -19,7 +19,7 @@ import type { HostedServer } from '../servers/hosted-server.ts'
 import { Waiters } from '../servers/waiters.ts'
 import type { WritableAuditLog } from '../storage/audit/log.ts'
 import { shortId } from '../storage/short-id.ts'
-import { canResume, type FollowServices, TaskFollowing, TaskLost } from './follow-task.ts'
+import { canResume, type FollowServices, isGone, TaskFollowing, TaskLost } from './follow-task.ts'
 import { FollowedRecord } from './followed-record.ts'
 import { HostTask } from './host-task.ts'
 import type { RunningTasks } from './running-tasks.ts'
@@ -50,6 +50,7 @@ interface Followed {
   task: HostTask
   following: TaskFollowing
   record: FollowedRecord
+  isCancelled: boolean
   /** Resolves when the task has ended or was left. */
   done: Promise<void>
 }
@@ -226,6 +227,7 @@ export class HostTasks {
       task,
       following,
       record: kept,
+      isCancelled: false,
       // `done` is known when the caller has started the work.
       done: Promise.resolve().then(done).finally(forget),
     }
@@ -266,7 +268,9 @@ export class HostTasks {
     return task
   }
 
-  async #cancel({ task, following, record }: Followed): Promise<void> {
+  async #cancel(followed: Followed): Promise<void> {
+    const { task, following, record } = followed
+    followed.isCancelled = true
     task.update(record.current, { isCancelling: true })
     this.#options.onChange(task)
     await following.cancel()
@@ -293,11 +297,11 @@ export class HostTasks {
 
   /** A task that this host follows. */
   async #tend(followed: Followed, { id, follower }: TaskRecord): Promise<void> {
-    const { following, record, task } = followed
+    const { following, record } = followed
     // This process was suspended, and another one took the task over.
     if (follower && follower.token !== this.#files.token) return following.leave()
     await record.renew(this.#services.wallNow())
-    if (!this.#files.isCancelRequested(id) || task.state.isCancelling) return
+    if (!this.#files.isCancelRequested(id) || followed.isCancelled) return
     this.#cancel(followed).catch((error: unknown) => this.#options.onWarning(`The task ${id} was not cancelled: ${asText(error)}`))
   }
 
@@ -321,8 +325,7 @@ export class HostTasks {
   #isForThisHost(record: TaskRecord): boolean {
     const server = this.#services.fleet.find(record.server)
     if (server && canResume(server)) return true
-    if (!server && record.project === this.#services.project) return true
-    return this.#services.wallNow() > givesUpAt(record)
+    return isGone(this.#services, record) || this.#services.wallNow() > givesUpAt(record)
   }
 
   #resume(record: TaskRecord): void {

@@ -37,6 +37,11 @@ export interface TaskFilesOptions {
   onWarning?(text: string): void
 }
 
+/**
+ * The stored tasks of all hosts of a folder.
+ * @example
+ * const records = await new TaskFiles({ folder: join(hostFolder(), STORAGE_PATHS.tasks) }).list()
+ */
 export class TaskFiles {
   /** Marks the tasks that this process follows. */
   readonly token = randomUUID()

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../../src/host/index.ts'
@@ -72,7 +72,7 @@ const nextHost = ({ folder, env }: Place, ask: Person): Promise<Host> =>
 test('after a kill the next host goes on with the task of a server that stores it', async () => {
   const place = newPlace()
   const { child, id } = await startHost(place, 'build')
-  await until(() => readFileSync(place.log, 'utf8') === 'begun\n')
+  await until(() => existsSync(`${place.log}.stored`))
   await kill(child)
   const asker = person()
   const host = await nextHost(place, asker)
@@ -110,7 +110,7 @@ test('a restart of the server alone does not end a task that it stores', async (
   const place = newPlace()
   const host = await nextHost(place, person())
   const task = await host.callTask({ server: 'jobs', name: 'build' }, {}, { as: 'person' })
-  await until(() => readFileSync(place.log, 'utf8') === 'begun\n')
+  await until(() => existsSync(`${place.log}.stored`))
   const { pid } = host.connection('jobs') ?? {}
   process.kill(pid as number, 'SIGKILL')
   await until(() => host.connection('jobs')?.pid !== pid)
