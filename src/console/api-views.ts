@@ -29,6 +29,8 @@ export interface EntryView<Definition> {
 export interface ToolView extends EntryView<Tool> {
   /** The person accepted it as read-only. */
   isReadOnlyAccepted: boolean
+  /** Its calls can run as tasks. With the newest revision the server decides about each call. */
+  mayBeTask: boolean
 }
 
 /** A tool, prompt, resource or template that a search found. */
@@ -57,6 +59,8 @@ export type OperationKind =
   | 'enable-all'
   | 'doctor'
   | 'replay'
+  /** The start of a task. */
+  | 'task'
 
 /** Something that may take long: it may wait for a server or for an answer of the person. */
 export interface OperationView {
@@ -99,6 +103,8 @@ export interface OperationResults {
   'enable-all': readonly EnabledServer[]
   doctor: DoctorReport
   replay: RecordingReplay
+  /** The id of the task that has begun. */
+  task: { id: string }
 }
 
 /** A subscription to a resource. */

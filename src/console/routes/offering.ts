@@ -45,7 +45,17 @@ function toolViews(host: Host, server: string | undefined): ToolView[] {
       new Set(host.readOnlyTools(id).flatMap(({ name, isAccepted }) => (isAccepted ? [name] : []))),
     ]),
   )
-  return shown.map((entry) => ({ ...entry, isReadOnlyAccepted: accepted.get(entry.server)?.has(entry.definition.name) === true }))
+  return shown.map((entry) => ({
+    ...entry,
+    isReadOnlyAccepted: accepted.get(entry.server)?.has(entry.definition.name) === true,
+    mayBeTask: mayBeTask(host, entry),
+  }))
+}
+
+function mayBeTask(host: Host, { server, definition }: EntryView<ToolView['definition']>): boolean {
+  const { taskSupport } = definition.execution ?? {}
+  if (taskSupport !== undefined) return taskSupport !== 'forbidden'
+  return host.connection(server)?.capabilities.extensions?.['io.modelcontextprotocol/tasks'] !== undefined
 }
 
 const viewOf = <T>({ exposed, server, definition }: EntryView<T>): EntryView<T> => ({ exposed, server, definition })
