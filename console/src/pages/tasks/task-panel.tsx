@@ -60,7 +60,7 @@ function Panel({ task }: { task: TaskDetails }): ReactNode {
       <Questions id={task.id} />
       {task.error && <ErrorState title={word === 'cancelled' ? 'It was cancelled' : 'It failed'} error={shownError(task.error)} />}
       {task.result && (
-        <section aria-label="Result" aria-live="polite">
+        <section aria-label="Result of the task" aria-live="polite">
           <h3>Result</h3>
           <CallResult result={task.result} name={task.tool} />
         </section>
@@ -84,7 +84,7 @@ function Running({ task }: { task: TaskDetails }): ReactNode {
     <div className={css.running}>
       <div className={css.top}>
         <span role="status" className={css.message}>
-          {message === '' ? 'Running' : message}
+          {task.status === 'input_required' ? 'Waits for an answer' : message === '' ? 'Running' : message}
           {share !== undefined && ` · ${Math.round(share * 100)} %`}
         </span>
         <span className={css.muted}>{durationText(taskMs(task, now))}</span>
