@@ -1,7 +1,7 @@
 /** `portico tasks`: lists, shows and cancels tasks, and waits for their results. */
 
 import type { Command } from 'commander'
-import { type Host, TaskFiles, type TaskRecord } from '../../host/index.ts'
+import { type Host, openTasks, type StoredTasks, type TaskRecord } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { Interrupted, UsageError, unknownName, unknownServer } from '../errors.ts'
@@ -46,11 +46,11 @@ export function registerTasks(program: Command, runner: CommandRunner): void {
     .action(runner.action(cancelAction))
 }
 
-const filesOf = ({ io }: Invocation): TaskFiles => new TaskFiles({ folder: storagePath(io, 'tasks') })
+const filesOf = ({ io }: Invocation): StoredTasks => openTasks({ folder: storagePath(io, 'tasks') })
 
 const LEAST_DIGITS = 3
 
-async function chosen(files: TaskFiles, typed: string): Promise<TaskRecord> {
+async function chosen(files: StoredTasks, typed: string): Promise<TaskRecord> {
   const records = await files.list()
   const found = records.filter(({ id }) => id === typed || (typed.length >= LEAST_DIGITS && id.startsWith(typed)))
   if (found.length > 1) throw new UsageError(`${counted(found.length, 'task')} begin with ${typed}`, 'Give more of the id')
@@ -64,7 +64,7 @@ async function chosen(files: TaskFiles, typed: string): Promise<TaskRecord> {
 }
 
 /** What a person wants to know first. */
-function stateText(files: TaskFiles, record: TaskRecord): string {
+function stateText(files: StoredTasks, record: TaskRecord): string {
   if (record.outcome || files.isFollowedElsewhere(record)) return record.status === 'input_required' ? 'asks' : record.status
   return 'not followed'
 }
@@ -93,7 +93,7 @@ const messageOf = ({ outcome, statusMessage, progress }: TaskRecord): string =>
   outcome && 'error' in outcome ? outcome.error.message : (statusMessage ?? progress?.message ?? '')
 
 /** Without the members that only hosts need. */
-function shown(files: TaskFiles, record: TaskRecord): object {
+function shown(files: StoredTasks, record: TaskRecord): object {
   const { id, server, tool, taskId, status, statusMessage, progress, chain, args, startedAt, updatedAt, endedAt, expiresAt, outcome } =
     record
   const isFollowed = outcome !== undefined || files.isFollowedElsewhere(record)
@@ -142,7 +142,7 @@ const POLL_MS = 500
 /** Resolves with the task when it has ended, or no other process follows it. */
 async function whileElsewhere(
   { signal }: Invocation,
-  files: TaskFiles,
+  files: StoredTasks,
   first: TaskRecord,
   forMs = Number.POSITIVE_INFINITY,
 ): Promise<TaskRecord> {

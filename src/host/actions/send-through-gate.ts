@@ -88,7 +88,7 @@ const HOST_ERRORS: ReadonlySet<unknown> = new Set([
   'ERR_BUDGET',
 ])
 
-export const isFromHost = (error: unknown): boolean =>
+const isFromHost = (error: unknown): boolean =>
   error instanceof ActionGoesOn || (error instanceof McpError && HOST_ERRORS.has(error.code))
 
 function errorAsResult(error: unknown): CallToolResult {

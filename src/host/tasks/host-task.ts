@@ -18,8 +18,11 @@ import { type HostTaskState, hasEnded, type TaskError, type TaskRecord } from '.
  * console.log((await task.result()).content)
  */
 export class HostTask implements AsyncIterable<HostTaskState> {
+  /** The id in this host. */
   readonly id: string
+  /** The name of the server. */
   readonly server: string
+  /** The server's own name of the tool. */
   readonly tool: string
   readonly #cancel: () => Promise<void>
   readonly #waiters = new Waiters()
@@ -39,14 +42,17 @@ export class HostTask implements AsyncIterable<HostTaskState> {
     this.#cancel = cancel
   }
 
+  /** The last known status. */
   get status(): TaskStatus {
     return this.#record.status
   }
 
+  /** What the server says about the status, without secrets. */
   get statusMessage(): string | undefined {
     return this.#record.statusMessage
   }
 
+  /** The last progress, if the server tells it. */
   get progress(): Progress | undefined {
     return this.#record.progress
   }

@@ -28,21 +28,40 @@ export interface TaskFileLimits {
 }
 
 /** Not an option: people oversee fewer. Tests make them small. */
-export const TASK_FILE_LIMITS: TaskFileLimits = { maxTasks: 200, maxTaskBytes: 16 * 1024 * 1024 }
+const TASK_FILE_LIMITS: TaskFileLimits = { maxTasks: 200, maxTaskBytes: 16 * 1024 * 1024 }
 
+/** Options for `openTasks`. */
 export interface TaskFilesOptions {
   folder: string
+  /** Limits that differ from the defaults. */
   limits?: Partial<TaskFileLimits>
+  /** Milliseconds of the wall clock. Default: the system time. */
   now?(): number
+  /** Called once for each version of a file that cannot be read. */
   onWarning?(text: string): void
 }
 
+/** The stored tasks of all hosts of a folder, for programs without a host. */
+export interface StoredTasks {
+  /** All stored tasks, the newest first. */
+  list(): Promise<TaskRecord[]>
+  /** Undefined if there is no such task, or its file cannot be read. */
+  read(id: string): Promise<TaskRecord | undefined>
+  /** Whether another process follows the task now. */
+  isFollowedElsewhere(record: Pick<TaskRecord, 'follower'>): boolean
+  /** Asks the process that follows the task to cancel it. */
+  requestCancel(id: string): Promise<void>
+}
+
 /**
- * The stored tasks of all hosts of a folder.
+ * Opens the stored tasks of a folder, for programs without a host.
  * @example
- * const records = await new TaskFiles({ folder: join(hostFolder(), STORAGE_PATHS.tasks) }).list()
+ * const tasks = openTasks({ folder: join(hostFolder(), STORAGE_PATHS.tasks) })
+ * for (const { id, tool, status } of await tasks.list()) console.log(id, tool, status)
  */
-export class TaskFiles {
+export const openTasks = (options: TaskFilesOptions): StoredTasks => new TaskFiles(options)
+
+export class TaskFiles implements StoredTasks {
   /** Marks the tasks that this process follows. */
   readonly token = randomUUID()
   readonly #folder: string
