@@ -151,4 +151,3 @@ export class ClientTasks {
     throw new McpError('ERR_CAPABILITY_MISSING', `${method} needs tasks, ${missing}`)
   }
 }
-

@@ -88,8 +88,7 @@ const HOST_ERRORS: ReadonlySet<unknown> = new Set([
   'ERR_BUDGET',
 ])
 
-const isFromHost = (error: unknown): boolean =>
-  error instanceof ActionGoesOn || (error instanceof McpError && HOST_ERRORS.has(error.code))
+const isFromHost = (error: unknown): boolean => error instanceof ActionGoesOn || (error instanceof McpError && HOST_ERRORS.has(error.code))
 
 function errorAsResult(error: unknown): CallToolResult {
   const { message, data } = (error ?? {}) as { message?: unknown; data?: unknown }
