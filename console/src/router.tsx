@@ -11,6 +11,7 @@ import {
   resourcesSearch,
   serversSearch,
   settingsSearch,
+  tasksSearch,
   timelineSearch,
   toolsSearch,
   tourSearch,
@@ -59,6 +60,13 @@ const chat = createRoute({
   component: lazyRouteComponent(() => import('./pages/chat/page.tsx'), 'ChatPage'),
 })
 
+const tasks = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks',
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(() => import('./pages/tasks/page.tsx'), 'TasksPage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => root,
   path: '/timeline',
@@ -102,7 +110,7 @@ const waiting = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, servers, tools, resources, prompts, chat, timeline, policy, audit, settings, tour, waiting]),
+  routeTree: root.addChildren([home, servers, tools, resources, prompts, chat, tasks, timeline, policy, audit, settings, tour, waiting]),
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageFailed,
   // Each page scrolls inside the frame.

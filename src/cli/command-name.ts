@@ -17,7 +17,7 @@ export const typedCommand = (io: Typing, words: string): string =>
   io.isShell && IN_SHELL.test(words) ? words : `${io.isShell ? 'portico' : commandName(io)} ${words}`
 
 /** Commands that the shell takes without `portico` before them. */
-const IN_SHELL = /^(?:servers|secrets|policy|grants|pins|inbox|doctor|audit)(?![\w-])/
+const IN_SHELL = /^(?:servers|secrets|policy|grants|pins|inbox|tasks|doctor|audit)(?![\w-])/
 
 /** A text of ours with its commands as the person can type them. */
 export const typedText = (io: Typing, text: string): string => text.replaceAll(TYPED, (_name, words: string) => typedCommand(io, words))

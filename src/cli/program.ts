@@ -24,6 +24,7 @@ const COMMANDS = {
   chat: { group: 'Use', load: async () => (await import('./commands/chat.ts')).registerChat },
   tools: { group: 'Use', load: async () => (await import('./commands/tools.ts')).registerTools },
   call: { group: 'Use', load: async () => (await import('./commands/call.ts')).registerCall },
+  tasks: { group: 'Use', load: async () => (await import('./commands/tasks.ts')).registerTasks },
   resources: { group: 'Use', load: async () => (await import('./commands/resources.ts')).registerResources },
   read: { group: 'Use', load: async () => (await import('./commands/resources.ts')).registerRead },
   prompts: { group: 'Use', load: async () => (await import('./commands/prompts.ts')).registerPrompts },

@@ -22,6 +22,8 @@ export interface Asking {
   server: string
   /** Aborts when the server withdraws the question or the client is closed. */
   signal: AbortSignal
+  /** The id of the task that asks. Undefined if a call asks, or the server did not say. */
+  task?: string
 }
 
 /** A form for the person. */

@@ -31,6 +31,8 @@ export interface ToolView extends EntryView<Tool> {
   isReadOnlyAccepted: boolean
   /** The URI of the view of its results. */
   view?: string
+  /** Its calls can run as tasks. With the newest revision the server decides about each call. */
+  mayBeTask: boolean
 }
 
 /** A tool, prompt, resource or template that a search found. */
@@ -60,6 +62,8 @@ export type OperationKind =
   | 'doctor'
   | 'replay'
   | 'test-model'
+  /** The start of a task. */
+  | 'task'
 
 /** Something that may take long: it may wait for a server or for an answer of the person. */
 export interface OperationView {
@@ -109,6 +113,8 @@ export interface OperationResults {
   doctor: DoctorReport
   replay: RecordingReplay
   'test-model': ModelTest
+  /** The id of the task that has begun. */
+  task: { id: string }
 }
 
 /** A subscription to a resource. */

@@ -29,6 +29,7 @@ import type {
   ServerDetails,
   ServerView,
 } from './api-servers.ts'
+import type { TaskDetails, TaskView } from './api-tasks.ts'
 import type {
   MessageDetails,
   MessageKind,
@@ -64,6 +65,7 @@ export type * from './api-chat.ts'
 export type * from './api-errors.ts'
 export type * from './api-policy.ts'
 export type * from './api-servers.ts'
+export type * from './api-tasks.ts'
 export type * from './api-timeline.ts'
 export type * from './api-views.ts'
 
@@ -174,6 +176,17 @@ interface AppRoutes {
   'DELETE /api/apps/:id': { params: 'id'; result: null }
 }
 
+/** Routes for tasks. */
+interface TaskRoutes {
+  /** The newest first. */
+  'GET /api/tasks': { result: { tasks: readonly TaskView[] } }
+  'GET /api/tasks/:id': { params: 'id'; result: { task: TaskDetails } }
+  /** Calls a tool as a task. The operation ends when the task has begun; its result is the id of the task. */
+  'POST /api/tasks': { body: { tool: NameOf; args?: Record<string, unknown>; id?: string }; result: Started }
+  /** Cancels a task. */
+  'DELETE /api/tasks/:id': { params: 'id'; result: { task: TaskView } }
+}
+
 /** Routes for questions, grants, the policy and the audit log. */
 interface ConsentRoutes {
   'GET /api/questions': { result: { questions: readonly QuestionView[] } }
@@ -272,7 +285,15 @@ interface TimelineRoutes {
 }
 
 /** Every route: its parameters, its body, and the answer to a success. */
-export interface ConsoleApi extends SessionRoutes, ServerRoutes, UseRoutes, AppRoutes, ConsentRoutes, ChatRoutes, TimelineRoutes {}
+export interface ConsoleApi
+  extends SessionRoutes,
+    ServerRoutes,
+    UseRoutes,
+    AppRoutes,
+    TaskRoutes,
+    ConsentRoutes,
+    ChatRoutes,
+    TimelineRoutes {}
 
 /** The name of a route: its method and its path. */
 export type RouteName = keyof ConsoleApi
@@ -316,6 +337,8 @@ export interface ConsoleEvents {
   'model-turn': { id: string; isWaiting: boolean; operation?: string; conversation?: string }
   /** Something happened to the view of a tool. */
   app: AppEvent
+  /** A task began, changed or ended. Fetch `GET /api/tasks/:id`. */
+  task: Omit<Extract<HostEvent, { kind: 'task' }>, 'kind'>
   /** A subscribed resource changed. */
   resource: SubscriptionView
   /** A step of a checkup is done. */

@@ -199,6 +199,10 @@ function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entr
       return entry && events.publish('log', { server: event.server, entry })
     case 'warning':
       return events.publish('warning', { text: event.text, ...(event.server !== undefined && { server: event.server }) })
+    case 'task': {
+      const { id, server, tool, status } = event
+      return events.publish('task', { id, server, tool, status })
+    }
     case 'enabled': {
       const { kind: _, ...offering } = event
       return events.publish('enabled', offering)

@@ -44,6 +44,7 @@ import { openPolicy } from './setup/host-policy.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
+import { HostTasks } from './tasks/host-tasks.ts'
 
 /**
  * Creates a host. It connects to all servers in the background; `host.settled()` waits for them.
@@ -75,6 +76,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   })
   services.catalog.addServers(specs.map(({ id }) => id))
   await host.configure(specs)
+  services.tasks.open()
   return host
 }
 
@@ -191,6 +193,14 @@ function createServices(settings: Settings, consent: ConsentServices, models: Ho
     models,
     broker,
     logins,
+    tasks: new HostTasks(
+      { ...consent, fleet, hasOtherServers: options.hasOtherServers ?? false },
+      {
+        folder: join(consent.folder, STORAGE_PATHS.tasks),
+        onChange: ({ id, server, tool, status }) => emit({ kind: 'task', id, server, tool, status }),
+        onWarning: warn,
+      },
+    ),
   }
   return services
 }
@@ -248,6 +258,7 @@ function createHostedServer(settings: Settings, services: HostServices, spec: Se
         return warn((error as Error).message, spec.id)
       }
       reviews.look(listed)
+      services.tasks.look()
     },
     supervision: {
       answers: answersFor({

@@ -35,6 +35,7 @@ import { chatLimits } from './setup/derived-limits.ts'
 import type { HostPolicy } from './setup/host-policy.ts'
 import type { HostServices } from './setup/host-services.ts'
 import type { HostStorage } from './setup/open-storage.ts'
+import type { HostTask } from './tasks/host-task.ts'
 
 /** How long actions may take to end after the servers are closed. */
 const CLOSE_MS = 2_000
@@ -186,6 +187,48 @@ export class Host extends ManagedServers {
     const called = await callTool(this.#services, server, name, args, useOptions(this.#services, options))
     if ('error' in called) throw called.error
     return called.result
+  }
+
+  /**
+   * Calls a tool as a task, if the tool and its server allow it. The host decides and asks as for any call. Resolves when the server has
+   * begun the task, which then goes on after the host is closed: the next host with this folder follows it. `signal` ends the start only.
+   * @example
+   * const task = await host.callTask('reports__yearly', { year: 2026 }, { as: 'person' })
+   * const { content } = await task.result()
+   */
+  async callTask(tool: CatalogName, args: Readonly<Record<string, unknown>> = {}, options: HostCallOptions = {}): Promise<HostTask> {
+    const { server, name } = await openNamed(this.#services, 'tool', tool, options)
+    return this.#services.tasks.start(server, name, args, useOptions(this.#services, options))
+  }
+
+  /**
+   * The tasks of this folder, the newest first: also those that other processes follow, and those that have ended, as long as they are
+   * stored.
+   * @example
+   * for (const { id, tool, status } of await host.tasks()) console.log(id, tool, status)
+   */
+  tasks(): Promise<HostTask[]> {
+    return this.#services.tasks.list()
+  }
+
+  /**
+   * The task with this id.
+   * @throws McpError ERR_INVALID_PARAMS if there is none
+   * @example
+   * const { content } = await (await host.task(id)).result()
+   */
+  task(id: string): Promise<HostTask> {
+    return this.#services.tasks.get(id)
+  }
+
+  /**
+   * Cancels a task. If its server is not connected, it is told later. If the task ended before, its result stays.
+   * @throws McpError ERR_INVALID_PARAMS if there is none
+   * @example
+   * const { status } = await host.cancelTask(id)
+   */
+  cancelTask(id: string): Promise<HostTask> {
+    return this.#services.tasks.cancel(id)
   }
 
   /**
@@ -367,7 +410,9 @@ export class Host extends ManagedServers {
    * await host.close()
    */
   async close(): Promise<void> {
-    const { fleet, catalog, roots, gate, audit } = this.#services
+    const { fleet, catalog, roots, gate, audit, tasks } = this.#services
+    // First, because a task that is left must not look like one that failed.
+    await tasks.close()
     gate.close()
     roots.close()
     catalog.close()

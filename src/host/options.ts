@@ -68,6 +68,8 @@ export interface HostOptions {
   project?: string
   /** Whether a person is present. Default: `interactive` with `ask`, else `headless`. */
   mode?: 'interactive' | 'headless'
+  /** The person has other servers that this host does not know. Their tasks are left to other hosts. Default: false. */
+  hasOtherServers?: boolean
   /** Folders that the host offers to servers as roots, after the person agreed. */
   roots?: readonly string[]
   /** The person chose not to be asked: `ask` becomes `allow`. Denials, quarantine and questions that only a person can answer remain. */

@@ -11,6 +11,7 @@ const names = {
   prompts: async () => [],
   resources: async () => ['file:///a', '-x', '--help'],
   skills: async () => [],
+  tasks: async () => [],
 }
 const program = (): Command => {
   const root = new Command('portico')

@@ -60,7 +60,7 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
 
 test('serve reports missing, extra and unknown arguments', async () => {
   expect(await portico(['serve', 'files'])).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one folder') })
-  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes no arguments') })
+  expect(await portico(['serve', 'rogue', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes no arguments') })
   expect(await portico(['serve', 'noets'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "notes"?') })
   expect(await portico(['serve', 'notes', '--http', '70000'])).toMatchObject({ code: 2, stderr: expect.stringContaining('65535') })
 })

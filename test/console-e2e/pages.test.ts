@@ -66,6 +66,7 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     resources: '/resources',
     prompts: '/prompts',
     chat: `/chat?conversation=${conversation}`,
+    tasks: '/tasks',
     timeline: '/timeline',
     recordings: '/timeline?tab=recordings',
     policy: '/policy',

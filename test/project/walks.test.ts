@@ -56,7 +56,7 @@ const CLIENT_HELPERS = [
 const HOST_HELPERS = [
   'src/host/create-host.ts',
   ...['actions', 'approval', 'catalog', 'consent', 'conversation', 'server-command', 'model', 'language-models', 'policy'],
-  ...['roots', 'secrets', 'servers', 'setup', 'storage'],
+  ...['roots', 'secrets', 'servers', 'setup', 'storage', 'tasks'],
 ].map((path) => (path.includes('/') ? path : `src/host/${path}/`))
 
 /** The files that the table of a section of ARCHITECTURE.md names, up to the given step. */

@@ -10,8 +10,8 @@ import { extensionClient, taskServer } from './task-server.ts'
 const LEASE_MS = 1000
 
 /** Two processes that share a store. The clock of the first one can stand still, as if it hung. */
-function twoProcesses(isRestartable: boolean) {
-  const store: TaskStore = { ...memoryTaskStore(), isShared: true }
+function twoProcesses(isRestartable: boolean, given: TaskStore = memoryTaskStore()) {
+  const store: TaskStore = { ...given, isShared: true }
   const runs: { number: number; go: ReturnType<typeof gate<string>>; signal: AbortSignal }[] = []
   const clocks = [fakeClock(), fakeClock()] as const
   const servers = clocks.map((clock, number): Server => {
@@ -21,6 +21,14 @@ function twoProcesses(isRestartable: boolean) {
       const go = gate<string>()
       runs.push({ number, go, signal: ctx.signal })
       return go.opened
+    })
+    server.tool('ask', { task: 'required', restartable: isRestartable }, async (_args, ctx) => {
+      const { sure } = await ctx.elicit('sure', 'Sure?', {
+        type: 'object',
+        properties: { sure: { type: 'boolean' } },
+        required: ['sure'],
+      } as const)
+      return `sure: ${String(sure)}, process ${number}`
     })
     return server
   })
@@ -45,6 +53,18 @@ test('a process that comes back after its lease cannot end the task that another
   await settle()
   runs[1]?.go.open('from the second')
   expect((await second.reach(taskId, 'completed')).result.content[0].text).toBe('from the second')
+})
+
+test('an answer that comes while no process runs the task is not lost', async () => {
+  // The first process hangs: it hears of no change.
+  const { watch: _, ...deaf } = memoryTaskStore()
+  const { first, second, clocks } = twoProcesses(true, deaf)
+  const { taskId } = (await first.call('ask')).result
+  await second.reach(taskId, 'input_required')
+  const inputResponses = { sure: { action: 'accept', content: { sure: true } } }
+  expect((await second.request('tasks/update', { taskId, inputResponses })).error).toBeUndefined()
+  await clocks[1].advance(LEASE_MS * 2)
+  expect((await second.reach(taskId, 'completed')).result.content[0].text).toBe('sure: true, process 1')
 })
 
 test('a process that lost its lease stops its handler', async () => {

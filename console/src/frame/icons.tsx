@@ -9,6 +9,7 @@ const PATHS = {
   resources: 'M3.500 2h6l3 3v9h-9zM9.500 2v3h3M5.500 8h5M5.500 11h5',
   prompts: 'M2.500 3h11v7.500h-6L4.500 13v-2.500h-2z',
   chat: 'M2 3h9v6H6l-2.500 2V9H2zM13 6h1v6h-1.500v2L10 12H7',
+  tasks: 'M2.500 4l1.200 1.200L6 3M8 4h6M2.500 10l1.200 1.200L6 9M8 10h6M8 13h3',
   timeline: 'M2 4h5M9 4h5M4 8h8M2 12h3M8 12h6',
   policy: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4z',
   audit: 'M3.500 2h9v12h-9zM6 5h4M6 8h4M6 11h2',

@@ -3,7 +3,7 @@
 import type { IconName } from './icons.tsx'
 
 export interface Place {
-  to: '/' | '/servers' | '/tools' | '/resources' | '/prompts' | '/chat' | '/timeline' | '/policy' | '/audit' | '/settings'
+  to: '/' | '/servers' | '/tools' | '/resources' | '/prompts' | '/chat' | '/tasks' | '/timeline' | '/policy' | '/audit' | '/settings'
   label: string
   icon: IconName
   /** After `g`. */
@@ -17,6 +17,7 @@ export const PLACES: readonly Place[] = [
   { to: '/resources', label: 'Resources', icon: 'resources', key: 'r' },
   { to: '/prompts', label: 'Prompts', icon: 'prompts', key: 'p' },
   { to: '/chat', label: 'Chat', icon: 'chat', key: 'c' },
+  { to: '/tasks', label: 'Tasks', icon: 'tasks', key: 'k' },
   { to: '/timeline', label: 'Timeline', icon: 'timeline', key: 'l' },
   { to: '/policy', label: 'Policy', icon: 'policy', key: 'y' },
   { to: '/audit', label: 'Audit', icon: 'audit', key: 'a' },

@@ -46,6 +46,9 @@ export const timelineSearch = (search: RawSearch) =>
     recording: textParam(search, 'recording'),
   })
 
+/** `task`: its id. */
+export const tasksSearch = (search: RawSearch) => present({ task: textParam(search, 'task') })
+
 export const policySearch = (search: RawSearch) => present({ tab: choiceParam(search, 'tab', ['rules', 'grants', 'edit', 'replay']) })
 
 export const auditSearch = (search: RawSearch) => present({ record: textParam(search, 'record'), server: textParam(search, 'server') })

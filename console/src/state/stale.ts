@@ -20,6 +20,8 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
       return ['GET /api/recordings', 'GET /api/recordings/:id']
     case 'model-turn':
       return ['GET /api/model-turns']
+    case 'task':
+      return event.data.status === 'working' || event.data.status === 'input_required' ? TASKS : [...TASKS, 'GET /api/audit']
     case 'health':
     case 'review':
       return SERVERS
@@ -42,6 +44,8 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
 }
 
 const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id']
+
+const TASKS: readonly RouteName[] = ['GET /api/tasks', 'GET /api/tasks/:id']
 
 const CALLS: readonly RouteName[] = ['GET /api/calls/recent', 'GET /api/audit', 'GET /api/operations', 'GET /api/policy/hits']
 

@@ -21,6 +21,8 @@ interface CallCommandOptions extends TargetOptions {
   save?: string
   validate: boolean
   progress: boolean
+  task?: true
+  wait?: true
 }
 
 export function registerCall(program: Command, runner: CommandRunner): void {
@@ -41,11 +43,14 @@ export function registerCall(program: Command, runner: CommandRunner): void {
     .option('--save <folder>', 'save images and audio in this folder')
     .option('--no-validate', 'skip schema validation of the arguments')
     .option('--no-progress', 'do not show progress')
+    .option('--task', 'run the call as a task: print its id and end ("portico tasks")')
+    .option('--wait', 'with --task: wait for the result')
     .option('--json', 'write the result as JSON')
     .action(runner.action(callAction, { takesCommand: true }))
 }
 
 async function callAction(invocation: Invocation, first: string, others: string[], options: CallCommandOptions): Promise<ExitName> {
+  if (options.wait && !options.task) throw new UsageError('--wait needs --task', 'Without --task the command waits anyway')
   const { target, name, rest } = parseTargetAndName([await withServer(invocation, first, others), ...others], invocation.after, 'tool')
   return withSession(invocation, target, options, async (session) => {
     const tool = await findTool(session, name)
@@ -53,7 +58,9 @@ async function callAction(invocation: Invocation, first: string, others: string[
     const args = await assign(rest, { schema: tool.inputSchema, cwd: invocation.io.cwd, allowsUnknown: !options.validate }, start)
     if (options.validate)
       await checkArguments(tool, args, (why) => invocation.screen.note(safe`The arguments are sent without validation: ${why}`))
-    return callTool(invocation, session, tool.name, args, options)
+    if (!options.task) return callTool(invocation, session, tool.name, args, options)
+    const { startTask } = await import('../connections/task-call.ts')
+    return startTask(invocation, session, tool, args, options)
   })
 }
 

@@ -58,11 +58,14 @@ const SERVERS: Readonly<
     },
   },
   deploy: {
-    takes: '',
-    most: 0,
-    make: async () => {
+    takes: '[FOLDER]',
+    most: 1,
+    make: async ([folder], { io }) => {
       const { deployServer } = await import('../../demo/index.ts')
-      return { service: deployServer() }
+      if (folder === undefined) return { service: deployServer() }
+      const taskFolder = resolve(io.cwd, folder)
+      await mkdir(taskFolder, { recursive: true, mode: 0o700 })
+      return { service: deployServer({ taskFolder }) }
     },
   },
   rogue: {

@@ -16,6 +16,8 @@ export interface KnownNames {
   resources(server: string): Promise<readonly string[]>
   /** The paths of approved skills of a configured server. */
   skills(server: string): Promise<readonly string[]>
+  /** The ids of stored tasks. */
+  tasks(): Promise<readonly string[]>
 }
 
 /** Other names would need quotes, and a name with a leading hyphen would be read as an option. */
@@ -108,6 +110,10 @@ async function operandsFor(path: string, operands: readonly string[], typed: str
       return operands.length === 1 ? names.servers() : []
     case 'serve':
       return operands.length === 0 ? names.bundled() : []
+    case 'tasks show':
+    case 'tasks wait':
+    case 'tasks cancel':
+      return operands.length === 0 ? names.tasks() : []
     case 'completion':
       return operands.length === 0 ? ['bash', 'zsh', 'fish'] : []
     case 'resources':

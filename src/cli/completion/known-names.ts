@@ -1,6 +1,6 @@
 /** Names for completion from files on this machine: the configured servers, and the approved definitions of each. */
 
-import { openPins, serverFile } from '../../host/index.ts'
+import { openPins, openTasks, serverFile } from '../../host/index.ts'
 import { hostFolderOf, storagePath } from '../connections/host-files.ts'
 import type { Io } from '../io.ts'
 import type { KnownNames } from './candidates.ts'
@@ -24,5 +24,11 @@ export function knownNames(io: Io, bundled: readonly string[]): KnownNames {
     prompts: approved('prompt'),
     resources: approved('resource'),
     skills: async (server) => (await approved('skill')(server)).map((uri) => uri.replace(/^[^:]+:\/\//, '').replace(/\/SKILL\.md$/, '')),
+    tasks: async () => {
+      const records = await openTasks({ folder: storagePath(io, 'tasks') })
+        .list()
+        .catch(() => [])
+      return records.map(({ id }) => id)
+    },
   }
 }

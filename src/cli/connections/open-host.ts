@@ -89,6 +89,7 @@ export async function withHost<T>(
     policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(others)) },
     folder: hostFolderOf(io),
     project: io.cwd,
+    hasOtherServers: only !== undefined,
     info: CLIENT_INFO,
     openUrl: (url, purpose) => openPage(invocation, url, purpose),
     ...(ask && { ask }),

@@ -1,7 +1,7 @@
 /** One server as commands use it: connected directly, or through the host with its policy, questions and log. */
 
 import type { CallOptions, CallToolResult, Client, GetPromptResult, Prompt, ReadResourceResult, Tool } from '../../client/index.ts'
-import type { Host } from '../../host/index.ts'
+import type { Host, HostTask } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { withClient } from './connect.ts'
 import { withDirect } from './direct.ts'
@@ -20,6 +20,8 @@ export interface Session {
   resources(): Promise<ResourceListing>
   prompts(): Promise<readonly Prompt[]>
   call(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallToolResult>
+  /** Undefined without a host, which stores tasks. */
+  callTask?(name: string, args: Record<string, unknown>, options: UseOptions): Promise<HostTask>
   read(uri: string, options: UseOptions): Promise<ReadResourceResult>
   prompt(name: string, args: Record<string, string>, options: UseOptions): Promise<GetPromptResult>
 }
@@ -77,6 +79,7 @@ function hostSession(host: Host, id: string): Session {
     resources: async () => ({ resources: ours(host.resources()), resourceTemplates: ours(host.templates()) }),
     prompts: async () => ours(host.prompts()),
     call: (name, args, options) => host.call({ server: id, name }, args, { ...options, as: 'person' }),
+    callTask: (name, args, options) => host.callTask({ server: id, name }, args, { ...options, as: 'person' }),
     read: (uri, options) => host.read(uri, { ...options, as: 'person' }),
     prompt: (name, args, options) => host.prompt({ server: id, name }, args, { ...options, as: 'person' }),
   }

@@ -32,19 +32,19 @@ const bundled = (...args: string[]): Pick<ServerSpec, 'transport' | 'provenance'
 })
 
 /**
- * The samples that the person has beside their own servers, with the rules for them: for `withHost`. Creates the folder of the notes.
+ * The samples that the person has beside their own servers, with the rules for them: for `withHost`. Creates the folders of the notes and of tasks.
  */
 export async function bundledSamples(io: Pick<Io, 'env'>): Promise<Pick<OpenHostOptions, 'extra' | 'rulesForExtra'>> {
-  const folder = join(hostFolderOf(io), 'embedded-notes')
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  return { extra: { notes: notesSample(folder), deploy: deploySample() }, rulesForExtra: sampleRules }
+  const [notes, deploy] = ['embedded-notes', 'embedded-deploy'].map((name) => join(hostFolderOf(io), name)) as [string, string]
+  for (const folder of [notes, deploy]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  return { extra: { notes: notesSample(notes), deploy: deploySample(deploy) }, rulesForExtra: sampleRules }
 }
 
 /** The notes, which are stored in this folder. */
 export const notesSample = (folder: string): GivenServer => ({ ...bundled('notes', folder), tier: 'trusted', labels: ['private:notes'] })
 
 /** A process and no port: grants belong to a command or an address, and a free port is another address each time. */
-const deploySample = (): GivenServer => ({ ...bundled('deploy'), tier: 'trusted' })
+const deploySample = (folder: string): GivenServer => ({ ...bundled('deploy', folder), tier: 'trusted' })
 
 export interface DeploySample {
   server: GivenServer

@@ -19,7 +19,7 @@ const WIDEST_FIRST = 0.7
 /** Commands that the person may copy: in quotes, on a line of their own, or after a colon. */
 const COMMAND =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a style may begin before the command
-  /"(?:npx |npm start -- )?portico [^"]*"|(?<=(?:: |^\s*)(?:\u001b\[[0-9;]*m)*)(?:(?:npx |npm start -- )?portico|servers|secrets|policy|grants|pins|skills|inbox|doctor|audit|approve|enable) \S.*?(?=\. |\s{2}|$)/g
+  /"(?:npx |npm start -- )?portico [^"]*"|(?<=(?:: |^\s*)(?:\u001b\[[0-9;]*m)*)(?:(?:npx |npm start -- )?portico|servers|secrets|policy|grants|pins|skills|inbox|tasks|doctor|audit|approve|enable) \S.*?(?=\. |\s{2}|$)/g
 
 /** Stands for a space that is not broken. Text for the screen has no such character. */
 const UNBROKEN = '\u0000'

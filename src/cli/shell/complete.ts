@@ -61,6 +61,7 @@ async function candidatesFor(
     case 'skills':
     case 'secrets':
     case 'inbox':
+    case 'tasks':
     case 'doctor':
       return portico(words)
     default:

@@ -74,6 +74,7 @@ export const SHELL_VERBS = [
   'skills',
   'secrets',
   'inbox',
+  'tasks',
   'doctor',
   'clear',
   'help',

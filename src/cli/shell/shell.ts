@@ -43,7 +43,7 @@ export interface ShellOptions {
 /** Commands of portico that may change the configured servers. */
 const CONFIGURES: ReadonlySet<string> = new Set(['servers', 'secrets', 'policy'])
 /** Commands of portico that work without the word `portico` before them. */
-const DIRECT: ReadonlySet<string> = new Set([...CONFIGURES, 'grants', 'pins', 'skills', 'inbox', 'doctor'])
+const DIRECT: ReadonlySet<string> = new Set([...CONFIGURES, 'grants', 'pins', 'skills', 'inbox', 'tasks', 'doctor'])
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
 
 export class Shell {

@@ -13,6 +13,7 @@ import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/model/lifecycle.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
+import { relatedTask } from '../../protocol/model/tasks.ts'
 import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
@@ -144,8 +145,13 @@ export class ClientSession implements ClientDialect {
     const { task: wish, ...given } = exchange.params ?? {}
     const params = isForm ? given : this.revision.downgradeParams(exchange.method, given)
     const request = { method: exchange.method, params } as InputRequest
+    const task = relatedTask(exchange.params)
     const run = async (signal: AbortSignal): Promise<Params> => {
-      const result = await this.#settings.answerer.answer(request, { server: this.server.info.name, signal })
+      const result = await this.#settings.answerer.answer(request, {
+        server: this.server.info.name,
+        signal,
+        ...(task !== undefined && { task }),
+      })
       return isForm ? result : this.revision.downgradeResult(exchange.method, result)
     }
     if (wish !== undefined && this.#declared.tasks && exchange.method !== 'roots/list')

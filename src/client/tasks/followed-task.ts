@@ -76,7 +76,7 @@ export class FollowedTask implements TaskHandle {
     // A handle may be dropped without a look at its result.
     this.#outcome.catch(() => {})
     this.#sink = onProgress && new ProgressSink((progress) => onProgress(progress), PROGRESS_RATE, settings.clock)
-    this.#questions = new TaskQuestions(server.info.name, settings.answerer, {
+    this.#questions = new TaskQuestions({ server: server.info.name, task: view.id }, settings.answerer, {
       send: (answers) => this.#persistently(() => this.#requests.update(answers)),
       onFailure: (error) => this.#fail(error),
     })

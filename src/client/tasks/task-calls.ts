@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
-import { RELATED_TASK, TASKS } from '../../protocol/model/tasks.ts'
+import { relatedTask, TASKS } from '../../protocol/model/tasks.ts'
 import type { CallOptions } from '../options.ts'
 import type { CallSource } from '../tool-calls.ts'
 import { isTask, type ToolResult, withContent } from '../tool-results.ts'
@@ -101,7 +101,7 @@ export class TaskCalls {
   /** Takes a notification of the server, which may be about a task. */
   notice(method: string, params: Params): void {
     if (this.#followed.size === 0) return
-    const id = relatedTaskIn(params)
+    const id = params.taskId ?? relatedTask(params)
     for (const task of this.#followed) if (task.id === id) task.notice(method, params)
   }
 
@@ -129,11 +129,4 @@ export class TaskCalls {
     if (!task.isOver) this.#followed.add(task)
     return task
   }
-}
-
-/** The id of the task that a notification is about. */
-function relatedTaskIn(params: Params): unknown {
-  if (params.taskId !== undefined) return params.taskId
-  const related = isObject(params._meta) ? params._meta[RELATED_TASK] : undefined
-  return isObject(related) ? related.taskId : undefined
 }

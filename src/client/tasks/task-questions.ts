@@ -3,7 +3,7 @@
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
-import type { Answerer } from '../answer-server.ts'
+import type { Answerer, Asking } from '../answer-server.ts'
 import { questionsIn } from '../rounds.ts'
 
 /** Questions of one task, over its whole life. A server that asks more often probably asks the same again. */
@@ -18,15 +18,15 @@ export interface QuestionEvents {
 }
 
 export class TaskQuestions {
-  readonly #server: string
+  readonly #asking: Pick<Asking, 'server' | 'task'>
   readonly #answerer: Answerer
   readonly #events: QuestionEvents
   /** Keys that were asked before. A key is answered once, however often a poll shows it. */
   readonly #asked = new Set<string>()
   readonly #open = new Map<string, AbortController>()
 
-  constructor(server: string, answerer: Answerer, events: QuestionEvents) {
-    this.#server = server
+  constructor(asking: Pick<Asking, 'server' | 'task'>, answerer: Answerer, events: QuestionEvents) {
+    this.#asking = asking
     this.#answerer = answerer
     this.#events = events
   }
@@ -69,7 +69,7 @@ export class TaskQuestions {
         questions.map(async ([key, request], index) => {
           const signal = signals[index] as AbortSignal
           try {
-            answers[key] = await this.#answerer.answer(request, { server: this.#server, signal })
+            answers[key] = await this.#answerer.answer(request, { ...this.#asking, signal })
           } catch (error) {
             if (!signal.aborted) throw error
           }

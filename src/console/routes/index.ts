@@ -13,6 +13,7 @@ import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
 import { sessionRoutes } from './session.ts'
+import { taskRoutes } from './tasks.ts'
 import { recordingRoutes, timelineRoutes } from './timeline.ts'
 import { tourRoutes } from './tour.ts'
 import { useRoutes } from './use.ts'
@@ -26,6 +27,7 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...offeringRoutes(services),
   ...useRoutes(services),
   ...appRoutes(services),
+  ...taskRoutes(services),
   ...consentRoutes(services),
   ...policyRoutes(services),
   ...auditRoutes(services),

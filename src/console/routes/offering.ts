@@ -48,8 +48,14 @@ function toolViews(host: Host, server: string | undefined): ToolView[] {
   return shown.map((entry) => {
     const { resourceUri: view } = toolViewOf(entry.definition)
     const isReadOnlyAccepted = accepted.get(entry.server)?.has(entry.definition.name) === true
-    return { ...entry, isReadOnlyAccepted, ...(view !== undefined && { view }) }
+    return { ...entry, isReadOnlyAccepted, mayBeTask: mayBeTask(host, entry), ...(view !== undefined && { view }) }
   })
+}
+
+function mayBeTask(host: Host, { server, definition }: EntryView<ToolView['definition']>): boolean {
+  const { taskSupport } = definition.execution ?? {}
+  if (taskSupport !== undefined) return taskSupport !== 'forbidden'
+  return host.connection(server)?.capabilities.extensions?.['io.modelcontextprotocol/tasks'] !== undefined
 }
 
 const viewOf = <T>({ exposed, server, definition }: EntryView<T>): EntryView<T> => ({ exposed, server, definition })

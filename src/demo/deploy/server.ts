@@ -1,9 +1,10 @@
 /**
  * A server that simulates deployments of services to environments. It shows progress, cancellation between steps,
- * questions by form and by page, and destructive calls.
+ * questions by form and by page, destructive calls, and tasks.
  */
 
 import { type Context, createServer, type Server, type ServerOptions, ToolError } from '../../server/index.ts'
+import { fileTaskStore, tasks } from '../../tasks/index.ts'
 import { allRequired, object } from '../schema.ts'
 import { Approvals } from './approvals.ts'
 import { ENVIRONMENTS, type Environment, Fleet, SERVICES } from './fleet.ts'
@@ -11,6 +12,8 @@ import { ENVIRONMENTS, type Environment, Fleet, SERVICES } from './fleet.ts'
 export interface DeployOptions {
   /** Duration of one step. Default: 500. */
   stepMs?: number
+  /** Stores the tasks of deployments, so that they survive the process. Default: they are in memory. */
+  taskFolder?: string
   /** How long an approval request stays open. Default: 10 minutes. */
   approvalTimeoutMs?: number
   /** Maximum number of approvals that are pending or not used yet. Default: 100. */
@@ -38,6 +41,9 @@ const VERSION = { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$', description: 
 const REASON = { type: 'string', minLength: 3, maxLength: 200, description: 'Reason for the deployment, kept in its record' } as const
 
 const DEPLOY_TIMEOUT_MS = 10 * 60_000
+const POLL_MS = 250
+/** Short, because people restart a demo. */
+const LEASE_MS = 6_000
 
 export function deployServer(options: DeployOptions = {}): DeployServer {
   const server = createServer({
@@ -47,6 +53,9 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
     instructions: 'Call plan before deploy. A person must approve deployments to production on a web page of this server.',
     ...options.server,
   })
+  server.extend(
+    tasks({ pollIntervalMs: POLL_MS, leaseMs: LEASE_MS, ...(options.taskFolder && { store: fileTaskStore(options.taskFolder) }) }),
+  )
   const fleet = new Fleet(server, options.stepMs ?? 500)
   const approvalTimeoutMs = options.approvalTimeoutMs ?? 10 * 60_000
   const approvals = new Approvals({
@@ -127,6 +136,9 @@ function addDeploy(server: Server, fleet: Fleet, approvals: Approvals, timeoutMs
       output: DEPLOY_RESULT,
       annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
       timeoutMs,
+      task: 'optional',
+      // Its answers are stored. The steps begin again, and they are only simulated.
+      restartable: true,
     },
     async ({ approval, ...request }, ctx) => {
       const { environment, reason } = await confirm(request, ctx)

@@ -6,7 +6,7 @@ import { toolViewOf } from '../../protocol/model/apps.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { checkArguments } from '../catalog/check-arguments.ts'
-import type { ActionRequest } from '../consent/gate/gate.ts'
+import type { ActionRequest, RecordedPermit } from '../consent/gate/gate.ts'
 import { proposePattern } from '../consent/grants/proposed-pattern.ts'
 import { TOOL_RESULT } from '../conversation/flow/answers.ts'
 import { destinationOf, isOutsideByTier } from '../conversation/flow/destination.ts'
@@ -16,21 +16,26 @@ import { type UseOptions, useRequest } from './action-request.ts'
 import type { ActionServices } from './action-services.ts'
 import { type AnswerSource, admitError, admitResult } from './admit-result.ts'
 import { mayReadFiles } from './may-read-files.ts'
-import { performUse, sendPinned } from './send-through-gate.ts'
+import { performUse, sendPinned, type UseOutcome } from './send-through-gate.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
 /** The result of the tool; or the error, with its admitted text in the shape of a result. */
 export type CallOfTool = { result: CallToolResult } | { error: unknown; said: CallToolResult }
 
+/** Sends a call that the gate permitted, and resolves with its result. */
+export type SendCall = (permit: RecordedPermit) => Promise<CallToolResult>
+
+/** @param send default: a plain call */
 export async function callTool(
   services: ActionServices,
   server: HostedServer,
   name: string,
   given: Arguments,
   options: UseOptions,
+  send: SendCall = ({ action }) => sendCall(services, server, name, action.args, options),
 ): Promise<CallOfTool> {
-  const { pins, lastArguments, redactor } = services
+  const { pins, lastArguments } = services
   await pins.refresh()
   const tool = server.definition('tool', name) as Tool | undefined
   if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
@@ -60,20 +65,48 @@ export async function callTool(
       args = edited
     },
   }
-  const outcome = await performUse(services, request, options, ({ action, answer }) => {
-    if (answer) lastArguments.remember(server.id, name, { args, isOwn })
-    const { signal, onProgress, timeoutMs, maxTotalMs } = options
-    const shown = onProgress && ((progress: Progress) => onProgress(shownProgress(progress, (text) => redactor.scrub(text))))
-    return sendPinned(server, { kind: 'tool', name }, options, (client) =>
-      client.call(name, { ...action.args }, { signal, onProgress: shown, timeoutMs, maxTotalMs }),
-    )
+  const outcome = await performUse(services, request, options, (permit) => {
+    if (permit.answer) lastArguments.remember(server.id, name, { args, isOwn })
+    return send(permit)
   })
+  return admitCall(services, { server, tool, mayContainFiles: mayReadFiles(server, args) }, outcome, options)
+}
+
+function sendCall(
+  { redactor }: ActionServices,
+  server: HostedServer,
+  name: string,
+  args: Arguments,
+  options: UseOptions,
+): Promise<CallToolResult> {
+  const { signal, onProgress, timeoutMs, maxTotalMs } = options
+  const shown = onProgress && ((progress: Progress) => onProgress(shownProgress(progress, (text) => redactor.scrub(text))))
+  return sendPinned(server, { kind: 'tool', name }, options, (client) =>
+    client.call(name, { ...args }, { signal, onProgress: shown, timeoutMs, maxTotalMs }),
+  )
+}
+
+/** Where the answer to a call comes from. */
+export interface CallOrigin {
+  server: HostedServer
+  tool: Tool
+  /** Whether the answer may contain files of this computer. */
+  mayContainFiles: boolean
+}
+
+/** Admits the answer to a call, or the text of its error. */
+export async function admitCall(
+  services: Pick<ActionServices, 'gate' | 'hasRules' | 'wallNow'>,
+  { server, tool, mayContainFiles }: CallOrigin,
+  outcome: UseOutcome<CallToolResult>,
+  options: UseOptions,
+): Promise<CallOfTool> {
+  const { name } = tool
   const source: AnswerSource = {
     server,
     kind: 'tool.result',
     primitive: { kind: 'tool', name },
-    labels: (findings) =>
-      labelsOfResult(server.spec, tool, server.asserted(name), { findings, mayContainFiles: mayReadFiles(server, args) }),
+    labels: (findings) => labelsOfResult(server.spec, tool, server.asserted(name), { findings, mayContainFiles }),
   }
   if ('error' in outcome) return { error: outcome.error, said: await admitError(services, source, outcome, options) }
   return { result: await admitResult(services, source, TOOL_RESULT, outcome, options) }
@@ -104,7 +137,7 @@ export const toolRequest = (
 const MAX_PROGRESS_CHARS = 2_000
 
 /** Progress messages go to the person only, without the secrets of the server. */
-function shownProgress(progress: Progress, scrub: (text: string) => string): Progress {
+export function shownProgress(progress: Progress, scrub: (text: string) => string): Progress {
   const { message } = progress
   if (message === undefined) return progress
   const clean = scrub(message)

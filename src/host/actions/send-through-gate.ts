@@ -3,7 +3,7 @@
 import type { Client } from '../../client/client.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { CallToolResult } from '../../protocol/model/tools.ts'
-import type { ActionRequest, Permit } from '../consent/gate/gate.ts'
+import { ActionGoesOn, type ActionRequest, type RecordedPermit } from '../consent/gate/gate.ts'
 import type { ActionPrimitive } from '../model/action.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import type { UseOptions } from './action-request.ts'
@@ -24,7 +24,7 @@ export async function performUse<T>(
   { gate, maxResultBytes }: Pick<ActionServices, 'gate' | 'maxResultBytes'>,
   request: ActionRequest,
   { signal }: UseOptions,
-  send: (permit: Permit) => Promise<T>,
+  send: (permit: RecordedPermit) => Promise<T>,
 ): Promise<UseOutcome<T>> {
   // Rules about the use can lower the bound. Rules about results can lower it further.
   let maxBytes = maxResultBytes
@@ -46,9 +46,12 @@ export async function performUse<T>(
     return { value, maxBytes }
   } catch (error) {
     if (error !== failure || signal?.aborted || isFromHost(error)) throw error
-    return { error, said: errorAsResult(error), maxBytes }
+    return failedUse(error, maxBytes)
   }
 }
+
+/** The outcome of a use that failed because of the server. */
+export const failedUse = (error: unknown, maxBytes: number): FailedUse => ({ error, said: errorAsResult(error), maxBytes })
 
 const isToolError = (result: unknown): boolean => (result as Partial<CallToolResult> | undefined)?.isError === true
 
@@ -85,7 +88,7 @@ const HOST_ERRORS: ReadonlySet<unknown> = new Set([
   'ERR_BUDGET',
 ])
 
-const isFromHost = (error: unknown): boolean => error instanceof McpError && HOST_ERRORS.has(error.code)
+const isFromHost = (error: unknown): boolean => error instanceof ActionGoesOn || (error instanceof McpError && HOST_ERRORS.has(error.code))
 
 function errorAsResult(error: unknown): CallToolResult {
   const { message, data } = (error ?? {}) as { message?: unknown; data?: unknown }

@@ -1,6 +1,7 @@
 /** Events of a host. */
 
 import type { LogMessage } from '../../protocol/model/logging.ts'
+import type { TaskStatus } from '../../protocol/model/tasks.ts'
 import type { Health } from './health.ts'
 import type { EntryKind } from './offering.ts'
 import type { Review } from './review.ts'
@@ -31,4 +32,6 @@ export type HostEvent =
   /** The catalog changed. `kinds` are the lists with changes. */
   | { kind: 'catalog'; kinds: ReadonlySet<EntryKind> }
   | { kind: 'log'; server: string; log: ServerLog }
+  /** A task began, changed or ended. `host.task(id)` has the details. */
+  | { kind: 'task'; id: string; server: string; tool: string; status: TaskStatus }
   | { kind: 'warning'; server?: string; text: string }

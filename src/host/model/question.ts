@@ -29,6 +29,8 @@ export interface Question {
   }
   /** Who wants the action, starting with the person: `['you', 'model scripted', 'server notes']`. */
   chain: readonly string[]
+  /** The task that asks: its id in this host, and its tool. Undefined if no task asks. */
+  task?: { id: string; tool: string }
   /** Why the person is asked. */
   reasons: readonly string[]
   /** Complete: no text is shortened or masked. Secrets from the vault appear as their handles. */

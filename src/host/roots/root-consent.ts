@@ -9,7 +9,7 @@ import type { ServerServices } from '../servers/server-services.ts'
 import { type RootLimits, RootRegistry } from './root-registry.ts'
 import { type ValidRoot, validRoot } from './valid-root.ts'
 
-export interface RootServices extends Pick<ServerServices, 'gate' | 'ownConversation'> {
+export interface RootServices extends Pick<ServerServices, 'gate' | 'ownConversation' | 'taskOf'> {
   clock: Clock
 }
 

@@ -22,6 +22,8 @@ export interface SamplingRequest {
   /** The budget before this request. */
   budget: BudgetLeft
   signal: AbortSignal
+  /** The server's id of the task that asks. Default: none. */
+  task?: string | undefined
 }
 
 /** The answer as the person decides about it, before the server gets it. The result is complete. */
@@ -102,13 +104,13 @@ export function createBroker(options: BrokerOptions): Broker {
   const budget = new Budget(options.store ?? memoryBudgetStore(), limitsOf, options.now ?? Date.now)
   const active = new Map<string, number>()
 
-  const answer = async (server: string, asked: CreateMessageParams, signal: AbortSignal): Promise<CreateMessageResult> => {
+  const answer = async (server: string, asked: CreateMessageParams, { signal, task }: Asking): Promise<CreateMessageResult> => {
     const model = modelFor(server, asked, options)
     // The host shares no context. A server that asks for context is answered without it.
     const params: CreateMessageParams = asked.includeContext === undefined ? asked : { ...asked, includeContext: 'none' }
     const wanted = Math.min(params.maxTokens, limits.maxTokens)
     const reservation = await budget.reserve(server, { promptTokens: promptTokens(params), maxTokens: wanted })
-    const request = { server, params: { ...params, maxTokens: reservation.maxTokens }, model, budget: reservation.left, signal }
+    const request = { server, params: { ...params, maxTokens: reservation.maxTokens }, model, budget: reservation.left, signal, task }
     const meter: Meter = { tokens: 0 }
     let approved = request.params
     try {
@@ -123,14 +125,14 @@ export function createBroker(options: BrokerOptions): Broker {
     }
   }
 
-  const handle = async (server: string, asked: CreateMessageParams, { signal }: Asking): Promise<CreateMessageResult> => {
+  const handle = async (server: string, asked: CreateMessageParams, asking: Asking): Promise<CreateMessageResult> => {
     const params = checkSamplingParams(asked, limits)
     if ((depth.getStore() ?? 0) >= limits.maxDepth) throw refused('it was made while another one is answered (maxDepth)')
     const leave = enter(active, server, limits)
     try {
-      return await answer(server, params, signal)
+      return await answer(server, params, asking)
     } catch (error) {
-      if (signal.aborted) throw error
+      if (asking.signal.aborted) throw error
       options.onFailure?.(server, error)
       throw forServer(error)
     } finally {

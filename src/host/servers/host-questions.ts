@@ -9,7 +9,7 @@ import type { HostedServer } from './hosted-server.ts'
 import { serverRequest } from './server-request.ts'
 import type { ServerServices } from './server-services.ts'
 
-type QuestionServices = Pick<ServerServices, 'gate' | 'ownConversation'>
+type QuestionServices = Pick<ServerServices, 'gate' | 'ownConversation' | 'taskOf'>
 
 /** Asks the person for an input. They can store the value in the vault, so that they are asked once. */
 export async function askForInput(

@@ -9,14 +9,14 @@ import type { HostedServer } from './hosted-server.ts'
 import { serverRequest } from './server-request.ts'
 import type { ServerServices } from './server-services.ts'
 
-export interface SamplingGateServices extends Pick<ServerServices, 'gate' | 'ownConversation'> {
+export interface SamplingGateServices extends Pick<ServerServices, 'gate' | 'ownConversation' | 'taskOf'> {
   usage: Pick<UsageCounter, 'spend'>
 }
 
 export function samplingGate(services: SamplingGateServices, serverOf: (id: string) => HostedServer): SamplingGate {
   const { gate, usage } = services
   return {
-    create: ({ server: id, params, model, budget: { tokensLeft, requestsLeft }, signal }, perform) => {
+    create: ({ server: id, params, model, budget: { tokensLeft, requestsLeft }, signal, task }, perform) => {
       let edited = params
       const action = serverRequest(services, serverOf(id), 'sampling.create', () => ({ ...edited, model: model.id }), {
         subject: () => ({ kind: 'sample', params, model: model.label, budget: { tokensLeft, requestsLeft } }),
@@ -27,6 +27,7 @@ export function samplingGate(services: SamplingGateServices, serverOf: (id: stri
           edited = checkSamplingParams(given)
         },
         signal,
+        task,
       })
       return gate.run<Sampled>(
         action,
@@ -38,7 +39,7 @@ export function samplingGate(services: SamplingGateServices, serverOf: (id: stri
         ({ tokens }) => ({ tokens }),
       )
     },
-    deliver: ({ server: id, params, result, model, signal }, perform) => {
+    deliver: ({ server: id, params, result, model, signal, task }, perform) => {
       let edited: CreateMessageResult = result
       const action = serverRequest(services, serverOf(id), 'sampling.deliver', () => ({ ...edited }), {
         subject: () => ({ kind: 'sampled', params, result }),
@@ -48,6 +49,7 @@ export function samplingGate(services: SamplingGateServices, serverOf: (id: stri
           edited = checkSamplingResult(given)
         },
         signal,
+        task,
       })
       return gate.run(action, () => perform(edited))
     },

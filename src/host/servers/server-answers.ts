@@ -9,7 +9,7 @@ import { serverRequest } from './server-request.ts'
 import type { ServerServices } from './server-services.ts'
 
 export interface ServerAnswersOptions {
-  services: Pick<ServerServices, 'gate' | 'ownConversation'>
+  services: Pick<ServerServices, 'gate' | 'ownConversation' | 'taskOf'>
   server(): HostedServer
   /** Whether there is a person to ask. */
   canAsk: boolean
@@ -32,7 +32,7 @@ export function answersFor(options: ServerAnswersOptions): Answers {
   }
 }
 
-async function askForm({ services, server }: ServerAnswersOptions, request: FormRequest, { signal }: Asking): Promise<ElicitResult> {
+async function askForm({ services, server }: ServerAnswersOptions, request: FormRequest, { signal, task }: Asking): Promise<ElicitResult> {
   const { message, schema, defaults } = request
   checkLength({ message, schema, defaults })
   const args = { message, fields: Object.keys(schema.properties) }
@@ -43,6 +43,7 @@ async function askForm({ services, server }: ServerAnswersOptions, request: Form
       content = edited
     },
     signal,
+    task,
   })
   return elicitResult(() =>
     services.gate.run(action, async () => ({ action: 'accept', content: content as NonNullable<ElicitResult['content']> })),
@@ -52,12 +53,12 @@ async function askForm({ services, server }: ServerAnswersOptions, request: Form
 async function askToOpen(
   { services, server, openUrl }: ServerAnswersOptions,
   request: UrlRequest,
-  { signal }: Asking,
+  { signal, task }: Asking,
 ): Promise<Pick<ElicitResult, 'action'>> {
   const { message, elicitationId: _, ...url } = request
   checkLength({ message, url })
   const args = { url: url.href, message }
-  const action = serverRequest(services, server(), 'elicit.url', args, { subject: () => ({ kind: 'url', message, url }), signal })
+  const action = serverRequest(services, server(), 'elicit.url', args, { subject: () => ({ kind: 'url', message, url }), signal, task })
   return elicitResult(() =>
     services.gate.run(action, async ({ answer }) => {
       if (answer?.isOpened !== true) await openUrl(url.href, 'page')

@@ -13,17 +13,28 @@ export interface ServerRequestOptions extends Pick<ActionRequest, 'edit' | 'sign
   isConfigured?: true | undefined
   /** Whether the server asked for the action, even if another part of the host performs it. Default: true if the server is the initiator. */
   isAskedByServer?: boolean
+  /** The server's id of the task that asks. Default: none. */
+  task?: string | undefined
 }
 
-/** The action belongs to the conversation that is using the server, if there is exactly one. */
+/** The action belongs to the conversation of the task that asks, or to the one that is using the server, if there is exactly one. */
 export function serverRequest(
-  { ownConversation }: Pick<ServerServices, 'ownConversation'>,
+  { ownConversation, taskOf }: Pick<ServerServices, 'ownConversation' | 'taskOf'>,
   server: HostedServer,
   kind: ActionKind,
   args: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
-  { subject, initiator = 'server', isConfigured, isAskedByServer = initiator === 'server', edit, signal }: ServerRequestOptions,
+  {
+    subject,
+    initiator = 'server',
+    isConfigured,
+    isAskedByServer = initiator === 'server',
+    edit,
+    signal,
+    task: taskId,
+  }: ServerRequestOptions,
 ): ActionRequest {
-  const conversation = server.onlyConversation ?? ownConversation
+  const asking = taskId === undefined ? undefined : taskOf(server.id, taskId)
+  const conversation = asking?.conversation ?? server.onlyConversation ?? ownConversation
   return {
     describe: () => ({
       kind,
@@ -42,6 +53,10 @@ export function serverRequest(
     subject,
     server: server.shown,
     chain: ['you', `server ${server.id}`],
+    ...(asking && {
+      task: { id: asking.id, tool: asking.tool },
+      because: [`The task ${asking.id} asks, a call of ${JSON.stringify(asking.tool)}`],
+    }),
     ...(edit && { edit }),
     ...(signal && { signal }),
   }

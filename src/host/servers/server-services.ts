@@ -7,6 +7,14 @@ import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 
+/** A task that asks a question. */
+export interface AskingTask {
+  /** The id in this host. */
+  id: string
+  tool: string
+  conversation: Conversation
+}
+
 export interface ServerServices {
   gate: Gate
   pins: PinStore
@@ -16,6 +24,8 @@ export interface ServerServices {
   redactor: Redactor
   /** The scope of actions that belong to no conversation with a model. */
   ownConversation: Conversation
+  /** The task of this host with this id of the server. Undefined if there is none. */
+  taskOf(server: string, taskId: string): AskingTask | undefined
   /** The folder of the project. */
   project: string
 }

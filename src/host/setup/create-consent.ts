@@ -12,6 +12,7 @@ import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
 import type { Asker } from '../model/question.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import { RunningTasks } from '../tasks/running-tasks.ts'
 import type { HostPolicy } from './host-policy.ts'
 import type { ConsentServices } from './host-services.ts'
 import type { HostStorage } from './open-storage.ts'
@@ -55,6 +56,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     scrub: (text) => redactor.scrub(text),
     aroundAction: options.aroundAction,
   })
+  const runningTasks = new RunningTasks()
   return {
     ...storage,
     gate,
@@ -64,6 +66,8 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     redactor,
     ownConversation: new Conversation(),
     lastArguments: new LastArguments(),
+    runningTasks,
+    taskOf: (server, taskId) => runningTasks.find(server, taskId),
     maxResultBytes: limits.maxResultBytes,
     hasRules: (kind) => (policy.current().byKind.get(kind) ?? []).length > 0,
     principal,

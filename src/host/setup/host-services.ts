@@ -16,6 +16,8 @@ import type { Fleet } from '../servers/fleet.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 import type { Logins } from '../servers/login.ts'
 import type { ServerServices } from '../servers/server-services.ts'
+import type { HostTasks } from '../tasks/host-tasks.ts'
+import type { RunningTasks } from '../tasks/running-tasks.ts'
 import type { HostModels } from './host-models.ts'
 import type { HostPolicy } from './host-policy.ts'
 import type { HostStorage } from './open-storage.ts'
@@ -27,6 +29,7 @@ export interface ConsentServices extends HostStorage, ActionServices, ReviewServ
   usage: UsageCounter
   /** For questions that are asked together. */
   groups: QuestionGroups
+  runningTasks: RunningTasks
   policy: HostPolicy
   principal: string
   clock: Clock
@@ -41,5 +44,6 @@ export interface HostServices extends ConsentServices {
   roots: RootConsent
   models: HostModels
   broker: Broker
+  tasks: HostTasks
   logins: Logins
 }

@@ -29,6 +29,7 @@ export const STORAGE_PATHS = {
   tokens: 'tokens',
   inbox: 'inbox',
   conversations: 'conversations',
+  tasks: 'tasks',
   policy: 'policy.yaml',
 } as const
 

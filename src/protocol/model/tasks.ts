@@ -1,5 +1,6 @@
 /** Tasks: the answer to a request is a task, whose result is fetched later. An experimental feature of one revision, then an extension. */
 
+import { isObject } from '../../base/json.ts'
 import type { Meta, Paged, Result } from './base.ts'
 
 /** The id of the extension. */
@@ -7,6 +8,12 @@ export const TASKS = 'io.modelcontextprotocol/tasks'
 
 /** The metadata of messages that belong to a task. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+
+/** The id of the task that a message belongs to. */
+export function relatedTask(params: { _meta?: unknown } | undefined): string | undefined {
+  const related = isObject(params?._meta) ? params._meta[RELATED_TASK] : undefined
+  return isObject(related) && typeof related.taskId === 'string' ? related.taskId : undefined
+}
 
 /** The status of a task. The last three are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'

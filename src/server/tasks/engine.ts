@@ -19,7 +19,7 @@ import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
-import { restartedCall } from './restarted-call.ts'
+import { receivedBy, restartedCall } from './restarted-call.ts'
 import { TaskAsker } from './task-asker.ts'
 import { expiryOf, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { TaskRun } from './task-run.ts'
@@ -377,8 +377,9 @@ export class TaskEngine {
 
   /** Continues a task whose process is gone, or ends it. */
   async #recover(orphan: TaskRecord): Promise<void> {
+    const given = await receivedBy(orphan)
     const taken = await this.table.change(orphan, (task) =>
-      task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd())(task) : undefined,
+      task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd(), given)(task) : undefined,
     )
     if (!taken) return
     this.#expireLater(taken)

@@ -3,7 +3,7 @@
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskLease, TaskRecord } from './task-record.ts'
+import type { TaskJournal, TaskLease, TaskRecord } from './task-record.ts'
 
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined
@@ -79,12 +79,20 @@ export const renew = (lease: TaskLease, until: number): Transition =>
     unlessFinal((task) => ({ ...task, lease: { ...lease, until } })),
   )
 
-/** Gives a task to another process. The process asks its questions again. */
-export const takeOver = (holder: string, until: number): Transition =>
-  unlessFinal((task) => ({
-    ...task,
-    status: 'working',
-    questions: {},
-    received: {},
-    lease: { holder, epoch: task.lease.epoch + 1, until },
-  }))
+/**
+ * Gives a task to another process. The process asks its questions again, except for those that were answered while no process ran the
+ * task: a client answers a question once. Undefined if `given` lacks an answer.
+ */
+export const takeOver = (holder: string, until: number, given: Pick<TaskJournal, 'asked' | 'answers'>): Transition =>
+  unlessFinal((task) => {
+    const { journal, received, lease } = task
+    if (Object.keys(received).some((name) => !Object.hasOwn(given.answers, name))) return undefined
+    return {
+      ...task,
+      status: 'working',
+      questions: {},
+      received: {},
+      journal: { ...journal, asked: { ...journal.asked, ...given.asked }, answers: { ...journal.answers, ...given.answers } },
+      lease: { holder, epoch: lease.epoch + 1, until },
+    }
+  })

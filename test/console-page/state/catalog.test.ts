@@ -9,6 +9,7 @@ const tool = (server: string, name: string, more: Partial<ToolView['definition']
   server,
   definition: { name, inputSchema: { type: 'object' }, ...more },
   isReadOnlyAccepted,
+  mayBeTask: false,
 })
 
 const keys = (tools: readonly ToolView[], text?: string): string[] => catalogRows(tools.map(toolItem), text).map(({ key }) => key)

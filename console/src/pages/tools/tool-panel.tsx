@@ -9,6 +9,7 @@ import { draftOf, keepDraft } from '../../catalog/drafts.ts'
 import { LinkNotice } from '../../catalog/link-notice.tsx'
 import { PanelHead } from '../../catalog/panel-head.tsx'
 import { PastCalls } from '../../catalog/past-calls.tsx'
+import { RunAsTask } from '../../catalog/run-as-task.tsx'
 import { RunBar } from '../../catalog/run-bar.tsx'
 import { useResultInView } from '../../catalog/use-panel.ts'
 import { Button, buttonClass } from '../../components/button.tsx'
@@ -67,6 +68,7 @@ export function ToolPanel({ tool, args, argsFault, onUseLink }: ToolPanelProps):
         <SchemaForm form={form} nothing="This tool needs no input. Run it." />
       </div>
       <RunBar label="Run" run={run} onRun={() => void start()}>
+        {tool.mayBeTask && <RunAsTask tool={exposed} args={value} form={form} />}
         <PastCalls target={{ kind: 'tool', server, name: definition.name }} args={value} onUse={(used) => form.reset(used)} />
         <Button onClick={() => setExplaining(true)}>Would it be asked?</Button>
       </RunBar>

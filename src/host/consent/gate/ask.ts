@@ -73,6 +73,7 @@ async function makeQuestion(
     expiresAt: askedAt + limits.questionTimeoutMs,
     server: request.server,
     chain: request.chain,
+    ...(request.task && { task: request.task }),
     reasons: [...(request.because ?? []), ...reasonsToAsk(action, decision, subject)],
     subject,
     scopes: isOnce ? ['once'] : offeredScopes(action, bounds.scopes),

@@ -13,10 +13,17 @@ import { askPerson } from './ask.ts'
 import { countedCall, type Evaluation, evaluate } from './evaluate.ts'
 import { PendingQuestions } from './pending-questions.ts'
 import { recordFailedQuestion, refuse } from './refusal.ts'
-import type { ActionRequest, GateOptions, Permit } from './request.ts'
+import type { ActionRequest, GateOptions, Permit, RecordedPermit } from './request.ts'
 import { performAction } from './run-and-record.ts'
 
-export { type ActionRequest, DEFAULT_GATE_LIMITS, type GateLimits, type Permit, type RequestedAction } from './request.ts'
+export {
+  ActionGoesOn,
+  type ActionRequest,
+  DEFAULT_GATE_LIMITS,
+  type GateLimits,
+  type RecordedPermit,
+  type RequestedAction,
+} from './request.ts'
 
 /** How often an action is decided again because another action used up the grant it was decided by. */
 const MAX_TRIES = 3
@@ -44,7 +51,7 @@ export class Gate {
    *
    * @throws McpError ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if it is not
    */
-  run<T>(request: ActionRequest, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+  run<T>(request: ActionRequest, perform: (permit: RecordedPermit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
     const { aroundAction } = this.#options
     const act = (): Promise<T> => this.#run(request, perform, measure)
     const done = aroundAction ? traced(request, aroundAction, act) : act()
@@ -86,7 +93,7 @@ export class Gate {
 
   async #run<T>(
     request: ActionRequest,
-    perform: (permit: Permit) => Promise<T>,
+    perform: (permit: RecordedPermit) => Promise<T>,
     measure: ((result: T) => Partial<Outcome>) | undefined,
   ): Promise<T> {
     this.#ending.signal.throwIfAborted()

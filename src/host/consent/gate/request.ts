@@ -27,6 +27,8 @@ export interface ActionRequest {
   because?: readonly string[]
   /** Takes the value that the person edited; throws if it does not fit. Without it the action cannot be edited. */
   edit?(edited: unknown): void | Promise<void>
+  /** The task that asks. */
+  task?: Question['task']
   /** An approval lasts for this conversation at most, whatever the rules offer. */
   isPassing?: boolean
   signal?: AbortSignal
@@ -42,6 +44,17 @@ export interface Permit {
   answer: Approval | undefined
   /** The effect of the rules, where the answer changed it. */
   ruled?: Decision['effect']
+}
+
+/** A permit whose intent is in the audit log. */
+export interface RecordedPermit extends Permit {
+  /** The number of the intent. */
+  intent: number
+}
+
+/** Thrown by an action that goes on after this process stops to look at it. The process that sees its end records the outcome. */
+export class ActionGoesOn extends Error {
+  override readonly name = 'ActionGoesOn'
 }
 
 /** The options `limits.gate` of a host. */

@@ -7,13 +7,13 @@ import { actionName } from './action-words.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import { countedCall } from './evaluate.ts'
 import { auditEntry, errorName, refuse } from './refusal.ts'
-import type { ActionRequest, GateOptions, Permit } from './request.ts'
+import { ActionGoesOn, type ActionRequest, type GateOptions, type Permit, type RecordedPermit } from './request.ts'
 
 export async function performAction<T>(
   options: GateOptions,
   request: ActionRequest,
   permit: Permit,
-  perform: (permit: Permit) => Promise<T>,
+  perform: (permit: RecordedPermit) => Promise<T>,
   measure?: (result: T) => Partial<Outcome>,
 ): Promise<T> {
   const { clock, audit } = options
@@ -28,10 +28,11 @@ export async function performAction<T>(
       // Writing takes time. Meanwhile the request may be cancelled, and the server or the definition may change.
       request.signal?.throwIfAborted()
       checkUnchanged(request.describe(), permit.action)
-      result = await perform(permit)
+      result = await perform({ ...permit, intent: intent.seq })
       outcome = { kind: 'done', durationMs: clock.now() - started, ...measure?.(result) }
     } catch (error) {
-      const kind = request.signal?.aborted ? 'cancelled' : 'failed'
+      if (error instanceof ActionGoesOn) throw error
+      const kind = request.signal?.aborted || isCancelled(error) ? 'cancelled' : 'failed'
       // The caller needs this error. A log that cannot be written to fails at the next intent.
       await intent.outcome({ kind, durationMs: clock.now() - started, error: errorName(error) }).catch(() => {})
       throw error
@@ -47,6 +48,8 @@ export async function performAction<T>(
     end()
   }
 }
+
+const isCancelled = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_CANCELLED'
 
 /** Other actions may have begun since the decision: limits are checked again in the same step as the action is counted. */
 async function beginCounting({ usage, audit }: GateOptions, { action, decision }: Permit): Promise<() => void> {

@@ -1,6 +1,5 @@
 /** Stores each conversation in a file that only its owner can read, without secrets. */
 
-import { randomBytes } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject } from '../../../base/json.ts'
@@ -10,6 +9,7 @@ import { kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } 
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { ModelMessage } from '../../language-models/language-model.ts'
+import { SHORT_ID, shortId } from '../../storage/short-id.ts'
 import { Conversation, type ConversationRecord } from './conversation.ts'
 import {
   type ConversationStore,
@@ -21,7 +21,6 @@ import {
 
 const CONVERSATION_FORMAT: FileFormat = { version: 1, upgrades: [(file) => file] }
 const END = '.json'
-const ID = /^[a-z0-9]{10}$/
 const MAX_TITLE = 80
 const LEFT_OVER_MS = 60_000
 
@@ -42,7 +41,7 @@ export function conversationFiles({ folder, scrub = (text) => text, limits, now 
     return names
       .filter((name) => name.endsWith(END))
       .map((name) => name.slice(0, -END.length))
-      .filter((id) => ID.test(id))
+      .filter((id) => SHORT_ID.test(id))
   }
   const read = async (id: string): Promise<StoredFile | undefined> => {
     const bytes = await readPrivate(fileOf(id), maxConversationBytes)
@@ -73,7 +72,7 @@ export function conversationFiles({ folder, scrub = (text) => text, limits, now 
       await privateFolder(folder)
       await sweep(folder, LEFT_OVER_MS)
       const record = withoutSecrets(conversation.toJSON(), scrub)
-      const before = known.get(conversation) ?? { id: newId(), startedAt: now(), title: titleOf(record.messages) }
+      const before = known.get(conversation) ?? { id: shortId(), startedAt: now(), title: titleOf(record.messages) }
       known.set(conversation, before)
       const file: StoredFile = { version: CONVERSATION_FORMAT.version, ...before, turns: record.turn, updatedAt: now(), record }
       await writePrivate(fileOf(before.id), bytesOf(file, maxConversationBytes))
@@ -97,10 +96,6 @@ export function conversationFiles({ folder, scrub = (text) => text, limits, now 
     },
   }
 }
-
-/** Letters and digits that are easy to tell apart and to type. */
-const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
-const newId = (): string => Array.from(randomBytes(10), (byte) => LETTERS[byte % LETTERS.length]).join('')
 
 const headerOf = ({ id, title, turns, startedAt, updatedAt }: StoredFile): StoredConversation => ({
   id,

@@ -64,6 +64,11 @@ export interface AuditLogOptions {
 export interface WritableAuditLog extends AuditLog {
   /** The public key in PEM. A copy elsewhere reveals a log that was rewritten with another key. */
   readonly publicKey: string
+  /**
+   * An intent of this log whose action went on after its process ended.
+   * @param seq the number of the intent
+   */
+  resumed(seq: number): AuditIntent
   /** Writes a checkpoint for all records that have none yet. */
   checkpoint(): Promise<void>
 }
@@ -146,7 +151,10 @@ class Log implements WritableAuditLog {
   }
 
   async intent(entry: AuditEntry): Promise<AuditIntent> {
-    const seq = await this.#append({ kind: 'intent', entry: await this.#kept(entry) })
+    return this.resumed(await this.#append({ kind: 'intent', entry: await this.#kept(entry) }))
+  }
+
+  resumed(seq: number): AuditIntent {
     let isTold = false
     return {
       seq,
