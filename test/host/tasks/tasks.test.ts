@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readAudit } from '../../../src/host/index.ts'
 import { STORAGE_PATHS } from '../../../src/host/setup/open-storage.ts'
-import { createServer, type ServerOptions } from '../../../src/server/index.ts'
+import { type Context, createServer, type ServerOptions } from '../../../src/server/index.ts'
 import { tasks } from '../../../src/tasks/index.ts'
+import { proves } from '../../support/proves.ts'
 import { type TaskServer, taskServer } from '../../tasks/task-server.ts'
 import { hosts, NO, person, textOf, until } from '../hosts.ts'
 
@@ -81,6 +82,24 @@ for (const revision of ['2025-11-25', '2026-07-28'] as const)
       const question = asker.asked.find(({ subject }) => subject.kind === 'form')
       expect(question?.task).toEqual({ id: task.id, tool: 'ask' })
       expect(question?.reasons[0]).toBe(`The task ${task.id} asks, a call of "ask"`)
+    })
+
+    test('a question of a task is asked and refused like a question of a plain call', async () => {
+      proves('R-TASK-132')
+      const { server } = serverOf()
+      const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+      const ask = async (_args: unknown, ctx: Context) => String((await ctx.elicit('name', 'Your name?', form)).name)
+      server.tool('plainly', {}, ask)
+      server.tool('later', { task: 'required' }, ask)
+      const asker = person(({ subject }) => (subject.kind === 'form' ? NO : undefined))
+      const host = await newHost({ servers: { jobs: server }, ask: asker })
+      const plain = await host.call('jobs__plainly', {}, PERSON)
+      const task = await host.callTask('jobs__later', {}, PERSON)
+      const later = await task.result()
+      const [first, second] = asker.asked.filter(({ subject }) => subject.kind === 'form')
+      expect(second?.subject).toEqual(first?.subject)
+      expect([second?.action, second?.server]).toEqual([first?.action, first?.server])
+      expect(later.content).toEqual(plain.content)
     })
 
     test('cancelling aborts the handler, and the log says so', async () => {
