@@ -29,6 +29,9 @@ import { ToolCalls } from './tool-calls.ts'
 import type { ToolResult } from './tool-results.ts'
 import { type ListKind, Watching } from './watching.ts'
 
+/** How long closing waits for the cancellation of tasks. */
+const MAX_CANCELLING_MS = 2_000
+
 /**
  * A client for one server. `connect` creates it.
  *
@@ -359,6 +362,11 @@ export class Client {
    * await client.close()
    */
   async close(): Promise<void> {
+    const { cancelling, clock } = this.#settings
+    if (cancelling.size > 0) {
+      const enough = new Promise<void>((resolve) => clock.after(MAX_CANCELLING_MS, resolve))
+      await Promise.race([Promise.all(cancelling), enough])
+    }
     await this.#connection.close()
   }
 

@@ -57,7 +57,8 @@ export class Connection {
     this.#settings = settings
     this.#options = options
     this.#events = events
-    this.#memory = options.memory ?? processMemory
+    // What is found out with a choice of revisions says nothing about connections without it.
+    this.#memory = options.memory ?? (options.revisions ? verdictMemory() : processMemory)
   }
 
   get dialect(): ClientDialect {

@@ -29,6 +29,8 @@ export interface Settings {
   pageVisits: PageVisits
   /** Aborted when the client is closed, to end questions to the person. */
   over: AbortController
+  /** Cancellations of tasks under way. Closing waits for them for a while. */
+  cancelling: Set<Promise<void>>
   /** The capabilities to declare. They change when handlers are added. */
   capabilities(): ClientCapabilities
   /** The current log level. New sessions start with it. */
@@ -68,6 +70,7 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
     answerer,
     pageVisits: new PageVisits(),
     over: new AbortController(),
+    cancelling: new Set(),
     capabilities: () => capabilitiesOf(answerer.answers, { ...(experimental && { experimental }), extensions }, hasTasks),
     logLevel: options.logLevel,
     hasTasks,

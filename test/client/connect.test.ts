@@ -6,6 +6,7 @@ import { McpError } from '../../src/protocol/errors.ts'
 import type { LinkReceiver, Target } from '../../src/protocol/interfaces/link.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { serve } from '../support/http-service.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -886,4 +887,15 @@ describe('a process that could not be started again', () => {
     expect(closed).not.toContain(server.opened)
     await client.close()
   })
+})
+
+test('a choice of revisions does not change what later connections without it use', async () => {
+  const { url } = await serve(newServer())
+  const revisions: (string | undefined)[] = []
+  for (const options of [{}, { revisions: ['2025-11-25'] }, {}]) {
+    const client = await connect(url, options)
+    revisions.push(client.revision)
+    await client.close()
+  }
+  expect(revisions).toEqual(['2026-07-28', '2025-11-25', '2026-07-28'])
 })

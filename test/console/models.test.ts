@@ -28,6 +28,7 @@ test('a stored model is tested, chatted with first, and removed with its key', a
     baseURL: 'http://127.0.0.1:11434/v1',
     key: 'none',
     package: '@ai-sdk/openai-compatible',
+    install: 'npm install --no-save --save-dev @ai-sdk/openai-compatible',
     isInstalled: true,
   })
   expect((await page.get('GET /api/settings')).models[0].id).toBe('scripted')

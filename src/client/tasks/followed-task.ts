@@ -353,7 +353,14 @@ export class FollowedTask implements TaskHandle {
   #cancelQuietly(): void {
     const { settings } = this.#connection
     if (settings.over.signal.aborted) return
-    this.#requests.cancel().catch((error: unknown) => settings.onWarning(`The task ${this.id} was not cancelled: ${asText(error)}`))
+    const cancelling: Promise<void> = this.#requests
+      .cancel()
+      .then(
+        () => {},
+        (error: unknown) => settings.onWarning(`The task ${this.id} was not cancelled: ${asText(error)}`),
+      )
+      .finally(() => settings.cancelling.delete(cancelling))
+    settings.cancelling.add(cancelling)
   }
 
   #end(outcome: { result: Params } | { error: unknown }): void {

@@ -6,6 +6,7 @@ import { ANTHROPIC, anthropic } from './anthropic.ts'
 import type { Model } from './language-model.ts'
 import { MODEL_PROVIDERS, type ModelProvider } from './model-file.ts'
 import { openaiCompatible } from './openai-compatible.ts'
+import { installCommand } from './optional-package.ts'
 import { checkBaseUrl } from './provider-options.ts'
 
 /** The addresses of providers that have one. */
@@ -60,6 +61,8 @@ export interface ProviderFacts {
   /** The package that talks to it. */
   package: string
   isInstalled: boolean
+  /** The command that installs it. */
+  install: string
 }
 
 const KEYS: Readonly<Record<ModelProvider, ProviderFacts['key']>> = {
@@ -89,6 +92,7 @@ export const modelProviders = (): readonly ProviderFacts[] =>
       key: KEYS[id],
       package: name,
       isInstalled: isInstalled(name),
+      install: installCommand(name),
     }
   })
 

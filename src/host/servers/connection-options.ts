@@ -20,8 +20,8 @@ export function connectionOptions(
     ...(auth && { auth }),
     ...(info && { info }),
     ...(revisions && { revisions }),
-    // What is found out under these conditions says nothing about a start without them.
-    ...((revisions ?? httpTransport) && { memory: verdictMemory() }),
+    // What is found out over one transport says nothing about a start without that choice.
+    ...(httpTransport && { memory: verdictMemory() }),
     ...(telemetry && { telemetry }),
   }
 }

@@ -61,6 +61,21 @@ for (const revision of FORMS)
       await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
     })
 
+    test('a client that is closed directly after an abort has cancelled the task', async () => {
+      const { server, signal } = taskServer({ pollIntervalMs: 20 })
+      const { url } = await serve(server)
+      const client = await connect(url, { revisions: [revision] })
+      const controller = new AbortController()
+      const called = client.call('only', {}, { signal: controller.signal })
+      await until(() => signal() !== undefined)
+      // The answer that names the task has come.
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      controller.abort()
+      await expect(called).rejects.toThrow()
+      await client.close()
+      await until(() => signal().aborted)
+    })
+
     test('aborting a call cancels its task, and the call rejects with the reason', async () => {
       proves('R-TASK-116')
       const { server, signal } = taskServer({ pollIntervalMs: 20 })

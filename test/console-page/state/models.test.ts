@@ -8,6 +8,7 @@ const provider = (id: ModelProviderView['id'], more: Partial<ModelProviderView> 
   id,
   key: 'optional',
   package: 'x',
+  install: 'npm install x',
   isInstalled: true,
   ...more,
 })

@@ -12,7 +12,7 @@ import {
   openaiCompatible,
   openaiCompatibleFrom,
 } from '../../../src/host/language-models/openai-compatible.ts'
-import { optionalPackage } from '../../../src/host/language-models/optional-package.ts'
+import { installCommand, optionalPackage } from '../../../src/host/language-models/optional-package.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
 import type { SamplingMessage } from '../../../src/protocol/model/sampling.ts'
 import { proves } from '../../support/proves.ts'
@@ -345,8 +345,9 @@ test('if a package is not installed, the error says what to install', async () =
   const missing = 'portico-no-such-package'
   await expect(optionalPackage(missing, () => import(missing))).rejects.toMatchObject({
     code: 'ERR_MODEL',
-    message: `The package ${missing} is not installed; run: npm install ${missing}`,
+    message: `The package ${missing} is not installed; run: npm install --no-save --save-dev ${missing}`,
   })
+  expect(installCommand('ai', 'file:///project/node_modules/portico/dist/host/index.js')).toBe('npm install ai')
 })
 
 describe('the interface of the AI SDK', () => {

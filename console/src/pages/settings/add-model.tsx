@@ -61,7 +61,7 @@ export function AddModel({ providers, taken, onAdded }: AddModelProps): ReactNod
             <p className={css.muted}>
               It needs a package that is not installed here. Run this where Portico is installed, then start it again:
             </p>
-            <CodeBlock text={`npm install ${provider.package}`} label="Install" />
+            <CodeBlock text={provider.install} label="Install" />
           </div>
         )}
         <Field label="Name of the model" isRequired fault={faults.model}>
