@@ -57,7 +57,7 @@ describe('without a person', () => {
     await connected.call('read')
     const messages = realm.at('/mcp').map(({ body }) => JSON.parse(body))
     const last = messages.at(-1).params._meta['io.modelcontextprotocol/clientCapabilities']
-    expect(last.extensions).toEqual({ 'io.modelcontextprotocol/oauth-client-credentials': {} })
+    expect(last.extensions).toMatchObject({ 'io.modelcontextprotocol/oauth-client-credentials': {} })
     // Nobody is registered on the way: the extension has no dynamic registration.
     expect(realm.at('/register')).toEqual([])
     const person = await startRealm()
@@ -150,7 +150,7 @@ describe('an identity provider of a company', () => {
     })
     const { body } = realm.at('/mcp').at(-1)!
     const capabilities = JSON.parse(body).params._meta['io.modelcontextprotocol/clientCapabilities']
-    expect(capabilities.extensions).toEqual({ 'io.modelcontextprotocol/enterprise-managed-authorization': {} })
+    expect(capabilities.extensions).toMatchObject({ 'io.modelcontextprotocol/enterprise-managed-authorization': {} })
   })
 
   test.each([
