@@ -64,13 +64,16 @@ function checkAsked({ method, params, id }: Json, { from, revision }: MessageFac
 function checkAnswer({ result, error }: Json, { revision, method }: MessageFacts): MessageViolation[] {
   if (error !== undefined) return shapeFaults('error', error, '/error')
   if (method === undefined) return [{ pointer: '/id', text: 'Expected the id of an open request' }]
-  // A round of a call is not its result yet.
-  if (isObject(result) && result.resultType === 'input_required') return []
+  // A round of a call is not its result yet, and a task has its result later.
+  if (isObject(result) && (result.resultType === 'input_required' || result.resultType === 'task' || isRequestedTask(result))) return []
   const found = shapeFaults(`${method} result`, result, '/result')
   const known = revisionOf(revision)
   if (known && isObject(result)) found.push(...newerMembers(result, known.downgradeResult(method, result), '/result', known.version))
   return found
 }
+
+/** The answer to a request that asked for a task. */
+const isRequestedTask = ({ task }: Json): boolean => isObject(task) && typeof task.taskId === 'string'
 
 /** Converting a message to its own revision changes only what the revision does not have. */
 const newerMembers = (value: Json, downgraded: Json, at: string, revision: string): MessageViolation[] =>
