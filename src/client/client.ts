@@ -160,7 +160,7 @@ export class Client {
   }
 
   /**
-   * Your tasks on the server, where it can list them: in revision 2025-11-25, if the server can tell its callers apart.
+   * Your tasks on the server, where the revision has such a list and the server can tell its callers apart.
    *
    * @example
    * for await (const { id, status } of client.tasks()) console.log(id, status)

@@ -85,7 +85,7 @@ export interface CallOptions {
   maxTotalMs?: number
   /** Whether progress restarts the timeout, up to `maxTotalMs`. Default: true if `onProgress` is set. */
   resetTimeoutOnProgress?: boolean
-  /** Receives the progress of the request. Tasks of 2026-07-28 have only status messages; `progress` is their number. */
+  /** Receives the progress of the request. Tasks of the extension have only status messages; `progress` is their number. */
   onProgress?(progress: Progress): void
   /** Metadata of the request (`_meta`). */
   meta?: Record<string, unknown>

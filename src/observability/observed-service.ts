@@ -213,14 +213,14 @@ function targetOf(method: string, params: Params): string | undefined {
 
 function describeClient(info: unknown): string | undefined {
   if (!isObject(info) || typeof info.name !== 'string') return undefined
-  const { name, version } = info
-  if (name !== lastClient.name || version !== lastClient.version)
-    lastClient = { name, version, text: `${name}/${String(version)}`.slice(0, MAX_NAME) }
+  const { name, version: release } = info
+  if (name !== lastClient.name || release !== lastClient.release)
+    lastClient = { name, release, text: `${name}/${String(release)}`.slice(0, MAX_NAME) }
   return lastClient.text
 }
 
 // Cached, because a stateless client names itself in every request.
-let lastClient: { name: string; version: unknown; text: string } = { name: '', version: undefined, text: '' }
+let lastClient: { name: string; release: unknown; text: string } = { name: '', release: undefined, text: '' }
 
 // Buffer is native code. The rest is for runtimes that do not have it.
 const { Buffer: nativeBuffer } = globalThis as { Buffer?: { byteLength(text: string): number } }

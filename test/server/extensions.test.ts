@@ -12,18 +12,20 @@ const newServer = (options = {}) => {
   return server
 }
 
-test('both sides declare their extensions with settings, and no extension by default', async () => {
+const TASKS = { 'io.modelcontextprotocol/tasks': {} }
+
+test('both sides declare their extensions with settings, and by default none but tasks of the client', async () => {
   proves('R-EXT-001', 'R-EXT-005')
   const extensions = { 'com.example/plain': {}, 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] } }
   const able = await connectPair(newServer({ extensions }), { revision: '2026-07-28', extensions })
   expect(able.client.server.capabilities.extensions).toEqual(extensions)
-  expect((await able.client.call('extensions')).content).toEqual([{ type: 'text', text: JSON.stringify(extensions) }])
+  expect((await able.client.call('extensions')).content).toEqual([{ type: 'text', text: JSON.stringify({ ...TASKS, ...extensions }) }])
 
   const plain = await connectPair(newServer(), { revision: '2026-07-28' })
   expect(plain.client.server.capabilities).not.toHaveProperty('extensions')
-  expect((await plain.client.call('extensions')).content).toEqual([{ type: 'text', text: 'null' }])
+  expect((await plain.client.call('extensions')).content).toEqual([{ type: 'text', text: JSON.stringify(TASKS) }])
   for (const { params } of plain.sent('client'))
-    expect(params._meta['io.modelcontextprotocol/clientCapabilities']).not.toHaveProperty('extensions')
+    expect(params._meta['io.modelcontextprotocol/clientCapabilities'].extensions).toEqual(TASKS)
 })
 
 test('the name of an extension has a prefix, like a metadata key, on both sides', async () => {

@@ -24,7 +24,7 @@ export interface TaskState {
 
 /** Options for `callTask`. */
 export interface TaskCallOptions extends CallOptions {
-  /** How long the server should keep the task. Only servers of 2025-11-25 can be asked. */
+  /** How long the server should keep the task. Only revisions in which the client asks for tasks have it. */
   ttlMs?: number
 }
 

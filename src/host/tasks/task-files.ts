@@ -69,7 +69,7 @@ export class TaskFiles implements StoredTasks {
   readonly #now: () => number
   readonly #onWarning: (text: string) => void
   /** The files as they were read last. */
-  readonly #known = new Map<string, { version: string; record: TaskRecord | undefined }>()
+  readonly #known = new Map<string, { edition: string; record: TaskRecord | undefined }>()
   #cancelled: ReadonlySet<string> = new Set()
 
   constructor({ folder, limits, now = Date.now, onWarning = () => {} }: TaskFilesOptions) {
@@ -95,11 +95,11 @@ export class TaskFiles implements StoredTasks {
     const file = this.#fileOf(id)
     const found = await stat(file, { bigint: true }).catch(() => undefined)
     if (!found) return undefined
-    const version = `${found.ino} ${found.size} ${found.mtimeNs}`
+    const edition = `${found.ino} ${found.size} ${found.mtimeNs}`
     const known = this.#known.get(id)
-    if (known?.version === version) return known.record
+    if (known?.edition === edition) return known.record
     const record = await this.#parsed(id)
-    this.#known.set(id, { version, record })
+    this.#known.set(id, { edition, record })
     return record
   }
 
