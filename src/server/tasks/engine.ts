@@ -21,7 +21,7 @@ import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './opt
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
 import { receivedBy, restartedCall } from './restarted-call.ts'
 import { TaskAsker } from './task-asker.ts'
-import { expiryOf, type TaskJournal, type TaskRecord } from './task-record.ts'
+import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
@@ -340,7 +340,7 @@ export class TaskEngine {
   }
 
   /** Deletes a task, and stops it if it runs. */
-  async #remove(task: TaskRecord): Promise<void> {
+  async #remove(task: TaskHead): Promise<void> {
     const key = keyOf(task)
     const deadline = this.#expiries.get(key)
     if (deadline) this.serverState.deadlines.clear(deadline)
@@ -376,7 +376,9 @@ export class TaskEngine {
   }
 
   /** Continues a task whose process is gone, or ends it. */
-  async #recover(orphan: TaskRecord): Promise<void> {
+  async #recover(head: TaskHead): Promise<void> {
+    const orphan = await this.table.read(head)
+    if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
     const taken = await this.table.change(orphan, (task) =>
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd(), given)(task) : undefined,
@@ -389,7 +391,7 @@ export class TaskEngine {
     else await this.table.change(taken, finish(stopped))
   }
 
-  #report(task: TaskRecord, error: unknown): void {
+  #report(task: TaskHead, error: unknown): void {
     this.serverState.report(error, { reference: task.taskId, method: 'tools/call', target: task.tool })
   }
 }

@@ -8,7 +8,7 @@ import type { TaskLimits } from './limits.ts'
 import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { expiryOf, type TaskRecord } from './task-record.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 import type { Transition } from './transitions.ts'
 
@@ -44,7 +44,7 @@ export class TaskTable {
     return Math.round(this.#epoch + this.#serverState.now())
   }
 
-  isKept(task: TaskRecord): boolean {
+  isKept(task: TaskHead): boolean {
     return expiryOf(task) > this.now()
   }
 
@@ -62,6 +62,13 @@ export class TaskTable {
 
   async read({ owner, taskId }: TaskKey): Promise<TaskRecord | undefined> {
     const task = await this.store.read(owner, taskId)
+    return task && this.isKept(task) ? task : undefined
+  }
+
+  /** Reads a task without its content, if the store can do that. */
+  async head({ owner, taskId }: TaskKey): Promise<TaskHead | undefined> {
+    const { store } = this
+    const task = await (store.head ? store.head(owner, taskId) : store.read(owner, taskId))
     return task && this.isKept(task) ? task : undefined
   }
 
