@@ -96,9 +96,9 @@ export class TaskEngine {
     return { task: requestedTask(task), _meta: relatedTo(task.taskId) }
   }
 
-  /** Counts a request about tasks. */
-  async admit(call: IncomingCall): Promise<void> {
-    this.#rates.spend(call.quota)
+  /** Counts a request about tasks, or one that is as much work as several. */
+  async admit(call: IncomingCall, requests = 1): Promise<void> {
+    this.#rates.spend(call.quota, requests)
     await this.start()
   }
 
