@@ -131,6 +131,27 @@ test('the number of tasks is limited for each caller and in all, and the error n
   expect((await ann.call('work')).error).toMatchObject({ data: { reason: 'limit' } })
 })
 
+test('a handler that runs on after its task has expired keeps its place until it stops', async () => {
+  const clock = fakeClock()
+  const { server, go } = taskServer({ ttlMs: 1000, limits: { maxTasksPerCaller: 2, maxTasks: 3 } }, { clock })
+  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
+    ReturnType<typeof extensionClient>,
+    ReturnType<typeof extensionClient>,
+  ]
+  const { taskId } = (await ann.call('work')).result
+  await ann.call('work')
+  await settle()
+  await clock.advance(1001)
+  await settle()
+  expect((await ann.request('tasks/get', { taskId })).error.message).toContain('Task not found')
+  expect((await ann.call('work')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
+  expect((await bob.call('ask')).result.taskId).toBeDefined()
+  expect((await bob.call('ask')).error).toMatchObject({ data: { limit: 'maxTasks', max: 3 } })
+  go.open('done')
+  await settle()
+  expect((await ann.call('work')).result.taskId).toBeDefined()
+})
+
 test('a call that would become a task beyond the limit stays a plain call', async () => {
   const { server, go } = taskServer({ afterMs: 5, limits: { maxTasks: 0 } })
   const answer = extensionClient(server).call('slow')

@@ -20,14 +20,13 @@ import { Accounts, newTask, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
 import { receivedBy, restartedCall } from './restarted-call.ts'
+import { RunningHandlers } from './running-handlers.ts'
+import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
 import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
-
-/** The shortest time between two status messages in the store. */
-const SAY_MS = 200
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -42,6 +41,7 @@ export class TaskEngine {
   readonly #runs = new Map<string, { run: TaskRun; tool: TaskTool; task: TaskRecord; forget: () => void }>()
   readonly #expiries = new Map<string, Deadline>()
   readonly #accounts = new Accounts()
+  readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   #tending: Deadline | undefined
 
@@ -209,7 +209,7 @@ export class TaskEngine {
         if (run.task) settle(run.call, this.serverState, work)
         else resolve(new Promise<Params>((done) => done(work())))
       }
-      const started = new Promise<Params>((done) => done(tool.start(run.call, run.contextFor(this.serverState), tool.timeoutMs ?? ttlMs)))
+      const started = new Promise<Params>((done) => done(this.#start(run, tool, tool.timeoutMs ?? ttlMs)))
       started.then(
         (result) => end(() => result),
         (error: unknown) =>
@@ -227,28 +227,23 @@ export class TaskEngine {
     const limitMs = tool.timeoutMs ?? Math.max(1, expiryOf(task) - this.table.now())
     // Later, so that the client knows the task before it hears about it.
     setTimeout(() => {
-      if (!run.isOver) settle(run.call, this.serverState, () => tool.start(run.call, run.contextFor(this.serverState), limitMs))
+      if (!run.isOver) settle(run.call, this.serverState, () => this.#start(run, tool, limitMs))
     }, 0)
+  }
+
+  #start(run: TaskRun, tool: TaskTool, limitMs: number): Params | Promise<Params> {
+    return tool.start(run.call, run.contextFor(this.serverState), limitMs, (value) => this.#handlers.add(run, value))
   }
 
   /** The task belongs to this run from now on. */
   #adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): void {
     const key = keyOf(task)
-    let said: { text: string; deadline: Deadline } | undefined
     run.events = {
       onOutcome: (outcome) => void this.#finish(task, outcome),
-      onProgress: (text) => {
-        if (said) said.text = text
-        else {
-          const save = (): void => {
-            const { text: last } = said ?? { text }
-            said = undefined
-            if (!run.isOver)
-              this.table.change(task, heldBy(task.lease, say(statusText(last)))).catch((error: unknown) => this.#report(task, error))
-          }
-          said = { text, deadline: this.serverState.deadlines.set(SAY_MS, save) }
-        }
-      },
+      onProgress: statusMessages(this.serverState.deadlines, (text) => {
+        if (run.isOver) return
+        this.table.change(task, heldBy(task.lease, say(statusText(text)))).catch((error: unknown) => this.#report(task, error))
+      }),
     }
     run.detach(task)
     const unlisten = this.table.listen(task, (changed) => changed && run.notify('notifications/tasks/status', requestedTask(changed)))
@@ -324,7 +319,7 @@ export class TaskEngine {
   }
 
   async #create(task: TaskRecord): Promise<void> {
-    await this.table.create(task)
+    await this.table.create(task, this.#handlers.leftOver(this.table.now()))
     this.#expireLater(task)
     if (this.table.store.isShared) this.#tendLater()
   }

@@ -31,7 +31,10 @@ export function newTask(call: IncomingCall, given: Given, now: number): TaskReco
   }
 }
 
-/** How long a task is kept. A client may ask for less or more, up to the limit. Throws ERR_INVALID_PARAMS for an invalid wish. */
+/** The shortest time that a client may ask for. A client cannot get the result of a task that is kept for less. */
+const MIN_TTL_MS = 1000
+
+/** How long a task is kept. A client may ask for less or more, within limits. Throws ERR_INVALID_PARAMS for an invalid wish. */
 export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, maxTtlMs }: TaskSettings): number {
   const usual = ofTool ?? ttlMs
   if (wish === undefined) return usual
@@ -40,7 +43,7 @@ export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, max
   if (ttl === undefined) return usual
   if (typeof ttl !== 'number' || !(ttl >= 0))
     throw new McpError('ERR_INVALID_PARAMS', `params.task.ttl must be a number of milliseconds, not ${JSON.stringify(ttl)}`)
-  return Math.min(Math.max(1, Math.round(ttl)), Math.max(usual, maxTtlMs))
+  return Math.min(Math.max(Math.min(usual, MIN_TTL_MS), Math.round(ttl)), Math.max(usual, maxTtlMs))
 }
 
 /** Whose tasks are counted together: those of a principal, otherwise those of a connection or address. */

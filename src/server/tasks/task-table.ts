@@ -48,14 +48,23 @@ export class TaskTable {
     return expiryOf(task) > this.now()
   }
 
-  /** Throws ERR_LIMIT if there are too many tasks. */
-  async create(task: TaskRecord): Promise<void> {
+  /**
+   * Throws ERR_LIMIT if there are too many tasks.
+   *
+   * @param leftOver the accounts of handlers that run although the store no longer has their tasks
+   */
+  async create(task: TaskRecord, leftOver: readonly string[]): Promise<void> {
     const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#limits
-    const refusal = await this.store.create(task, { perAccount, total })
+    const ofAccount = leftOver.filter((account) => account === task.account).length
+    const refusal = await this.store.create(task, { perAccount: perAccount - ofAccount, total: total - leftOver.length })
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
       const data = { reason: 'limit', limit, max }
-      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.${limit}), finished tasks that are kept included`, { data })
+      throw new McpError(
+        'ERR_LIMIT',
+        `Too many tasks: at most ${max} (limits.${limit}), with finished tasks that are kept, and handlers that still run`,
+        { data },
+      )
     }
     this.#tell(task)
   }
