@@ -1,11 +1,16 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { fileTaskStore, memoryTaskStore, type TaskRecord, type TaskStore } from '../../src/tasks/index.ts'
 import { checkTaskStore } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { extensionClient, taskServer } from './task-server.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const temporaryFolder = temporaryFolders()
 
@@ -129,6 +134,27 @@ describe('the memory for tasks is limited', () => {
     expect((await client.call('keep', large)).error).toMatchObject({ data: { limit: 'maxBytes' } })
     await new Promise((resolve) => setTimeout(resolve, 400))
     expect((await client.call('keep', large)).result.taskId).toBeDefined()
+  })
+
+  test.each<[string, (length: number) => unknown]>([
+    ['empty objects', (length) => Array.from({ length }, () => ({}))],
+    ['objects with names of their own', (length) => Array.from({ length }, (_, i) => ({ [`k${i}`]: 1 }))],
+    ['one text of wide characters', (length) => String.fromCharCode(0x4e00 + (length % 100)).repeat(length * 20)],
+  ])('%s count with the memory that they take', async (_what, make) => {
+    const heapOf = (): number => {
+      collectGarbage()
+      return process.memoryUsage().heapUsed
+    }
+    const text = JSON.stringify(make(50_000))
+    const before = heapOf()
+    const kept = Array.from({ length: 4 }, () => JSON.parse(text) as unknown)
+    const taken = (heapOf() - before) / kept.length
+    const maxBytes = Math.round(taken * 0.8)
+    const params = { value: kept[0] }
+    const refused = memoryTaskStore({ maxBytes }).create({ ...TASK, params }, { perAccount: 9, total: 9 })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_LIMIT', data: { limit: 'maxBytes', max: maxBytes } })
+    const enough = memoryTaskStore({ maxBytes: taken * 3 })
+    expect(await enough.create({ ...TASK, params }, { perAccount: 9, total: 9 })).toBeUndefined()
   })
 
   test('a step that does not fit fails in the handler', async () => {
