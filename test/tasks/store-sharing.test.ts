@@ -138,7 +138,7 @@ describe('a store that cannot be written to', () => {
     const { client, taskId, wait, runs, errors } = await endedTask(space, store, 3000)
     await wait()
     const { status, error } = await client.get(taskId)
-    expect([status, error.message, runs()]).toEqual(['failed', 'The task has ended, but its result could not be stored', 1])
+    expect([status, error.message, runs()]).toEqual(['failed', 'The result of the task could not be stored', 1])
     expect(errors).toMatchObject([{ code: 'ERR_STORE' }])
   })
 

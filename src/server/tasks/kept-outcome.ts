@@ -18,6 +18,6 @@ export const isLimit = (error: unknown): error is McpError => error instanceof M
 
 /** Why a store did not take an outcome. Only the reasons of limits are for clients. */
 export function notStored(error: unknown): TaskOutcome {
-  if (isLimit(error)) return { error: { code: INTERNAL_ERROR, message: error.message, data: error.data } }
-  return { error: { code: INTERNAL_ERROR, message: 'The task has ended, but its result could not be stored' } }
+  const { message, data } = isLimit(error) ? error : { message: 'The result of the task could not be stored' }
+  return { error: { code: INTERNAL_ERROR, message, data } }
 }

@@ -42,7 +42,7 @@ export class RequestRates {
     const now = this.#now()
     const bucket = this.#buckets.get(caller) ?? new Bucket(rate, now)
     this.#buckets.set(caller, bucket)
-    const retryAfterMs = bucket.take(now, Math.max(1, Math.min(requests, rate.burst)))
+    const retryAfterMs = bucket.take(now, Math.min(requests, rate.burst))
     if (retryAfterMs === 0) return
     throw new McpError('ERR_RATE_LIMITED', `Too many requests: ${rate.perSecond} a second, ${rate.burst} at once (limits.taskRequests)`, {
       data: { reason: 'rate-limited', limit: 'taskRequests', retryAfterMs },

@@ -8,9 +8,6 @@ const NAME_BYTES = 32
 
 const WIDE = /[^\0-\xff]/
 
-/** A text is kept with one byte for each character, or with two if one of them needs that. */
-const textSize = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length)
-
 export function memorySize(value: unknown): number {
   let bytes = 0
   // Not recursive, because values can be nested deeply.
@@ -18,11 +15,12 @@ export function memorySize(value: unknown): number {
   while (rest.length > 0) {
     const each = rest.pop()
     bytes += VALUE_BYTES
-    if (typeof each === 'string') bytes += textSize(each)
+    // A text is kept with one byte for each character, or with two if one of them needs that.
+    if (typeof each === 'string') bytes += each.length * (WIDE.test(each) ? 2 : 1)
     else if (Array.isArray(each)) for (const item of each) rest.push(item)
     else if (typeof each === 'object' && each !== null)
       for (const [name, member] of Object.entries(each)) {
-        bytes += NAME_BYTES + textSize(name)
+        bytes += NAME_BYTES + 2 * name.length
         rest.push(member)
       }
   }

@@ -4,7 +4,7 @@ import type { Params } from '../../jsonrpc/message.ts'
 import type { TokenClaims } from '../../protocol/interfaces/access.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
-import { type KeptTask, requestedTask } from '../../protocol/model/kept-task.ts'
+import type { KeptTask } from '../../protocol/model/kept-task.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 
 /** The answers and steps of a task. A restarted handler gets them instead of asking and running again. */
@@ -48,14 +48,6 @@ export interface TaskRecord extends KeptTask {
 
 /** A task without its content, which can be large. */
 export type TaskHead = Omit<TaskRecord, 'params' | 'caller' | 'questions' | 'received' | 'journal'>
-
-/** The head of a task. Of its outcome it keeps only the text of an error that a tool reported. */
-export function headOf(task: TaskRecord): TaskHead {
-  const { params: _, caller: __, questions: ___, received: ____, journal: _____, outcome, ...head } = task
-  if (!outcome || !('result' in outcome) || outcome.result.isError !== true) return head
-  const { statusMessage: text } = requestedTask(task)
-  return { ...head, outcome: { result: { isError: true, content: [{ type: 'text', text }] } } }
-}
 
 /** When a task is deleted, in milliseconds since 1970. */
 export const expiryOf = ({ createdAt, ttlMs }: Pick<TaskRecord, 'createdAt' | 'ttlMs'>): number => createdAt + ttlMs

@@ -60,11 +60,7 @@ export class TaskTable {
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
       const data = { reason: 'limit', limit, max }
-      throw new McpError(
-        'ERR_LIMIT',
-        `Too many tasks: at most ${max} (limits.${limit}), with finished tasks that are kept, and handlers that still run`,
-        { data },
-      )
+      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.${limit}), finished tasks that are kept included`, { data })
     }
     this.#tell(task)
   }
@@ -77,7 +73,7 @@ export class TaskTable {
   /** Reads a task without its content, if the store can do that. */
   async head({ owner, taskId }: TaskKey): Promise<TaskHead | undefined> {
     const { store } = this
-    const task = await (store.head ? store.head(owner, taskId) : store.read(owner, taskId))
+    const task = await (store.head?.(owner, taskId) ?? store.read(owner, taskId))
     return task && this.isKept(task) ? task : undefined
   }
 

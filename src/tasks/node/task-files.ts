@@ -7,8 +7,9 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
 import { codeOf, kept, privateFolder, readPrivate, readPrivateStart, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import { expiryOf, headOf, type TaskHead, type TaskRecord } from '../../server/tasks/task-record.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from '../../server/tasks/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../server/tasks/task-store.ts'
 
 /** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
@@ -204,6 +205,14 @@ const ownMark = (): TaskFileHead['process'] => ({ ...processMark(), run: RUN })
 /** Whether the process that runs a task is gone for sure. Otherwise its lease decides. */
 const hasEnded = (mark: TaskFileHead['process']): boolean =>
   isGone(mark) || (mark.pid === process.pid && mark.machine === ownMark().machine && mark.run !== RUN)
+
+/** The head of a task. Of its outcome it keeps only the text of an error that a tool reported. */
+function headOf(task: TaskRecord): TaskHead {
+  const { params: _, caller: __, questions: ___, received: ____, journal: _____, outcome, ...head } = task
+  if (!outcome || !('result' in outcome) || outcome.result.isError !== true) return head
+  const { statusMessage: text } = requestedTask(task)
+  return { ...head, outcome: { result: { isError: true, content: [{ type: 'text', text }] } } }
+}
 
 const bytesOf = (task: TaskRecord, mark: TaskFileHead['process']): Uint8Array => {
   const head: TaskFileHead = { format: 2, process: mark, head: headOf(task) }
