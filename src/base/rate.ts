@@ -18,13 +18,14 @@ export class Bucket {
     this.#filledAt = now
   }
 
-  /** Takes one token and returns 0; or returns the milliseconds to wait for the next one. */
-  take(now: number): number {
+  /** Takes `tokens` and returns 0; or takes nothing and returns the milliseconds to wait for them. */
+  take(now: number, tokens = 1): number {
     const { perSecond, burst } = this.#rate
     this.#thousandths = Math.min(burst * 1000, this.#thousandths + (now - this.#filledAt) * perSecond)
     this.#filledAt = now
-    if (this.#thousandths < 1000) return Math.ceil((1000 - this.#thousandths) / perSecond)
-    this.#thousandths -= 1000
+    const cost = tokens * 1000
+    if (this.#thousandths < cost) return Math.ceil((cost - this.#thousandths) / perSecond)
+    this.#thousandths -= cost
     return 0
   }
 }

@@ -15,7 +15,21 @@ export async function privateFolder(folder: string): Promise<void> {
 }
 
 /** Reads the file. Undefined: it does not exist. Refuses a file that other users can read, and a link. */
-export async function readPrivate(file: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+export function readPrivate(file: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  // This program never writes a file that large. Callers reject the empty content as damaged.
+  return withPrivate(file, async (handle, { size }) => new Uint8Array(size > maxBytes ? [] : await handle.readFile()))
+}
+
+/** Reads the first `bytes` of the file, with the checks of `readPrivate`. */
+export function readPrivateStart(file: string, bytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  return withPrivate(file, async (handle) => {
+    const start = new Uint8Array(bytes)
+    const { bytesRead } = await handle.read(start, 0, bytes, 0)
+    return start.subarray(0, bytesRead)
+  })
+}
+
+function withPrivate<T>(file: string, read: (handle: FileHandle, stats: Stats) => Promise<T>): Promise<T | undefined> {
   return kept(file, async () => {
     let handle: FileHandle
     try {
@@ -29,9 +43,7 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
       const stats = await handle.stat()
       refuseIfShared(file, stats, 'chmod 600')
       if (!stats.isFile()) throw new McpError('ERR_STORE', `${file} is not a regular file`)
-      // This program never writes a file that large. Callers reject the empty content as damaged.
-      if (stats.size > maxBytes) return new Uint8Array()
-      return new Uint8Array(await handle.readFile())
+      return await read(handle, stats)
     } finally {
       await handle.close()
     }

@@ -22,6 +22,7 @@ export function fileTaskStore(folder: string): TaskStore {
     isShared: true,
     create: async (task, caps) => (await open()).create(task, caps),
     read: async (owner, taskId) => (await open()).read(owner, taskId),
+    head: async (owner, taskId) => (await open()).head?.(owner, taskId),
     replace: async (task) => (await open()).replace(task),
     remove: async (owner, taskId) => (await open()).remove(owner, taskId),
     list: async (owner) => (await open()).list(owner),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { McpError, ToolError } from '../../src/server/index.ts'
+import { memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, settle } from '../support/raw-channel.ts'
 import { ABLE, EXTENSION, extensionClient, taskServer } from './task-server.ts'
@@ -295,6 +297,40 @@ describe('status notifications', () => {
     void bob.request('subscriptions/listen', { notifications: { taskIds: [taskId] } })
     const { params } = await bob.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
     expect(params.notifications).toEqual({ taskIds: [] })
+  })
+
+  test('count as requests about tasks, a listener of many tasks as several', async () => {
+    const clock = fakeClock()
+    const { server } = taskServer({ limits: { taskRequests: { perSecond: 1, burst: 4 } } }, { clock })
+    const client = extensionClient(server)
+    const many = Array.from({ length: 101 }, (_, i) => `t${i}`)
+    void client.request('subscriptions/listen', { notifications: { taskIds: many } })
+    await client.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    void client.request('subscriptions/listen', { notifications: { taskIds: ['a'] } })
+    await settle()
+    const refused = { data: { limit: 'taskRequests', retryAfterMs: 1000 } }
+    expect((await client.request('subscriptions/listen', { notifications: { taskIds: ['a'] } })).error).toMatchObject(refused)
+    expect((await client.request('tasks/get', { taskId: 'a' })).error).toMatchObject(refused)
+  })
+
+  test('do not read the content of tasks when a client begins to listen', async () => {
+    const store = memoryTaskStore()
+    let reads = 0
+    const counted: TaskStore = {
+      ...store,
+      head: store.read,
+      read: (owner, taskId) => {
+        reads++
+        return store.read(owner, taskId)
+      },
+    }
+    const client = extensionClient(taskServer({ store: counted }).server)
+    const { taskId } = (await client.call('work')).result
+    await settle()
+    const before = reads
+    void client.request('subscriptions/listen', { notifications: { taskIds: [taskId] } })
+    const { params } = await client.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    expect([params.notifications.taskIds, reads]).toEqual([[taskId], before])
   })
 
   test('progress becomes the status message, and no notification', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fileTaskStore } from '../../src/tasks/index.ts'
 import type { EventReader } from '../support/http-requests.ts'
+import { httpStream } from '../support/http-requests.ts'
 import { type Asked, askModern, byHeader, modern, openSession, serve } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, type Message } from '../support/raw-channel.ts'
@@ -58,6 +59,33 @@ test('a task belongs to the authenticated caller', async () => {
   const { taskId } = (await json(url, 'tools/call', { name: 'work', arguments: {} }, { 'x-user': 'ann' })).result
   expect((await json(url, 'tasks/get', { taskId }, { 'x-user': 'ann' })).result.status).toBe('working')
   expect((await json(url, 'tasks/get', { taskId }, { 'x-user': 'bob' })).error.code).toBe(-32602)
+})
+
+test('a caller without the scopes of a tool cannot get, list or hear of its tasks', async () => {
+  const { server, go } = taskServer()
+  server.tool('salaries', { task: 'required', scopes: ['payroll'] }, async () => String(await go.opened))
+  const { url } = await serve(server, {
+    authenticate: (request) => {
+      const scopes = (request.header('x-scopes') ?? '').split(' ')
+      const auth = { issuer: 'i', subject: 's', clientId: 'c', scopes, claims: {}, expiresAt: Date.now() + 60_000 }
+      return { principal: 'ann', auth }
+    },
+  })
+  const wide = { 'x-scopes': 'payroll' }
+  const { taskId } = (await json(url, 'tools/call', { name: 'salaries', arguments: {} }, wide)).result
+  expect((await json(url, 'tasks/get', { taskId })).error.message).toContain('Missing scope')
+  const listed = []
+  for (const headers of [{}, wide]) {
+    const session = await openSession(url, '2025-11-25', { headers })
+    listed.push(JSON.parse((await session.ask({ method: 'tasks/list' }, headers)).text).result.tasks.length)
+  }
+  expect(listed).toEqual([0, 1])
+  const heard = []
+  for (const headers of [{}, wide]) {
+    const stream = await httpStream(url, modern(asked('subscriptions/listen', { notifications: { taskIds: [taskId] } }), headers))
+    heard.push((await messageIn(stream, ({ method }) => method === 'notifications/subscriptions/acknowledged')).params.notifications)
+  }
+  expect(heard).toEqual([{ taskIds: [] }, { taskIds: [taskId] }])
 })
 
 test('in a session the status comes as JSON, and the result on a stream with the questions', async () => {

@@ -85,7 +85,9 @@ describe('a call with a wish for a task', () => {
     proves('R-TASK-016', 'R-TASK-048', 'R-TASK-076')
     const client = await sessionClient(taskServer({ maxTtlMs: 7_200_000 }).server)
     const ttlOf = async (task: object): Promise<number> => (await client.call('work', task)).result.task.ttl
-    expect([await ttlOf({}), await ttlOf({ ttl: 5000 }), await ttlOf({ ttl: 1e12 })]).toEqual([3_600_000, 5000, 7_200_000])
+    expect([await ttlOf({}), await ttlOf({ ttl: 5000 }), await ttlOf({ ttl: 1e12 }), await ttlOf({ ttl: 1 })]).toEqual([
+      3_600_000, 5000, 7_200_000, 1000,
+    ])
     for (const task of [{ ttl: -1 }, { ttl: 'x' }, { ttl: null }]) expect((await client.call('work', task)).error.code).toBe(-32602)
     expect((await client.ask('tools/call', { name: 'work', task: 5 })).error.code).toBe(-32602)
   })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { createServer, type Server } from '../../src/server/index.ts'
+import { describe, expect, test } from 'vitest'
+import { createServer, McpError, type Server } from '../../src/server/index.ts'
 import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
@@ -86,6 +86,71 @@ test('a task that cannot be started again fails when its process is gone', async
   expect((await second.reach(taskId, 'failed')).error.message).toBe('The server stopped while the task was running')
 })
 
+describe('a store that cannot be written to', () => {
+  /** A store on a disk: `free` characters more can be written to it for one task. */
+  function disk() {
+    const store = memoryTaskStore()
+    const space = { free: 1e9 }
+    const replace: TaskStore['replace'] = async (task) => {
+      if (JSON.stringify(task).length > space.free) throw new McpError('ERR_STORE', '/private/folder cannot be used (ENOSPC)')
+      return store.replace(task)
+    }
+    return { store: { ...store, isShared: true, replace }, space }
+  }
+
+  async function endedTask(space: { free: number }, store: TaskStore, free: number) {
+    const clock = fakeClock()
+    const { server, go, errors } = taskServer({ store, leaseMs: LEASE_MS }, { clock })
+    let runs = 0
+    server.tool('pay', { task: 'required', restartable: true }, () => {
+      runs++
+      return go.opened as Promise<string>
+    })
+    const client = extensionClient(server)
+    const { taskId } = (await client.call('pay')).result
+    await settle()
+    space.free = free
+    go.open('x'.repeat(5000))
+    await settle()
+    expect((await client.get(taskId)).status).toBe('working')
+    const wait = async (): Promise<void> => {
+      for (let i = 0; i < 8; i++) {
+        await clock.advance(LEASE_MS / 2)
+        await settle()
+      }
+    }
+    return { client, taskId, wait, errors, server, runs: () => runs }
+  }
+
+  test('gets the result when it can, and the handler does not run again', async () => {
+    const { store, space } = disk()
+    const { client, taskId, wait, runs } = await endedTask(space, store, 0)
+    await wait()
+    expect([(await client.get(taskId)).status, runs()]).toEqual(['working', 1])
+    space.free = 1e9
+    await wait()
+    const { status, result } = await client.get(taskId)
+    expect([status, result.content[0].text.length, runs()]).toEqual(['completed', 5000, 1])
+  })
+
+  test('gets at least the reason, which does not name its files', async () => {
+    const { store, space } = disk()
+    const { client, taskId, wait, runs, errors } = await endedTask(space, store, 3000)
+    await wait()
+    const { status, error } = await client.get(taskId)
+    expect([status, error.message, runs()]).toEqual(['failed', 'The result of the task could not be stored', 1])
+    expect(errors).toMatchObject([{ code: 'ERR_STORE' }])
+  })
+
+  test('gets the result when the server is closed', async () => {
+    const { store, space } = disk()
+    const { server, taskId } = await endedTask(space, store, 0)
+    space.free = 1e9
+    await server.close()
+    expect((await store.read('', taskId))?.status).toBe('completed')
+  })
+})
+
 test('a process keeps its lease as long as it responds', async () => {
   const { first, second, clocks } = twoProcesses(false)
   const { taskId } = (await first.call('work')).result
@@ -129,6 +194,27 @@ test('the number of tasks is limited for each caller and in all, and the error n
   // A cancelled task is kept, too, until its time is over.
   await ann.request('tasks/cancel', { taskId })
   expect((await ann.call('work')).error).toMatchObject({ data: { reason: 'limit' } })
+})
+
+test('a handler that runs on after its task has expired keeps its place until it stops', async () => {
+  const clock = fakeClock()
+  const { server, go } = taskServer({ ttlMs: 1000, limits: { maxTasksPerCaller: 2, maxTasks: 3 } }, { clock })
+  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
+    ReturnType<typeof extensionClient>,
+    ReturnType<typeof extensionClient>,
+  ]
+  const { taskId } = (await ann.call('work')).result
+  await ann.call('work')
+  await settle()
+  await clock.advance(1001)
+  await settle()
+  expect((await ann.request('tasks/get', { taskId })).error.message).toContain('Task not found')
+  expect((await ann.call('work')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
+  expect((await bob.call('ask')).result.taskId).toBeDefined()
+  expect((await bob.call('ask')).error).toMatchObject({ data: { limit: 'maxTasks', max: 3 } })
+  go.open('done')
+  await settle()
+  expect((await ann.call('work')).result.taskId).toBeDefined()
 })
 
 test('a call that would become a task beyond the limit stays a plain call', async () => {

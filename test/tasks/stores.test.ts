@@ -1,11 +1,16 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { fileTaskStore, memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
+import { fileTaskStore, memoryTaskStore, type TaskRecord, type TaskStore } from '../../src/tasks/index.ts'
 import { checkTaskStore } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { extensionClient, taskServer } from './task-server.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const temporaryFolder = temporaryFolders()
 
@@ -31,27 +36,29 @@ describe('the check of stores', () => {
   })
 })
 
+const TASK: TaskRecord = {
+  taskId: 'a',
+  owner: 'o',
+  account: 'o',
+  edition: 1,
+  tool: 't',
+  params: {},
+  caller: { client: undefined, capabilities: {}, auth: undefined, revision: '' },
+  status: 'working',
+  createdAt: 0,
+  updatedAt: 0,
+  ttlMs: 1,
+  pollIntervalMs: 1,
+  questions: {},
+  received: {},
+  journal: { callId: '', asked: {}, answers: {}, steps: {} },
+  lease: { holder: '', epoch: 1, until: 0 },
+}
+
 test('files of tasks are private, and a damaged file does not hide the other tasks', async () => {
   const folder = temporaryFolder()
   const store = fileTaskStore(folder)
-  const task = {
-    taskId: 'a',
-    owner: 'o',
-    account: 'o',
-    edition: 1,
-    tool: 't',
-    params: {},
-    caller: { client: undefined, capabilities: {}, auth: undefined, revision: '' },
-    status: 'working' as const,
-    createdAt: 0,
-    updatedAt: 0,
-    ttlMs: 1,
-    pollIntervalMs: 1,
-    questions: {},
-    received: {},
-    journal: { callId: '', asked: {}, answers: {}, steps: {} },
-    lease: { holder: '', epoch: 1, until: 0 },
-  }
+  const task = TASK
   const caps = { perAccount: 9, total: 9 }
   await store.create(task, caps)
   await store.create({ ...task, taskId: 'b' }, caps)
@@ -62,6 +69,43 @@ test('files of tasks are private, and a damaged file does not hide the other tas
   writeFileSync(join(folder, owner, 'a.json'), '{"broken')
   expect((await store.list('o')).map(({ taskId }) => taskId)).toEqual(['b'])
   await expect(store.read('o', 'a')).rejects.toMatchObject({ code: 'ERR_STORE' })
+})
+
+test('counting, listing and tending read only the first lines of files, so that large tasks cost no memory', async () => {
+  const folder = temporaryFolder()
+  const caps = { perAccount: 3, total: 9 }
+  const outcome = { result: { isError: true, content: [{ type: 'text', text: 'x'.repeat(100_000) }] } }
+  const first = fileTaskStore(folder)
+  for (const taskId of ['a', 'b', 'c']) {
+    await first.create({ ...TASK, taskId, params: { text: 'x'.repeat(100_000) } }, caps)
+    await first.replace({ ...TASK, taskId, edition: 2, status: 'completed', ttlMs: taskId === 'a' ? 1 : 1000, outcome })
+  }
+  const [owner = ''] = readdirSync(folder)
+  for (const name of readdirSync(join(folder, owner))) {
+    const file = join(folder, owner, name)
+    const [head = ''] = readFileSync(file, 'utf8').split('\n')
+    expect(head.length).toBeLessThan(2000)
+    writeFileSync(file, `${head}\nnot read`)
+  }
+  const store = fileTaskStore(folder)
+  expect(await store.create({ ...TASK, taskId: 'd' }, caps)).toBe('account-full')
+  expect(await store.create({ ...TASK, taskId: 'd', account: 'p' }, caps)).toBe(undefined)
+  expect((await store.list('o')).map(({ taskId }) => taskId)).toEqual(['a', 'b', 'c', 'd'])
+  expect((await store.neglected(10)).map(({ taskId }) => taskId).sort()).toEqual(['a', 'd'])
+  expect(await store.head?.('o', 'b')).toMatchObject({ tool: 't', status: 'completed', outcome: { result: { isError: true } } })
+  await expect(store.read('o', 'b')).rejects.toMatchObject({ code: 'ERR_STORE' })
+})
+
+test('tasks can be created while the last task of their owner is removed', async () => {
+  const folder = temporaryFolder()
+  const stores = [fileTaskStore(folder), fileTaskStore(folder)] as const
+  const work = async (store: TaskStore, name: string): Promise<void> => {
+    for (let i = 0; i < 40; i++) {
+      await store.create({ ...TASK, taskId: `${name}${i}` }, { perAccount: 9, total: 9 })
+      await store.remove('o', `${name}${i}`)
+    }
+  }
+  await Promise.all([work(stores[0], 'a'), work(stores[0], 'b'), work(stores[1], 'c')])
 })
 
 describe('the memory for tasks is limited', () => {
@@ -90,6 +134,27 @@ describe('the memory for tasks is limited', () => {
     expect((await client.call('keep', large)).error).toMatchObject({ data: { limit: 'maxBytes' } })
     await new Promise((resolve) => setTimeout(resolve, 400))
     expect((await client.call('keep', large)).result.taskId).toBeDefined()
+  })
+
+  test.each<[string, (length: number) => unknown]>([
+    ['empty objects', (length) => Array.from({ length }, () => ({}))],
+    ['objects with names of their own', (length) => Array.from({ length }, (_, i) => ({ [`k${i}`]: 1 }))],
+    ['one text of wide characters', (length) => String.fromCharCode(0x4e00 + (length % 100)).repeat(length * 20)],
+  ])('%s count with the memory that they take', async (_what, make) => {
+    const heapOf = (): number => {
+      collectGarbage()
+      return process.memoryUsage().heapUsed
+    }
+    const text = JSON.stringify(make(50_000))
+    const before = heapOf()
+    const kept = Array.from({ length: 4 }, () => JSON.parse(text) as unknown)
+    const taken = (heapOf() - before) / kept.length
+    const maxBytes = Math.round(taken * 0.8)
+    const params = { value: kept[0] }
+    const refused = memoryTaskStore({ maxBytes }).create({ ...TASK, params }, { perAccount: 9, total: 9 })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_LIMIT', data: { limit: 'maxBytes', max: maxBytes } })
+    const enough = memoryTaskStore({ maxBytes: taken * 3 })
+    expect(await enough.create({ ...TASK, params }, { perAccount: 9, total: 9 })).toBeUndefined()
   })
 
   test('a step that does not fit fails in the handler', async () => {

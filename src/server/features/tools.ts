@@ -181,7 +181,7 @@ export class Tools {
 
   #taskTool(entry: ToolEntry, args: unknown): TaskTool {
     const { tool, tasks: rules, timeoutMs } = entry
-    return { name: tool.name, rules, timeoutMs, start: (call, context, limitMs) => this.#run(call, entry, args, context, limitMs) }
+    return { name: tool.name, rules, timeoutMs, start: (call, ...more) => this.#run(call, entry, args, ...more) }
   }
 
   #run(
@@ -190,10 +190,11 @@ export class Tools {
     args: unknown,
     context = new CallContext(call, this.#environment),
     timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs,
+    onStarted: (value: unknown) => unknown = (value) => value,
   ): Params | Promise<Params> {
     return runHandler(
       call,
-      () => entry.handler(args, context),
+      () => onStarted(entry.handler(args, context)),
       (value) => toResult(value, entry),
       timeoutMs,
       this.#environment.deadlines,

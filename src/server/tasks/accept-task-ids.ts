@@ -3,12 +3,16 @@
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { permits } from '../../protocol/interfaces/access.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import type { AcceptedMember } from '../addition.ts'
 import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { TaskEngine } from './engine.ts'
 import { ownerOf } from './owner.ts'
+
+/** More tasks than this count as several requests: clients name all tasks that they follow whenever there is one more. */
+const IDS_OF_ONE_REQUEST = 50
 
 /** The tasks that a listen request may hear of; undefined if it does not ask for tasks. */
 export async function acceptTaskIds(call: IncomingCall, engine: TaskEngine): Promise<AcceptedMember | undefined> {
@@ -22,9 +26,17 @@ export async function acceptTaskIds(call: IncomingCall, engine: TaskEngine): Pro
     throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.maxSubscriptions)`, {
       data: { reason: 'limit', limit: 'maxSubscriptions', max },
     })
-  await engine.start()
-  const found = await Promise.all([...new Set(wanted as string[])].map((taskId) => engine.table.read({ owner: ownerOf(call), taskId })))
-  const ids = new Set(found.flatMap((task) => (task ? [task.taskId] : [])))
-  const matches = (_method: string, params: Params): boolean => ids.has(params.taskId as string)
-  return { id: TASKS, name: 'taskIds', value: [...ids], matches }
+  const ids = new Set(wanted as string[])
+  await engine.admit(call, Math.ceil(ids.size / IDS_OF_ONE_REQUEST))
+  const owner = ownerOf(call)
+  /** The tool of each task. */
+  const tools = new Map<string, string>()
+  const mayUse = (tool: string | undefined): boolean => tool !== undefined && permits(call.access, engine.serverState.tools.scopesOf(tool))
+  for (const taskId of ids) {
+    const task = await engine.table.head({ owner, taskId })
+    if (task && mayUse(task.tool)) tools.set(taskId, task.tool)
+  }
+  // Scopes are checked again, because a tool may need others by now.
+  const matches = (_method: string, params: Params): boolean => mayUse(tools.get(params.taskId as string))
+  return { id: TASKS, name: 'taskIds', value: [...tools.keys()], matches }
 }

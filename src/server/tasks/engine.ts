@@ -2,32 +2,31 @@
 
 import { randomId } from '../../base/bytes.ts'
 import type { Deadline } from '../../base/deadlines.ts'
-import { INTERNAL_ERROR, type Params } from '../../jsonrpc/message.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import { relatedTo, requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
-import { isFinal, TASKS } from '../../protocol/model/tasks.ts'
+import { isFinal } from '../../protocol/model/tasks.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { requireExtension } from '../declared-extension.ts'
 import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
+import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
-import { Accounts, newTask, ttlFor } from './new-task.ts'
+import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
 import { receivedBy, restartedCall } from './restarted-call.ts'
+import { RunningHandlers } from './running-handlers.ts'
+import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
-import { expiryOf, type TaskJournal, type TaskRecord } from './task-record.ts'
-import { TaskRun } from './task-run.ts'
+import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
+import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
-
-/** The shortest time between two status messages in the store. */
-const SAY_MS = 200
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -39,9 +38,10 @@ export class TaskEngine {
   readonly #rates: RequestRates
   readonly settings: TaskSettings
   readonly #holder = randomId()
-  readonly #runs = new Map<string, { run: TaskRun; tool: TaskTool; task: TaskRecord; forget: () => void }>()
+  readonly #runs = new Map<string, Running>()
   readonly #expiries = new Map<string, Deadline>()
   readonly #accounts = new Accounts()
+  readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   #tending: Deadline | undefined
 
@@ -69,13 +69,7 @@ export class TaskEngine {
     const { rules, name } = tool
     const isRequested = call.revision.tasks === 'requested'
     const wish = isRequested ? call.params.task : undefined
-    const what = `The tool ${JSON.stringify(name)}`
-    if (wish !== undefined && !rules) throw new McpError('ERR_METHOD_NOT_FOUND', `${what} does not run as a task`)
-    if (call.revision.tasks === 'extension') requireExtension(call, TASKS, what)
-    else if (wish === undefined) {
-      const remedy = isRequested ? '; ask for one' : `, and protocol revision ${call.revision.version} has no tasks`
-      throw new McpError('ERR_METHOD_NOT_FOUND', `${what} runs only as a task${remedy}`)
-    }
+    refuseIfImpossible(call, tool, wish)
     const { isRequired, afterMs = isRequired ? 0 : this.settings.afterMs } = rules as TaskRules
     const ttlMs = ttlFor(wish, rules as TaskRules, this.settings)
     if (!isRequested && afterMs > 0) return this.#later(call, tool, ttlMs, afterMs)
@@ -96,9 +90,9 @@ export class TaskEngine {
     return { task: requestedTask(task), _meta: relatedTo(task.taskId) }
   }
 
-  /** Counts a request about tasks. */
-  async admit(call: IncomingCall): Promise<void> {
-    this.#rates.spend(call.quota)
+  /** Counts a request about tasks, or one that is as much work as several. */
+  async admit(call: IncomingCall, requests = 1): Promise<void> {
+    this.#rates.spend(call.quota, requests)
     await this.start()
   }
 
@@ -154,10 +148,12 @@ export class TaskEngine {
     await this.#ready?.catch(() => {})
     const reason = new McpError('ERR_CLOSED', 'The server was closed')
     await Promise.all(
-      [...this.#runs.values()].map(async ({ task, tool }) => {
+      [...this.#runs.values()].map(async (running) => {
+        const { task, tool, outcome } = running
+        if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(stopped))).catch(() => {})
+        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(STOPPED))).catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -209,7 +205,7 @@ export class TaskEngine {
         if (run.task) settle(run.call, this.serverState, work)
         else resolve(new Promise<Params>((done) => done(work())))
       }
-      const started = new Promise<Params>((done) => done(tool.start(run.call, run.contextFor(this.serverState), tool.timeoutMs ?? ttlMs)))
+      const started = new Promise<Params>((done) => done(this.#start(run, tool, tool.timeoutMs ?? ttlMs)))
       started.then(
         (result) => end(() => result),
         (error: unknown) =>
@@ -227,28 +223,23 @@ export class TaskEngine {
     const limitMs = tool.timeoutMs ?? Math.max(1, expiryOf(task) - this.table.now())
     // Later, so that the client knows the task before it hears about it.
     setTimeout(() => {
-      if (!run.isOver) settle(run.call, this.serverState, () => tool.start(run.call, run.contextFor(this.serverState), limitMs))
+      if (!run.isOver) settle(run.call, this.serverState, () => this.#start(run, tool, limitMs))
     }, 0)
+  }
+
+  #start(run: TaskRun, tool: TaskTool, limitMs: number): Params | Promise<Params> {
+    return tool.start(run.call, run.contextFor(this.serverState), limitMs, (value) => this.#handlers.add(run, value))
   }
 
   /** The task belongs to this run from now on. */
   #adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): void {
     const key = keyOf(task)
-    let said: { text: string; deadline: Deadline } | undefined
     run.events = {
       onOutcome: (outcome) => void this.#finish(task, outcome),
-      onProgress: (text) => {
-        if (said) said.text = text
-        else {
-          const save = (): void => {
-            const { text: last } = said ?? { text }
-            said = undefined
-            if (!run.isOver)
-              this.table.change(task, heldBy(task.lease, say(statusText(last)))).catch((error: unknown) => this.#report(task, error))
-          }
-          said = { text, deadline: this.serverState.deadlines.set(SAY_MS, save) }
-        }
-      },
+      onProgress: statusMessages(this.serverState.deadlines, (text) => {
+        if (run.isOver) return
+        this.table.change(task, heldBy(task.lease, say(statusText(text)))).catch((error: unknown) => this.#report(task, error))
+      }),
     }
     run.detach(task)
     const unlisten = this.table.listen(task, (changed) => changed && run.notify('notifications/tasks/status', requestedTask(changed)))
@@ -287,24 +278,24 @@ export class TaskEngine {
     const running = this.#runs.get(keyOf(key))
     if (!running || running.run.isOver) return
     running.run.isOver = true
-    const max = this.limits.maxTaskBytes
-    const chars = JSON.stringify(outcome).length
-    const message = `The result of the task takes ${chars} characters as JSON; at most ${max} (limits.maxTaskBytes)`
-    const kept: TaskOutcome =
-      chars > max ? { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } } : outcome
-    const { lease } = running.task
+    running.outcome = withinLimit(outcome, this.limits.maxTaskBytes)
     try {
-      await this.table.change(key, heldBy(lease, finish(kept))).catch((error: unknown) => {
-        // A store that is full still has room for the reason.
-        if (!(error instanceof McpError) || error.code !== 'ERR_LIMIT') throw error
-        const { message: why, data } = error
-        return this.table.change(key, heldBy(lease, finish({ error: { code: INTERNAL_ERROR, message: why, data } })))
-      })
+      await this.#save(running, isLimit)
     } catch (error) {
       this.#report(running.task, error)
-    } finally {
-      this.#forget(key)
+      // The run is kept until then, so that nothing runs it again.
+      this.#tendLater()
     }
+  }
+
+  /** Stores the outcome of a run. After an error for which `givesUp` is true it stores the reason instead, which takes less room. */
+  async #save({ task, outcome = STOPPED }: Running, givesUp: (error: unknown) => boolean): Promise<void> {
+    const end = (kept: TaskOutcome): Promise<unknown> => this.table.change(task, heldBy(task.lease, finish(kept)))
+    await end(outcome).catch((error: unknown) => {
+      if (!givesUp(error)) throw error
+      return end(notStored(error))
+    })
+    this.#forget(task)
   }
 
   #stop(key: TaskKey, reason: unknown): void {
@@ -324,7 +315,7 @@ export class TaskEngine {
   }
 
   async #create(task: TaskRecord): Promise<void> {
-    await this.table.create(task)
+    await this.table.create(task, this.#handlers.leftOver(this.table.now()))
     this.#expireLater(task)
     if (this.table.store.isShared) this.#tendLater()
   }
@@ -340,7 +331,7 @@ export class TaskEngine {
   }
 
   /** Deletes a task, and stops it if it runs. */
-  async #remove(task: TaskRecord): Promise<void> {
+  async #remove(task: TaskHead): Promise<void> {
     const key = keyOf(task)
     const deadline = this.#expiries.get(key)
     if (deadline) this.serverState.deadlines.clear(deadline)
@@ -363,8 +354,10 @@ export class TaskEngine {
   /** For shared stores: renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. */
   async #tend(): Promise<void> {
     try {
-      for (const { task } of [...this.#runs.values()]) {
-        if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+      for (const running of [...this.#runs.values()]) {
+        const { task } = running
+        if (running.outcome) await this.#save(running, () => true).catch(() => {})
+        else await this.#renew(task).catch((error: unknown) => this.#report(task, error))
       }
       for (const task of await this.table.store.neglected(this.table.now())) {
         if (expiryOf(task) <= this.table.now()) await this.#remove(task)
@@ -375,8 +368,14 @@ export class TaskEngine {
     }
   }
 
+  async #renew(task: TaskRecord): Promise<void> {
+    if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+  }
+
   /** Continues a task whose process is gone, or ends it. */
-  async #recover(orphan: TaskRecord): Promise<void> {
+  async #recover(head: TaskHead): Promise<void> {
+    const orphan = await this.table.read(head)
+    if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
     const taken = await this.table.change(orphan, (task) =>
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd(), given)(task) : undefined,
@@ -386,12 +385,10 @@ export class TaskEngine {
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
-    else await this.table.change(taken, finish(stopped))
+    else await this.table.change(taken, finish(STOPPED))
   }
 
-  #report(task: TaskRecord, error: unknown): void {
+  #report(task: TaskHead, error: unknown): void {
     this.serverState.report(error, { reference: task.taskId, method: 'tools/call', target: task.tool })
   }
 }
-
-const stopped: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'The server stopped while the task was running' } }

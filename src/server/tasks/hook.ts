@@ -36,7 +36,8 @@ export interface TaskTool {
   /** Undefined if its calls cannot become tasks. */
   rules: TaskRules | undefined
   timeoutMs: number | undefined
-  start(call: IncomingCall, context?: CallContext, timeoutMs?: number): Params | Promise<Params>
+  /** @param onStarted gets what the handler returned, which may settle later than the call, and returns it or a promise for it */
+  start(call: IncomingCall, context?: CallContext, timeoutMs?: number, onStarted?: (value: unknown) => unknown): Params | Promise<Params>
 }
 
 export interface TaskHook {

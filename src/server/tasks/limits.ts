@@ -12,7 +12,7 @@ export interface TaskLimits {
   maxTasks: number
   /** The result of one task as JSON, and all its answers and steps together. */
   maxTaskBytes: number
-  /** Requests of one caller about its tasks. */
+  /** Requests of one caller about its tasks. Listening counts as one for each 50 tasks. */
   taskRequests: Rate | false
 }
 
@@ -35,14 +35,14 @@ export class RequestRates {
     this.#now = now
   }
 
-  /** Throws ERR_RATE_LIMITED with the time to wait. */
-  spend(caller: Quota): void {
+  /** Throws ERR_RATE_LIMITED with the time to wait. A request that is larger than the burst takes all of it. */
+  spend(caller: Quota, requests: number): void {
     const rate = this.#rate
     if (rate === false) return
     const now = this.#now()
     const bucket = this.#buckets.get(caller) ?? new Bucket(rate, now)
     this.#buckets.set(caller, bucket)
-    const retryAfterMs = bucket.take(now)
+    const retryAfterMs = bucket.take(now, Math.min(requests, rate.burst))
     if (retryAfterMs === 0) return
     throw new McpError('ERR_RATE_LIMITED', `Too many requests: ${rate.perSecond} a second, ${rate.burst} at once (limits.taskRequests)`, {
       data: { reason: 'rate-limited', limit: 'taskRequests', retryAfterMs },

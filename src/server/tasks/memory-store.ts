@@ -2,16 +2,17 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
+import { memorySize } from './memory-size.ts'
 import { expiryOf, type TaskRecord } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 /** Options of `memoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
-  /** The size of all tasks together, in characters of their JSON. More is refused with ERR_LIMIT. Default: 256 Mi. */
+  /** The memory for all tasks together, about. More is refused with ERR_LIMIT. Default: 128 MiB. */
   maxBytes?: number
 }
 
-const MAX_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 128 * 1024 * 1024
 
 /**
  * Keeps tasks in the memory of this process. They are lost when it ends.
@@ -28,7 +29,7 @@ export function memoryTaskStore({ maxBytes = MAX_BYTES }: MemoryTaskStoreOptions
   const grow = (before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
     const change = (after ? sizes.of(after) : 0) - (before ? sizes.of(before) : 0)
     if (change > 0 && bytes + change > maxBytes)
-      throw new McpError('ERR_LIMIT', `All tasks together take more than ${maxBytes} characters (maxBytes of memoryTaskStore)`, {
+      throw new McpError('ERR_LIMIT', `All tasks together take more than ${maxBytes} bytes (maxBytes of memoryTaskStore)`, {
         data: { reason: 'limit', limit: 'maxBytes', max: maxBytes },
       })
     bytes += change
@@ -73,7 +74,7 @@ export function memoryTaskStore({ maxBytes = MAX_BYTES }: MemoryTaskStoreOptions
 const NONE = {}
 
 /** Everything else in a task: ids, times, the status. */
-const USUAL_SIZE = 1000
+const USUAL_SIZE = 2000
 
 /** The sizes of tasks. Their large parts are measured once, because a change keeps the parts that it does not change. */
 class Sizes {
@@ -85,7 +86,7 @@ class Sizes {
   }
 
   #measure(part: object): number {
-    const size = this.#known.get(part) ?? JSON.stringify(part).length
+    const size = this.#known.get(part) ?? memorySize(part)
     this.#known.set(part, size)
     return size
   }

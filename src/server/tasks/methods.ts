@@ -4,6 +4,7 @@ import { isObject } from '../../base/json.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { permits } from '../../protocol/interfaces/access.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { relatedTo, requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal, TASKS } from '../../protocol/model/tasks.ts'
@@ -71,7 +72,9 @@ async function list(call: IncomingCall, engine: TaskEngine): Promise<Params> {
   const owner = ownerOf(call)
   const label = `tasks of ${owner}`
   const place = cursor === undefined ? undefined : await readCursor(label, cursor, keys)
-  const all = (await engine.table.store.list(owner)).filter((task) => engine.table.isKept(task))
+  const { table, serverState } = engine
+  const mayUse = (tool: string): boolean => permits(call.access, serverState.tools.scopesOf(tool))
+  const all = (await table.store.list(owner)).filter((task) => table.isKept(task) && mayUse(task.tool))
   // If the last task of the page before is gone, the list restarts, so that nothing is skipped.
   const start = place ? all.findIndex(({ taskId }) => markOf(taskId) === place.mark) + 1 : 0
   const page = all.slice(start, start + pageSize)

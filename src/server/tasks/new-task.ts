@@ -3,9 +3,11 @@
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { TASKS } from '../../protocol/model/tasks.ts'
+import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { Quota } from '../quota.ts'
-import type { TaskRules } from './hook.ts'
+import type { TaskRules, TaskTool } from './hook.ts'
 import type { TaskSettings } from './options.ts'
 import { ownerOf } from './owner.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -31,7 +33,21 @@ export function newTask(call: IncomingCall, given: Given, now: number): TaskReco
   }
 }
 
-/** How long a task is kept. A client may ask for less or more, up to the limit. Throws ERR_INVALID_PARAMS for an invalid wish. */
+/** Throws if the call cannot become a task: the tool, the revision or the client does not allow it. */
+export function refuseIfImpossible(call: IncomingCall, { name, rules }: TaskTool, wish: unknown): void {
+  const { revision } = call
+  const what = `The tool ${JSON.stringify(name)}`
+  if (wish !== undefined && !rules) throw new McpError('ERR_METHOD_NOT_FOUND', `${what} does not run as a task`)
+  if (revision.tasks === 'extension') return requireExtension(call, TASKS, what)
+  if (wish !== undefined) return
+  const remedy = revision.tasks === 'requested' ? '; ask for one' : `, and protocol revision ${revision.version} has no tasks`
+  throw new McpError('ERR_METHOD_NOT_FOUND', `${what} runs only as a task${remedy}`)
+}
+
+/** The shortest time that a client may ask for. A client cannot get the result of a task that is kept for less. */
+const MIN_TTL_MS = 1000
+
+/** How long a task is kept. A client may ask for less or more, within limits. Throws ERR_INVALID_PARAMS for an invalid wish. */
 export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, maxTtlMs }: TaskSettings): number {
   const usual = ofTool ?? ttlMs
   if (wish === undefined) return usual
@@ -40,7 +56,7 @@ export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, max
   if (ttl === undefined) return usual
   if (typeof ttl !== 'number' || !(ttl >= 0))
     throw new McpError('ERR_INVALID_PARAMS', `params.task.ttl must be a number of milliseconds, not ${JSON.stringify(ttl)}`)
-  return Math.min(Math.max(1, Math.round(ttl)), Math.max(usual, maxTtlMs))
+  return Math.min(Math.max(Math.min(usual, MIN_TTL_MS), Math.round(ttl)), Math.max(usual, maxTtlMs))
 }
 
 /** Whose tasks are counted together: those of a principal, otherwise those of a connection or address. */

@@ -46,5 +46,8 @@ export interface TaskRecord extends KeptTask {
   lease: TaskLease
 }
 
+/** A task without its content, which can be large. */
+export type TaskHead = Omit<TaskRecord, 'params' | 'caller' | 'questions' | 'received' | 'journal'>
+
 /** When a task is deleted, in milliseconds since 1970. */
 export const expiryOf = ({ createdAt, ttlMs }: Pick<TaskRecord, 'createdAt' | 'ttlMs'>): number => createdAt + ttlMs

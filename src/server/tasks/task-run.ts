@@ -12,6 +12,7 @@ import { CallContext } from '../context.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import { type Caller, type Dialect, IncomingCall } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
+import type { TaskTool } from './hook.ts'
 import { SwitchingAsker } from './task-asker.ts'
 import type { TaskRecord } from './task-record.ts'
 
@@ -21,6 +22,15 @@ export interface RunEvents {
   onOutcome(outcome: TaskOutcome): void
   /** The handler reported progress. */
   onProgress(text: string): void
+}
+
+/** A handler that runs, or whose outcome is not stored yet. */
+export interface Running {
+  run: TaskRun
+  tool: TaskTool
+  task: TaskRecord
+  forget: () => void
+  outcome?: TaskOutcome
 }
 
 export class TaskRun {

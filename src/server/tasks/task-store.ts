@@ -1,6 +1,6 @@
 /** The interface of a store for tasks. Types only. */
 
-import type { TaskRecord } from './task-record.ts'
+import type { TaskHead, TaskRecord } from './task-record.ts'
 
 /** How many tasks a store keeps. */
 export interface TaskCaps {
@@ -23,13 +23,15 @@ export interface TaskStore {
   /** Adds a task. When it resolves, `read` finds the task, also after a crash if the store is durable. */
   create(task: TaskRecord, caps: TaskCaps): Promise<CreateRefusal | undefined>
   read(owner: string, taskId: string): Promise<TaskRecord | undefined>
+  /** Reads a task without its content. For stores where that takes less than `read`. */
+  head?(owner: string, taskId: string): Promise<TaskHead | undefined>
   /** Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. */
   replace(task: TaskRecord): Promise<boolean>
   remove(owner: string, taskId: string): Promise<void>
-  /** The tasks of an owner, oldest first. */
-  list(owner: string): Promise<TaskRecord[]>
+  /** The tasks of an owner, oldest first. Tasks can be large: leave out their content where you can. */
+  list(owner: string): Promise<TaskHead[]>
   /** Tasks whose time is over, and unfinished tasks that no process runs. */
-  neglected(now: number): Promise<TaskRecord[]>
+  neglected(now: number): Promise<TaskHead[]>
   /** Calls `listener` after other processes changed the task. Only for shared stores. Returns a function that stops it. */
   watch?(owner: string, taskId: string, listener: () => void): () => void
 }

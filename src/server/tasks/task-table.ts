@@ -8,7 +8,7 @@ import type { TaskLimits } from './limits.ts'
 import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { expiryOf, type TaskRecord } from './task-record.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 import type { Transition } from './transitions.ts'
 
@@ -44,14 +44,19 @@ export class TaskTable {
     return Math.round(this.#epoch + this.#serverState.now())
   }
 
-  isKept(task: TaskRecord): boolean {
+  isKept(task: TaskHead): boolean {
     return expiryOf(task) > this.now()
   }
 
-  /** Throws ERR_LIMIT if there are too many tasks. */
-  async create(task: TaskRecord): Promise<void> {
+  /**
+   * Throws ERR_LIMIT if there are too many tasks.
+   *
+   * @param leftOver the accounts of handlers that run although the store no longer has their tasks
+   */
+  async create(task: TaskRecord, leftOver: readonly string[]): Promise<void> {
     const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#limits
-    const refusal = await this.store.create(task, { perAccount, total })
+    const ofAccount = leftOver.filter((account) => account === task.account).length
+    const refusal = await this.store.create(task, { perAccount: perAccount - ofAccount, total: total - leftOver.length })
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
       const data = { reason: 'limit', limit, max }
@@ -62,6 +67,13 @@ export class TaskTable {
 
   async read({ owner, taskId }: TaskKey): Promise<TaskRecord | undefined> {
     const task = await this.store.read(owner, taskId)
+    return task && this.isKept(task) ? task : undefined
+  }
+
+  /** Reads a task without its content, if the store can do that. */
+  async head({ owner, taskId }: TaskKey): Promise<TaskHead | undefined> {
+    const { store } = this
+    const task = await (store.head?.(owner, taskId) ?? store.read(owner, taskId))
     return task && this.isKept(task) ? task : undefined
   }
 

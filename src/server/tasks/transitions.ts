@@ -1,7 +1,7 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
 import type { InputRequest } from '../../protocol/model/input-required.ts'
-import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
+import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import type { TaskJournal, TaskLease, TaskRecord } from './task-record.ts'
 
@@ -24,7 +24,7 @@ export const finish = (outcome: TaskOutcome): Transition =>
   unlessFinal((task) => {
     const failed = 'error' in outcome
     const { statusMessage: _, ...rest } = task
-    const message = failed ? { statusMessage: outcome.error.message } : {}
+    const message = failed ? { statusMessage: statusText(outcome.error.message) } : {}
     return { ...rest, ...message, status: failed ? 'failed' : 'completed', outcome, questions: {}, received: {} }
   })
 

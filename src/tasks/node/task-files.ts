@@ -1,25 +1,35 @@
-/** The files of a task store: one folder per owner, one file per task. Each change replaces the file as a whole. */
+/** The files of a task store: one folder per owner, one file per task. The first line of a file says all that counting and tending need. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
-import { codeOf, kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
+import { codeOf, kept, privateFolder, readPrivate, readPrivateStart, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import { expiryOf, type TaskRecord } from '../../server/tasks/task-record.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from '../../server/tasks/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../server/tasks/task-store.ts'
 
-/** A file: the task, and the process that took it. */
-interface TaskFile {
-  format: 1
+/** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
+interface TaskFileHead {
+  format: 2
   process: ProcessMark & { run: string }
-  task: TaskRecord
+  head: TaskHead
 }
 
 /** Larger than any task: its result, its answers and steps, and its params have limits of their own. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/** Enough for the first line of most files, and of every file. */
+const HEAD_BYTES = [4096, 256 * 1024] as const
+
+/** How many files to read at the same time. */
+const READERS = 16
+
+/** Attempts to create a task while other processes remove the empty folder of its owner. */
+const CREATE_ATTEMPTS = 10
 
 const LOCK_LIMITS = { lockTimeoutMs: 15_000, lockStaleMs: 5000 }
 
@@ -40,6 +50,8 @@ export class TaskFiles implements TaskStore {
   readonly #folder: string
   /** The last operation with each name in this process. */
   readonly #last = new Map<string, Promise<unknown>>()
+  /** The accounts of tasks, by file. They never change. */
+  readonly #accounts = new Map<string, string>()
   #isSwept = false
 
   constructor(folder: string) {
@@ -49,26 +61,38 @@ export class TaskFiles implements TaskStore {
   /** Not locked, because the file is new: processes that create tasks at the same moment may exceed the limits by one each. */
   create(task: TaskRecord, { perAccount, total }: TaskCaps): Promise<CreateRefusal | undefined> {
     return this.#inTurn('create', async () => {
-      await privateFolder(this.#folder)
-      await privateFolder(this.#folderOf(task.owner))
       if ((await this.#count()) >= total) return 'store-full'
-      const ofAccount = (await this.#filesIn(this.#folderOf(task.owner))).filter(({ task: each }) => each.account === task.account)
-      if (ofAccount.length >= perAccount) return 'account-full'
-      await writePrivate(this.#fileOf(task.owner, task.taskId), bytesOf(task, ownMark()))
-      return undefined
+      if ((await this.#countOf(task, total)) >= perAccount) return 'account-full'
+      const file = this.#fileOf(task.owner, task.taskId)
+      const bytes = bytesOf(task, ownMark())
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await privateFolder(this.#folder)
+          await privateFolder(this.#folderOf(task.owner))
+          await writePrivate(file, bytes)
+          return undefined
+        } catch (error) {
+          const isFolderGone = error instanceof McpError && codeOf(error.cause) === 'ENOENT'
+          if (!isFolderGone || attempt === CREATE_ATTEMPTS) throw error
+        }
+      }
     })
   }
 
   async read(owner: string, taskId: string): Promise<TaskRecord | undefined> {
-    return TASK_ID.test(taskId) ? (await readTask(this.#fileOf(owner, taskId)))?.task : undefined
+    return TASK_ID.test(taskId) ? await readTask(this.#fileOf(owner, taskId)) : undefined
+  }
+
+  async head(owner: string, taskId: string): Promise<TaskHead | undefined> {
+    return TASK_ID.test(taskId) ? (await readHead(this.#fileOf(owner, taskId)))?.head : undefined
   }
 
   async replace(task: TaskRecord): Promise<boolean> {
     const file = this.#fileOf(task.owner, task.taskId)
     return this.#locked(file, async () => {
-      const before = await readTask(file)
-      if (before?.task.edition !== task.edition - 1) return false
-      const mark = before.task.lease.epoch === task.lease.epoch ? before.process : ownMark()
+      const before = await readHead(file)
+      if (before?.head.edition !== task.edition - 1) return false
+      const mark = before.head.lease.epoch === task.lease.epoch ? before.process : ownMark()
       await writePrivate(file, bytesOf(task, mark))
       return true
     })
@@ -77,21 +101,22 @@ export class TaskFiles implements TaskStore {
   async remove(owner: string, taskId: string): Promise<void> {
     const file = this.#fileOf(owner, taskId)
     await this.#locked(file, () => removePrivate(file))
-    // Fails while there are other tasks.
-    await rmdir(this.#folderOf(owner)).catch(() => {})
+    this.#accounts.delete(file)
+    // Fails while there are other tasks. In turn, because a creation needs the folder.
+    await this.#inTurn('create', () => rmdir(this.#folderOf(owner)).catch(() => {}))
   }
 
-  async list(owner: string): Promise<TaskRecord[]> {
-    const files = await this.#filesIn(this.#folderOf(owner))
-    return files.map(({ task }) => task).sort((a, b) => a.createdAt - b.createdAt || (a.taskId < b.taskId ? -1 : 1))
+  async list(owner: string): Promise<TaskHead[]> {
+    const files = await headsOf(await tasksIn(this.#folderOf(owner)))
+    return files.map(({ head }) => head).sort((a, b) => a.createdAt - b.createdAt || (a.taskId < b.taskId ? -1 : 1))
   }
 
-  async neglected(now: number): Promise<TaskRecord[]> {
+  async neglected(now: number): Promise<TaskHead[]> {
     await this.#sweepOnce()
-    const all = await this.#all()
+    const all = await headsOf((await this.#files()).flat())
     return all
-      .filter(({ task, process: mark }) => expiryOf(task) <= now || (!isFinal(task) && (task.lease.until <= now || hasEnded(mark))))
-      .map(({ task }) => task)
+      .filter(({ head, process: mark }) => expiryOf(head) <= now || (!isFinal(head) && (head.lease.until <= now || hasEnded(mark))))
+      .map(({ head }) => head)
   }
 
   /** Looks at the file now and then: notices of file systems are not reliable everywhere. */
@@ -110,23 +135,24 @@ export class TaskFiles implements TaskStore {
     return () => clearInterval(timer)
   }
 
-  async #all(): Promise<TaskFile[]> {
-    const owners = await namesIn(this.#folder)
-    const files = await Promise.all(owners.filter(isOwner).map((name) => this.#filesIn(join(this.#folder, name))))
-    return files.flat()
+  /** The files of each owner. */
+  async #files(): Promise<string[][]> {
+    const owners = (await namesIn(this.#folder)).filter(isOwner)
+    return Promise.all(owners.map((name) => tasksIn(join(this.#folder, name))))
   }
 
   async #count(): Promise<number> {
-    const folders = (await namesIn(this.#folder)).filter(isOwner)
-    const names = await Promise.all(folders.map((name) => namesIn(join(this.#folder, name))))
-    return names.flat().filter(isTask).length
+    return (await this.#files()).flat().length
   }
 
-  /** The tasks in a folder. A damaged file is left out here; reading its task reports it. */
-  async #filesIn(folder: string): Promise<TaskFile[]> {
-    const names = (await namesIn(folder)).filter(isTask)
-    const files = await Promise.all(names.map((name) => readTask(join(folder, name)).catch(() => undefined)))
-    return files.filter((file) => file !== undefined)
+  /** The number of tasks of an account. Reads only files that it does not know. */
+  async #countOf({ owner, account }: TaskRecord, total: number): Promise<number> {
+    // Other processes may have removed most of these files.
+    if (this.#accounts.size > 2 * total) this.#accounts.clear()
+    const files = await tasksIn(this.#folderOf(owner))
+    const unknown = files.filter((file) => !this.#accounts.has(file))
+    for (const { head } of await headsOf(unknown)) this.#accounts.set(this.#fileOf(owner, head.taskId), head.account)
+    return files.filter((file) => this.#accounts.get(file) === account).length
   }
 
   /** Removes what processes left behind that were killed while writing. */
@@ -172,31 +198,77 @@ export class TaskFiles implements TaskStore {
 
 const isOwner = (name: string): boolean => /^[0-9a-f]{32}$/.test(name)
 
-const isTask = (name: string): boolean => name.endsWith('.json')
+const NEW_LINE = 10
 
-const ownMark = (): TaskFile['process'] => ({ ...processMark(), run: RUN })
+const ownMark = (): TaskFileHead['process'] => ({ ...processMark(), run: RUN })
 
 /** Whether the process that runs a task is gone for sure. Otherwise its lease decides. */
-const hasEnded = (mark: TaskFile['process']): boolean =>
+const hasEnded = (mark: TaskFileHead['process']): boolean =>
   isGone(mark) || (mark.pid === process.pid && mark.machine === ownMark().machine && mark.run !== RUN)
 
-const bytesOf = (task: TaskRecord, mark: TaskFile['process']): Uint8Array => {
-  const file: TaskFile = { format: 1, process: mark, task }
-  return new TextEncoder().encode(JSON.stringify(file))
+/** The head of a task. Of its outcome it keeps only the text of an error that a tool reported. */
+function headOf(task: TaskRecord): TaskHead {
+  const { params: _, caller: __, questions: ___, received: ____, journal: _____, outcome, ...head } = task
+  if (!outcome || !('result' in outcome) || outcome.result.isError !== true) return head
+  const { statusMessage: text } = requestedTask(task)
+  return { ...head, outcome: { result: { isError: true, content: [{ type: 'text', text }] } } }
 }
 
-/** Undefined: there is no such file. Throws ERR_STORE for a file that is damaged or of a newer format. */
-async function readTask(file: string): Promise<TaskFile | undefined> {
+const bytesOf = (task: TaskRecord, mark: TaskFileHead['process']): Uint8Array => {
+  const head: TaskFileHead = { format: 2, process: mark, head: headOf(task) }
+  const bytes = new TextEncoder().encode(`${JSON.stringify(head)}\n${JSON.stringify(task)}`)
+  if (bytes.indexOf(NEW_LINE) < HEAD_BYTES[1]) return bytes
+  throw new McpError('ERR_STORE', `The names in a task take more than ${HEAD_BYTES[1]} bytes`)
+}
+
+/** Undefined: there is no such file. Throws ERR_STORE for a file that is damaged or of another format. */
+async function readHead(file: string): Promise<TaskFileHead | undefined> {
+  for (const length of HEAD_BYTES) {
+    const bytes = await readPrivateStart(file, length)
+    if (bytes === undefined) return undefined
+    const end = bytes.indexOf(NEW_LINE)
+    if (end >= 0) return parsedHead(file, bytes.subarray(0, end))
+  }
+  throw new McpError('ERR_STORE', `${file} is not a task: expected a first line of at most ${HEAD_BYTES[1]} bytes`)
+}
+
+async function readTask(file: string): Promise<TaskRecord | undefined> {
   const bytes = await readPrivate(file, MAX_FILE_BYTES)
   if (bytes === undefined) return undefined
+  const end = bytes.indexOf(NEW_LINE)
+  parsedHead(file, bytes.subarray(0, Math.max(0, end)))
+  return parsed(file, bytes.subarray(end + 1)) as unknown as TaskRecord
+}
+
+function parsedHead(file: string, bytes: Uint8Array): TaskFileHead {
+  const { format, process: mark, head } = parsed(file, bytes)
+  if (format === 2 && isObject(head) && isObject(mark)) return { format, process: mark, head } as unknown as TaskFileHead
+  throw new McpError('ERR_STORE', `${file} is not a task: expected format 2 with a head and a process`)
+}
+
+function parsed(file: string, bytes: Uint8Array): Record<string, unknown> {
   try {
     const read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
-    if (isObject(read) && read.format === 1 && isObject(read.task) && isObject(read.process)) return read as unknown as TaskFile
-    throw new Error('expected format 1 with a task and a process')
+    if (isObject(read)) return read
+    throw new Error('expected an object')
   } catch (cause) {
     throw new McpError('ERR_STORE', `${file} is not a task: ${(cause as Error).message}`, { cause })
   }
 }
+
+/** The heads in files, a few at a time. A damaged file is left out here; reading its task reports it. */
+async function headsOf(files: readonly string[]): Promise<TaskFileHead[]> {
+  const heads: (TaskFileHead | undefined)[] = []
+  const rest = files.values()
+  const read = async (): Promise<void> => {
+    for (const file of rest) heads.push(await readHead(file).catch(() => undefined))
+  }
+  await Promise.all(Array.from({ length: READERS }, read))
+  return heads.filter((head) => head !== undefined)
+}
+
+const tasksIn = async (folder: string): Promise<string[]> =>
+  (await namesIn(folder)).filter((name) => name.endsWith('.json')).map((name) => join(folder, name))
 
 async function namesIn(folder: string): Promise<string[]> {
   return kept(folder, async () => {

@@ -1,0 +1,23 @@
+/** The outcomes of tasks as they are kept: within limits, or the reason why there is none. */
+
+import { INTERNAL_ERROR } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
+
+export const STOPPED: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'The server stopped while the task was running' } }
+
+/** The outcome, or an error if it takes more than `max` characters. */
+export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
+  const chars = JSON.stringify(outcome).length
+  if (chars <= max) return outcome
+  const message = `The result of the task takes ${chars} characters as JSON; at most ${max} (limits.maxTaskBytes)`
+  return { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } }
+}
+
+export const isLimit = (error: unknown): error is McpError => error instanceof McpError && error.code === 'ERR_LIMIT'
+
+/** Why a store did not take an outcome. Only the reasons of limits are for clients. */
+export function notStored(error: unknown): TaskOutcome {
+  const { message, data } = isLimit(error) ? error : { message: 'The result of the task could not be stored' }
+  return { error: { code: INTERNAL_ERROR, message, data } }
+}
