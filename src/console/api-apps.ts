@@ -26,6 +26,8 @@ export interface AppView {
   html: string
   /** The addresses that it declares. They are blocked unless `allowsAddresses`. */
   addresses: readonly string[]
+  /** Those of them whose pages it wants to show inside of it. Such a page can contact every address. */
+  framed: readonly string[]
   /** Declared addresses that are always blocked. */
   refused: readonly string[]
   allowsAddresses: boolean

@@ -86,7 +86,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
   const apps = new OpenApps({ host, events, maxApps: limits.maxApps, port: () => shells.port })
   const shells = await startShellServer({
     consoles: () => originsOf(server.port),
-    policyOf: (key) => apps.policyOf(key),
+    viewOf: (key) => apps.viewOf(key),
     maxConnections: limits.maxConnections,
   })
   const operations = new Operations({ limits, events, onError })

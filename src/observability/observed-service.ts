@@ -178,7 +178,7 @@ class ObservedOutlet implements Outlet {
     const { version, client } = this.#conversation
     const meta = isObject(params._meta) ? params._meta : undefined
     this.#report({
-      id,
+      id: typeof id === 'string' ? id.slice(0, MAX_NAME) : id,
       method: method.slice(0, MAX_NAME),
       target: targetOf(method, params),
       principal: this.#principal,

@@ -55,10 +55,23 @@ let parser: Promise<Parse> | undefined
 /** The parser is an optional package: most servers and clients have no skills. */
 function loadParser(): Promise<Parse> {
   parser ??= import('yaml').then(
-    ({ LineCounter, parseDocument }) =>
+    ({ LineCounter, parseDocument, isScalar, visit }) =>
       (yaml) => {
         const lines = new LineCounter()
-        const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' })
+        const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false })
+        // The parser compares each key with each other one, which takes seconds for thousands of keys.
+        let twice: number | undefined
+        visit(document, {
+          Map: (_key, { items }) => {
+            const seen = new Set<unknown>()
+            for (const { key } of items) {
+              if (!isScalar(key)) continue
+              if (seen.has(key.value)) twice ??= key.range?.[0] ?? 0
+              seen.add(key.value)
+            }
+          },
+        })
+        if (twice !== undefined) return { line: lines.linePos(twice).line, message: 'Map keys must be unique' }
         // A tag that the parser does not know is only a warning to it, but the value has no meaning in JSON.
         const fault = document.errors[0] ?? document.warnings[0]
         if (fault) return { line: lines.linePos(fault.pos[0]).line, message: fault.message }

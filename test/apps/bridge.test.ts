@@ -196,6 +196,23 @@ describe('requests of a view', () => {
     expect(asked).toBe(3)
   })
 
+  test('requests without a question do not take refusals back, and cancelled questions count as refusals', async () => {
+    let asked = 0
+    const openLink = async (_params: unknown, signal: AbortSignal): Promise<void> => {
+      if (++asked < 3) throw new AppRefusal('It was not allowed')
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const { ask, notify, start } = newBridge({ openLink, updateModelContext: async () => {} }, { limits: { maxRefusals: 3 } })
+    await start()
+    for (const id of [51, 52, 53]) {
+      await ask('ui/open-link', { url: 'https://a.b' }, id)
+      notify('notifications/cancelled', { requestId: id })
+      expect((await ask('ui/update-model-context', { content: [] }))?.error?.message ?? 'done').toMatch(/^done$|maxRefusals/)
+    }
+    expect((await ask('ui/open-link', { url: 'https://a.b' }))?.error?.message).toContain('maxRefusals')
+    expect(asked).toBe(3)
+  })
+
   test('a cancelled request is aborted and not answered', async () => {
     let signal: AbortSignal | undefined
     const callTool: AppHandlers['callTool'] = (_params, given) => {

@@ -49,14 +49,17 @@ interface Shown extends World {
 function watchFrames(page: BrowserPage, requests: string[]): void {
   const add = (request: Request): void => {
     if (request.failure()?.errorText === 'csp' || /^(?:about|data):/.test(request.url())) return
-    if (request.frame() !== page.mainFrame() && !/\/app\/[\w-]+$|\/shell\.js$/.test(request.url())) requests.push(request.url())
+    if (request.frame() !== page.mainFrame() && !/\/(?:app|view)\/[\w-]+$|\/shell\.js$/.test(request.url())) requests.push(request.url())
   }
   page.on('requestfinished', add)
   page.on('requestfailed', add)
 }
 
 /** Calls the tool in the page, and shows its view. */
-async function shown(servers: Record<string, ReturnType<typeof inMemory>>, options: { openUrl?(url: string): void } = {}): Promise<Shown> {
+async function shown(
+  servers: Record<string, ReturnType<typeof inMemory>>,
+  options: { openUrl?(url: string): void; watches?: boolean } = {},
+): Promise<Shown> {
   const world = await newWorld({
     host: { servers, policy: { session: [allow('all', { action: ['server.approve'] })] }, openUrl: (url) => options.openUrl?.(url) },
   })
@@ -67,6 +70,8 @@ async function shown(servers: Record<string, ReturnType<typeof inMemory>>, optio
   const requests: string[] = []
   watchFrames(page, requests)
   await window.open('/tools?tool=notes__board')
+  if (options.watches)
+    await page.evaluate('window.realms = []; addEventListener("message", ({ data }) => { if (data.realm) realms.push(data) })')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByRole('button', { name: 'Show the view' }).click()
   await page.locator('iframe').waitFor()
@@ -297,6 +302,67 @@ test('declared addresses are blocked until the person allows them, and undeclare
         .catch(() => undefined),
     )
     .toEqual(['https://other.example.com/x'])
+}, 90_000)
+
+/** Says in `window.top` of the view's page what a realm has. Each way to a fresh realm would bring WebRTC back. */
+const REALM = (name: string): string =>
+  `<script>top.postMessage({ realm: '${name}', has: typeof RTCPeerConnection + typeof webkitRTCPeerConnection }, '*')</script>`
+const quoted = (name: string): string => JSON.stringify(REALM(name)).replaceAll('</', '<\\/')
+
+test('a view and the frames that it makes have no WebRTC, which no policy of a browser blocks', async () => {
+  proves('R-APP-031')
+  const html = `<!doctype html><html lang="de"><title>Board</title><body>${REALM('view')}
+    <iframe srcdoc="${REALM('parsed')}"></iframe>
+    <iframe src="javascript:top.postMessage({ realm: 'address', has: 'run' }, '*')"></iframe>
+    <div><template shadowrootmode="closed"><iframe srcdoc="${REALM('declared shadow')}"></iframe></template></div>
+    <div id="host"></div><script>
+      const xhtml = 'http://www.w3.org/1999/xhtml'
+      for (const [name, make] of [['made', () => document.createElement('iframe')], ['prefixed', () => document.createElementNS(xhtml, 'x:iframe')]]) {
+        const frame = make()
+        frame.srcdoc = ${quoted('NAME')}.replace('NAME', name)
+        document.body.append(frame)
+      }
+      const shadow = document.getElementById('host').attachShadow({ mode: 'closed', clonable: true })
+      const inside = document.createElement('iframe')
+      inside.srcdoc = ${quoted('shadow')}
+      shadow.append(inside)
+      document.body.append(document.getElementById('host').cloneNode(true))
+      const late = document.createElement('iframe')
+      late.src = 'https://pics.example.com/'
+      document.body.append(late)
+      setTimeout(() => { late.srcdoc = ${quoted('late')} }, 100)
+      // What the guard uses can be replaced by the view.
+      Element.prototype.remove = Element.prototype.getAttribute = Document.prototype.querySelectorAll = MutationObserver.prototype.observe = () => null
+      const trick = document.createElement('iframe')
+      trick.srcdoc = ${quoted('trick')}
+      document.body.append(trick)
+      window.words = [document.compatMode, document.documentElement.lang, document.title]
+      setTimeout(() => { location.href = 'javascript:' + encodeURIComponent('\`' + ${quoted('replaced')} + '\`') }, 300)
+      setTimeout(() => top.postMessage({ realm: 'end' }, '*'), 1500)
+    </script>`
+  const { server } = notes({ html })
+  const { page, view } = await shown({ notes: inMemory(server) }, { watches: true })
+  await expect.poll(() => page.evaluate('window.realms.some(({ realm }) => realm === "end")'), { timeout: 20_000 }).toBe(true)
+  expect(await page.evaluate('window.realms')).toEqual([{ realm: 'view', has: 'undefinedundefined' }, { realm: 'end' }])
+  expect(await view.evaluate('window.words')).toEqual(['CSS1Compat', 'de', 'Board'])
+}, 90_000)
+
+test('a view that goes to a page that it may show inside of it gets nowhere, and is closed', async () => {
+  proves('R-APP-031')
+  const html = `<!doctype html><iframe src="https://pics.example.com/inside"></iframe><script>
+    setTimeout(() => { location.href = 'https://pics.example.com/instead' }, 1000)
+  </script>`
+  const { server } = notes({ html, csp: { frameDomains: ['https://pics.example.com'] } })
+  const { page } = await shown({ notes: inMemory(server) })
+  const asked: string[] = []
+  await page.context().route('https://pics.example.com/**', (route) => {
+    asked.push(new URL(route.request().url()).pathname)
+    return route.fulfill({ contentType: 'text/html', body: '<p>picture' })
+  })
+  await page.getByText('It also wants to show pages of https://pics.example.com. Such a page can contact every address.').waitFor()
+  await page.getByRole('button', { name: 'Allow it and load again' }).click()
+  await page.getByText('The view was closed: It went to another page').waitFor()
+  expect(asked).toEqual(['/inside'])
 }, 90_000)
 
 test('the listener for views serves nothing else, and no page but the console may show it', async () => {

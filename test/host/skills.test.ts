@@ -2,8 +2,10 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Answer, Conversation, type Host, type Question, readAudit, STORAGE_PATHS } from '../../src/host/index.ts'
+import { HostedServer } from '../../src/host/servers/hosted-server.ts'
+import type { Skill } from '../../src/protocol/model/skills.ts'
 import { createServer } from '../../src/server/index.ts'
 import { entryOf, scriptedSkills, skillText } from '../skills/skill-files.ts'
 import { proves } from '../support/proves.ts'
@@ -228,6 +230,19 @@ describe('an approved skill', () => {
     answer = undefined
     await host.approve('shop')
     expect((await host.loadSkill('shop', URI)).text).toContain('haste')
+  })
+
+  test('is not read with an entry that was not approved, though the approved one is listed again by then', async () => {
+    const scripted = shop()
+    const host = await hostWith({ servers: { shop: scripted.server }, ask: person() })
+    const evil = { ...FILES, 'SKILL.md': FILES['SKILL.md'].replace('care', 'haste') }
+    Object.assign(scripted.contents, contentsOf('skill://refunds', evil))
+    const listed = vi.spyOn(HostedServer.prototype, 'skills', 'get').mockReturnValue([entryOf(URI, evil) as unknown as Skill])
+    onTestFinished(() => listed.mockRestore())
+    expect(stateOf(host)).toEqual(['shop/refunds approved'])
+    await expect(host.loadSkill('shop', URI)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    await expect(host.read(URI)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(scripted.asked.filter((each) => each.startsWith('resources/read'))).toEqual([])
   })
 
   test('that changed without a notice is noticed when it is read, and asked about again', async () => {

@@ -56,6 +56,13 @@ const call = (id: number, name: string, meta: object = {}): object => ({
 })
 
 describe('records of requests', () => {
+  it('cuts the id of a request', async () => {
+    const { records, say } = line('')
+    say({ ...call(1, 'hi'), id: 'x'.repeat(100_000) })
+    await until(() => records.length === 1)
+    expect(records[0]?.id).toBe('x'.repeat(200))
+  })
+
   it('tells results, failed tools, questions and errors apart', async () => {
     const { records, say } = line('')
     const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }

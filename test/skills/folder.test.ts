@@ -5,6 +5,7 @@ import { mkdirSync, openSync, renameSync, rmSync, symlinkSync, truncateSync, wri
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer } from '../../src/server/index.ts'
+import { readFrontmatter } from '../../src/skills/frontmatter.ts'
 import { SKILL_LIMITS, skills } from '../../src/skills/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
@@ -226,4 +227,12 @@ describe('a folder that changes while it is served', () => {
     expect(loaded.entry.resources).not.toBe('dynamic')
     expect(changed.length).toBeGreaterThan(0)
   })
+})
+
+test('frontmatter with thousands of keys is read at once, and a key that is there twice is found', async () => {
+  const keys = Array.from({ length: 9_000 }, (_, at) => `k${at}:`).join('\n')
+  const begun = performance.now()
+  await readFrontmatter(`---\nname: x\ndescription: y\n${keys}\n---\n`).catch(() => {})
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  await expect(readFrontmatter(`---\nname: x\ndescription: y\n${keys}\nk7:\n---\n`)).rejects.toThrow('Map keys must be unique')
 })

@@ -59,6 +59,8 @@ export function AppFrame({ tool, args, result, conversation, onSay }: AppFramePr
             {app.allowsAddresses ? 'It may contact ' : 'It wants to contact '}
             {app.addresses.map(foreignName).join(', ')}
             {app.allowsAddresses ? '.' : '. That is blocked.'}
+            {app.framed.length > 0 &&
+              ` ${app.allowsAddresses ? 'It shows' : 'It also wants to show'} pages of ${app.framed.map(foreignName).join(', ')}. Such a page can contact every address.`}
           </span>
           {!app.allowsAddresses && (
             <Button isSmall onClick={() => open(true)}>

@@ -268,7 +268,7 @@ export class AppBridge {
     if (this.#refusals >= maxRefusals) return this.#fail(id, REFUSED, `${maxRefusals} requests in a row were refused (maxRefusals)`)
     const cancel = new AbortController()
     this.#pending.set(id, cancel)
-    void this.#run(id, cancel, () => handler(params as never, cancel.signal))
+    void this.#run(id, cancel, ASKED.has(name), () => handler(params as never, cancel.signal))
   }
 
   #handlerOf(name: keyof AppRequests): ((params: never, signal: AbortSignal) => Promise<unknown>) | undefined {
@@ -289,16 +289,17 @@ export class AppBridge {
     }
   }
 
-  async #run(id: Id, cancel: AbortController, work: () => Promise<unknown>): Promise<void> {
+  async #run(id: Id, cancel: AbortController, isAsked: boolean, work: () => Promise<unknown>): Promise<void> {
     /** Cancelled requests are not answered, and their id may be in use again. */
     const isOpen = (): boolean => this.#pending.get(id) === cancel && this.#pending.delete(id)
     try {
       const result = await work()
-      this.#refusals = 0
+      // Other requests may succeed without a question.
+      if (isAsked) this.#refusals = 0
       if (isOpen()) this.#answer(id, isObject(result) ? result : {})
     } catch (error) {
       const isRefused = error instanceof AppRefusal
-      if (isRefused && !cancel.signal.aborted) this.#refusals++
+      if (isRefused || (isAsked && cancel.signal.aborted)) this.#refusals++
       if (isOpen()) this.#fail(id, isRefused ? REFUSED : INTERNAL_ERROR, error instanceof Error ? error.message : 'It failed')
     }
   }
@@ -317,3 +318,6 @@ export class AppBridge {
 }
 
 const isId = (id: unknown): id is Id => (typeof id === 'string' && id.length <= 200) || (typeof id === 'number' && Number.isSafeInteger(id))
+
+/** The person is asked about each of these. Their success is a yes, and cancelling one takes a question away. */
+const ASKED: ReadonlySet<keyof AppRequests> = new Set<keyof AppRequests>(['ui/open-link', 'ui/message'])

@@ -89,6 +89,7 @@ export class OpenApps {
       frame: { port: port(), path: `/app/${key}` },
       html,
       addresses: [...new Set(Object.values(domains).flat())],
+      framed: domains.frameDomains,
       refused,
       allowsAddresses,
       prefersBorder,
@@ -119,8 +120,9 @@ export class OpenApps {
     return this.#find(id).app.bridge.teardown('The view was closed')
   }
 
-  policyOf(wanted: string): string | undefined {
-    return [...this.#open.values()].find(({ key }) => key === wanted)?.app.policy
+  viewOf(wanted: string): { html: string; policy: string } | undefined {
+    const app = [...this.#open.values()].find(({ key }) => key === wanted)?.app
+    return app && { html: app.view.html, policy: app.policy }
   }
 
   closeAll(): void {

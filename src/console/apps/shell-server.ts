@@ -4,12 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { limitConnections } from '../web/connections.ts'
 import { SHELL_SCRIPT, shellPage } from './shell.ts'
+import { guardedPage } from './view-guard.ts'
 
 export interface ShellServerOptions {
   /** The origins of the console. */
   consoles(): readonly string[]
-  /** The policy of the view with this key; undefined if there is none. */
-  policyOf(key: string): string | undefined
+  /** The view with this key and its policy; undefined if there is none. */
+  viewOf(key: string): { html: string; policy: string } | undefined
   maxConnections: number
 }
 
@@ -22,6 +23,7 @@ const COMMON = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  'x-dns-prefetch-control': 'off',
   'origin-agent-cluster': '?1',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=(), clipboard-read=(), clipboard-write=()',
 } as const
@@ -69,13 +71,19 @@ function answerRequest(
   const isOurs = headers.host === `localhost:${port}` || headers.host === `127.0.0.1:${port}`
   if (method !== 'GET' || !isOurs) return send(response, 403, 'text/plain', 'Only views of the console are here.')
   if (url === '/shell.js') return send(response, 200, 'text/javascript; charset=utf-8', SHELL_SCRIPT)
-  const key = /^\/app\/([\w-]{20,64})$/.exec(url)?.[1]
-  const policy = key === undefined ? undefined : options.policyOf(key)
-  if (policy === undefined) return send(response, 404, 'text/plain', 'There is no such view.')
+  const [, page, key = ''] = /^\/(app|view)\/([\w-]{20,64})$/.exec(url) ?? []
+  const view = options.viewOf(key)
+  if (!view) return send(response, 404, 'text/plain', 'There is no such view.')
   const consoles = options.consoles()
-  send(response, 200, 'text/html; charset=utf-8', shellPage(consoles), `${policy}; frame-ancestors ${consoles.join(' ')}`)
+  const around = `frame-ancestors ${consoles.join(' ')}`
+  if (page === 'app') return send(response, 200, 'text/html; charset=utf-8', shellPage(consoles), `${SHELL_POLICY}; ${around}`)
+  const policy = `${view.policy}; sandbox allow-scripts allow-forms; ${around} http://${headers.host}`
+  send(response, 200, 'text/html; charset=utf-8', guardedPage(view.html), policy)
 }
 
+/** The frame of the view can go to no other place. Frames inside of the view have the policy of the view. */
+const SHELL_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 const NO_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 function send(response: ServerResponse, status: number, type: string, text: string, policy = NO_POLICY): void {

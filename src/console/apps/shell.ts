@@ -1,6 +1,6 @@
 /**
- * The page around a view, served at another origin than the console. It puts the view into a frame without an origin, and passes
- * messages on within bounds.
+ * The page around a view, served at another origin than the console. It shows the view in a frame without an origin, and passes
+ * messages on within bounds. Its own policy lets that frame go to no other place.
  */
 
 /** Messages that the shell passes on. The bridge in the host has the same bounds; these keep a flood away from the console's page. */
@@ -35,17 +35,30 @@ export const SHELL_SCRIPT = `'use strict'
   }
   const isReserved = (message) => typeof message.method === 'string' && message.method.startsWith(RESERVED)
 
-  const load = ({ html }) => {
+  const stop = (reason) => {
+    if (isOver) return
+    isOver = true
+    frame.remove()
+    tell({ jsonrpc: '2.0', method: RESERVED + 'stopped', params: { reason } })
+  }
+
+  const load = () => {
     frame = document.createElement('iframe')
     // No origin: no cookies, no storage, no way to the page around it. Forms fire their events, and the policy blocks sending them.
     frame.setAttribute('sandbox', 'allow-scripts allow-forms')
     frame.title = 'View'
-    frame.srcdoc = String(html)
+    frame.src = location.pathname.replace('/app/', '/view/')
+    // A second page has another policy or none, and would get the messages of the view.
+    let isLoaded = false
+    frame.addEventListener('load', () => {
+      if (isLoaded) stop('It went to another page')
+      isLoaded = true
+    })
     document.body.append(frame)
   }
   const fromConsole = (message) => {
     if (message.method === RESERVED + 'resource-ready') {
-      if (!frame) load(message.params)
+      if (!frame) load()
     } else if (frame && !isReserved(message)) frame.contentWindow.postMessage(message, '*')
   }
   const isFlood = () => {
@@ -55,11 +68,7 @@ export const SHELL_SCRIPT = `'use strict'
     return --tokens < 0
   }
   const fromView = (message) => {
-    if (isFlood()) {
-      isOver = true
-      frame.remove()
-      return tell({ jsonrpc: '2.0', method: RESERVED + 'stopped', params: { reason: 'It sent too many messages' } })
-    }
+    if (isFlood()) return stop('It sent too many messages')
     if (typeof message !== 'object' || message === null || isReserved(message)) return
     let text
     try {

@@ -10,6 +10,7 @@ import { readListed } from '../../skills/loaded-skill.ts'
 import { SkillError, type SkillFault } from '../../skills/skill-error.ts'
 import { filePath, fileUri } from '../../skills/skill-uri.ts'
 import { verifyFrontmatter } from '../../skills/verify.ts'
+import { pinOf } from '../approval/pin.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
 import { READ_RESULT } from '../conversation/flow/answers.ts'
 import { labelsOfResource } from '../conversation/flow/result-labels.ts'
@@ -95,7 +96,8 @@ export async function readSkillFile(
   const outcome = await performUse(services, request, options, () =>
     isLook
       ? server.during(options.conversation, () => server.use(read, { signal: options.signal }))
-      : sendPinned(server, used(), options, read),
+      : // The server may list another entry by now. The one that was approved must be the one that the file is checked against.
+        sendPinned(server, used(), options, read, pinOf(skill)),
   )
   const labels: AnswerSource['labels'] = (findings) => [
     ...new Set([...labelsOfResource(server.spec, uri, { findings }), UNTRUSTED, ...(isLook ? [] : [`${SKILL}${server.id}`])]),

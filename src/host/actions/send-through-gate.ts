@@ -58,17 +58,19 @@ const isToolError = (result: unknown): boolean => (result as Partial<CallToolRes
 /**
  * Sends with the server's client. Before that it checks the pin again, after the client has connected and read its lists, because the
  * server may have been replaced since the decision.
+ * @param expected the pin of the definition that `send` uses, if it was taken before
  */
 export const sendPinned = <T>(
   server: HostedServer,
   primitive: Pick<ActionPrimitive, 'kind' | 'name'>,
   { conversation, signal }: UseOptions,
   send: (client: Client) => Promise<T>,
+  expected?: string,
 ): Promise<T> =>
   server.during(conversation, () =>
     server.use(
       async (client) => {
-        await server.checkPinned(primitive)
+        await server.checkPinned(primitive, expected)
         return send(client)
       },
       { signal },

@@ -5,7 +5,7 @@ import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
 import { isPicture } from './image-types.ts'
 import type { Model } from './language-model.ts'
 import { optionalPackage } from './optional-package.ts'
-import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
+import { checkBaseUrl, type ProviderOptions, withoutRedirects } from './provider-options.ts'
 
 // Always passed: otherwise the package would use an unchecked address from the environment.
 export const ANTHROPIC = 'https://api.anthropic.com/v1'
@@ -31,7 +31,7 @@ export async function anthropicFrom(
     throw new McpError('ERR_MODEL', `The model ${model} needs an API key: pass apiKey, for example from the environment or the vault`)
   checkBaseUrl(baseURL, apiKey)
   const { createAnthropic } = await optionalPackage('@ai-sdk/anthropic', load)
-  const create = createAnthropic({ apiKey, baseURL, ...(fetch ? { fetch } : {}) })
+  const create = createAnthropic({ apiKey, baseURL, fetch: withoutRedirects(fetch) })
   return fromAiSdk(create(model), {
     label: `anthropic ${model}`,
     resultMedia: (mediaType) => (isPicture(mediaType) ? 'within' : 'named'),

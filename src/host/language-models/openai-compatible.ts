@@ -4,7 +4,7 @@ import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
 import { isPicture } from './image-types.ts'
 import type { Model } from './language-model.ts'
 import { optionalPackage } from './optional-package.ts'
-import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
+import { checkBaseUrl, type ProviderOptions, withoutRedirects } from './provider-options.ts'
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** The address without `/chat/completions`, for example `http://127.0.0.1:11434/v1` for Ollama. */
@@ -46,7 +46,7 @@ export async function openaiCompatibleFrom(load: () => Promise<OpenAiCompatibleP
     baseURL,
     includeUsage: true,
     ...(apiKey === undefined ? {} : { apiKey }),
-    ...(fetch ? { fetch } : {}),
+    fetch: withoutRedirects(fetch),
   })
   return fromAiSdk(create.chatModel(model), {
     label: `${provider} ${model}`,

@@ -96,7 +96,7 @@ export type RecordBody =
   /** An unfinished line of a process that ended was moved to a file beside the segments. */
   | { kind: 'recovered'; bytes: number; digest: string; file: string }
   /** All segments up to this one were archived or removed, because they were too old or too many. The last of them ended with this record. */
-  | { kind: 'retired'; upToSegment: number; upToSeq: number; lastHash: string; isArchived: boolean }
+  | { kind: 'retired'; upToSegment: number; upToSeq: number; lastHash: string; isArchived: boolean; keyId: string; signature: string }
 
 /** A record of the audit log. */
 export type AuditRecord = Sealed & RecordBody

@@ -204,12 +204,15 @@ export class HostedServer implements ReviewedServer {
 
   /**
    * Checks the pin right before something is sent: a different process may have withdrawn the approval, or the server may have changed.
+   * @param expected the pin of the definition that the caller goes on with. Default: it reads the definition later
    * @throws McpError ERR_QUARANTINED
    */
-  async checkPinned({ kind, name }: Pick<ActionPrimitive, 'kind' | 'name'>): Promise<void> {
+  async checkPinned({ kind, name }: Pick<ActionPrimitive, 'kind' | 'name'>, expected?: string): Promise<void> {
     const { pins } = this.#services
     await pins.refresh()
     pins.check(this.facts, kind, name, this.definition(kind, name))
+    if (expected !== undefined && this.primitive(kind, name).pin !== expected)
+      throw new McpError('ERR_QUARANTINED', `The ${kind} ${JSON.stringify(name)} of ${this.id} changed while it was read. Try again`)
   }
 
   /** The operator's hints for a tool, and what the person accepted. Hints for its name override the hints for `*`. */

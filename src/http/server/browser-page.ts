@@ -51,13 +51,14 @@ pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid; border-radius: 
 <pre>${escaped(url)}</pre>
 ${needsLogin ? '<p>Callers must log in. Most programs open a page for that when they first connect.</p>\n' : ''}<p>Many programs read a file like this:</p>
 <pre>${escaped(entry)}</pre>
-<p>To try it in a terminal:</p>
-<pre>npx portico tools ${escaped(url)}</pre>
-</main>
+${PLAIN_URL.test(url) ? `<p>To try it in a terminal:</p>\n<pre>npx portico tools ${escaped(url)}</pre>\n` : ''}</main>
 </body>
 </html>
 `
 }
+
+/** A URL that a shell takes as one word. The path can come from a link of a stranger. */
+const PLAIN_URL = /^[\w./:~%[\]-]+$/
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 

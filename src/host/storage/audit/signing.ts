@@ -6,8 +6,14 @@ import { isObject } from '../../../base/json.ts'
 import { readPrivate, writePrivate } from '../../../files/private-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { canonicalJson } from '../../../protocol/model/digest-json.ts'
-import type { Checkpoint } from '../../model/audit-record.ts'
+import type { AuditRecord } from '../../model/audit-record.ts'
 import { sha256 } from './chain.ts'
+
+/** What a signature adds to a statement. */
+export interface Signed {
+  keyId: string
+  signature: string
+}
 
 export interface LogKey {
   readonly id: string
@@ -15,7 +21,8 @@ export interface LogKey {
   readonly publicKey: string
   /** The key for the digests of arguments. */
   readonly salt: Uint8Array
-  sign(statement: Omit<Checkpoint, 'signature' | 'keyId'>): Checkpoint
+  sign<Statement extends object>(statement: Statement): Statement & Signed
+  check: CheckSignature
 }
 
 const MAX_KEY_FILE_BYTES = 64 * 1024
@@ -50,9 +57,11 @@ function keyFrom(file: string, text: string): LogKey {
     const privateKey = createPrivateKey(value.privateKey)
     const publicKey = createPublicKey(privateKey)
     const keyId = idOf(publicKey)
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
     return {
       id: keyId,
-      publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      publicKey: pem,
+      check: signatureCheck(pem),
       salt: Buffer.from(value.salt, 'base64'),
       sign: (statement) => {
         const signed = { ...statement, keyId }
@@ -64,9 +73,15 @@ function keyFrom(file: string, text: string): LogKey {
   }
 }
 
-export type CheckSignature = (checkpoint: Checkpoint) => string | undefined
+/** Describes what is wrong with a signed statement, such as a checkpoint. Undefined: it is valid. */
+export type CheckSignature = (statement: Signed) => string | undefined
 
-/** Describes what is wrong with a checkpoint. Undefined: it is valid. */
+/** A record about retired segments has a signature of its own, because records can also be in the log without a checkpoint. */
+export function checkRetiredRecord(record: AuditRecord & { kind: 'retired' }, check: CheckSignature): string | undefined {
+  const { seq, at, hash, ...statement } = record
+  return check(statement)
+}
+
 export function signatureCheck(publicKey: string): CheckSignature {
   let key: KeyObject
   try {

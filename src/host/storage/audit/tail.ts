@@ -5,6 +5,7 @@ import { McpError } from '../../../protocol/errors.ts'
 import { BEGINNING, type Link, parsed, readLine } from './chain.ts'
 import { type IncompleteLine, type ReadIncompleteLine, readIncompleteLine } from './incomplete-line.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
+import { type CheckSignature, checkRetiredRecord } from './signing.ts'
 
 export interface Tail {
   /** 0 if there is no segment yet. */
@@ -28,19 +29,21 @@ export async function followTail(
   folder: string,
   known: Tail | undefined,
   maxLineBytes: number,
+  check: CheckSignature,
 ): Promise<{ tail: Tail; torn: IncompleteLine | undefined }> {
   const segments = await segmentsIn(folder)
   const last = segments.at(-1) ?? 0
   if (known && last < known.segment) throw broken(folder, `${segmentName(known.segment)} is missing`)
-  const isRetired = known !== undefined && segments[0] !== undefined && segments[0] > known.segment
-  if (isRetired) await checkRetired(folder, segments, known, maxLineBytes)
+  const first = segments[0] ?? 1
+  const isRetired = known !== undefined && segments.length > 0 && first > known.segment
+  if (first > 1 && (!known || isRetired)) await checkRetired(folder, segments, known, maxLineBytes, check)
   let tail = known && !isRetired ? known : await startOf(folder, segments, maxLineBytes)
   let torn: IncompleteLine | undefined
   for (let number = Math.max(tail.segment, 1); number <= last; number++) {
     if (number > tail.segment) tail = { ...tail, segment: number, size: 0 }
     const handle = await openSegment(folder, number, 'read')
     try {
-      ;({ tail, torn } = await readOn(handle, folder, tail, maxLineBytes))
+      ;({ tail, torn } = await readOn(handle, folder, tail, maxLineBytes, check))
     } finally {
       await handle.close()
     }
@@ -49,20 +52,31 @@ export async function followTail(
   return { tail, torn }
 }
 
-/** Another process retired the segment that this process saw last. A record of the log must say so. */
-async function checkRetired(folder: string, segments: readonly number[], known: Tail, maxLineBytes: number): Promise<void> {
-  for (const number of segments) {
+/**
+ * The oldest segments are missing. A record with a valid signature must say that they were retired: otherwise the next checkpoint would
+ * sign their loss. The newest segments have that record, so they are read first.
+ */
+async function checkRetired(
+  folder: string,
+  segments: readonly number[],
+  known: Tail | undefined,
+  maxLineBytes: number,
+  check: CheckSignature,
+): Promise<void> {
+  const missing = (segments[0] as number) - 1
+  for (const number of segments.toReversed()) {
     const handle = await openSegment(folder, number, 'read')
     try {
       for await (const { text } of linesOf(handle, 0, maxLineBytes)) {
         const record = text.includes('"kind":"retired"') ? parsed(text) : undefined
-        if (record?.kind === 'retired' && record.upToSegment >= known.segment && record.seq > known.link.seq) return
+        if (record?.kind !== 'retired' || checkRetiredRecord(record, check) !== undefined) continue
+        if (record.upToSegment >= missing && record.upToSeq >= (known?.link.seq ?? 0)) return
       }
     } finally {
       await handle.close()
     }
   }
-  throw broken(folder, `${segmentName(known.segment)} is missing, and no record says that it was retired`)
+  throw broken(folder, `${segmentName(missing)} is missing, and no signed record says that it was retired`)
 }
 
 /** Each segment begins with a link to the one before, so the last one is enough, unless it is still empty. */
@@ -89,6 +103,7 @@ async function readOn(
   folder: string,
   from: Tail,
   maxLineBytes: number,
+  check: CheckSignature,
 ): Promise<{ tail: Tail; torn: IncompleteLine | undefined }> {
   const { size } = await handle.stat()
   const name = segmentName(from.segment)
@@ -111,6 +126,8 @@ async function readOn(
     }
     const read = readLine(line.bytes, link)
     if ('fault' in read) throw broken(folder, `record ${link.seq + 1} in ${name} was changed: ${read.fault}`)
+    const forged = read.record.kind === 'retired' ? checkRetiredRecord(read.record, check) : undefined
+    if (forged) throw broken(folder, `record ${read.record.seq} in ${name} says that segments were retired, but ${forged}`)
     const { seq, hash, kind, at } = read.record
     if (kind === 'segment') begunAt = at
     link = { seq, hash }

@@ -14,7 +14,7 @@ import { BEGINNING, type Link, merkleRoot, parsed, readLine, sha256 } from './ch
 import { type IncompleteLine, readIncompleteLine } from './incomplete-line.ts'
 import { startOf, TORN_NAME } from './retention.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
-import { type CheckSignature, signatureCheck } from './signing.ts'
+import { type CheckSignature, checkRetiredRecord, signatureCheck } from './signing.ts'
 
 export interface VerifyOptions {
   /** The public key in PEM, from a trusted copy. Default: the key in the folder, which a forger could have replaced too. */
@@ -64,8 +64,8 @@ interface Walk {
   start: Link
   /** The link before the first record of each segment. */
   borders: Map<number, Link>
-  /** The newest record about retired segments. */
-  retired: { seq: number; upToSegment: number } | undefined
+  /** The records about retired segments, oldest first. */
+  retired: { seq: number; upToSegment: number; isArchived: boolean }[]
   link: Link
   unsigned: string[]
   open: Set<number>
@@ -92,7 +92,7 @@ export async function verifyAudit(folder: string, { publicKey, anchors, archive 
     check,
     start: first,
     borders: new Map(),
-    retired: undefined,
+    retired: [],
     link: first,
     unsigned: [],
     open: new Set(),
@@ -149,13 +149,20 @@ async function firstBad(folder: string, archive: string | undefined, walk: Walk)
       reason: 'the log has a key but no records: its files were removed or emptied',
     }
   // A forger can remove segments, but cannot sign a record about it.
-  const { retired } = walk
-  if (first > 1 && !(retired && retired.upToSegment >= first - 1 && retired.seq <= walk.signedUpTo))
+  const retired = walk.retired.find(({ seq, upToSegment }) => upToSegment >= first - 1 && seq <= walk.signedUpTo)
+  if (first > 1 && !retired)
     return {
       segment: segmentName(1),
       seq: 1,
       line: 0,
       reason: `the segments before ${segmentName(first)} are missing, and no signed record says that they were retired`,
+    }
+  if (first > 1 && retired?.isArchived && archive !== undefined)
+    return {
+      segment: segmentName(first - 1),
+      seq: walk.start.seq,
+      line: 0,
+      reason: `a signed record says that it was archived, but it is not in ${archive}`,
     }
   if (walk.link.seq >= walk.reaches) return undefined
   const reason = `the log ends before this record, but a checkpoint in the anchors covers ${counted(walk.reaches, 'record')}`
@@ -227,6 +234,8 @@ function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, wal
   if ((record.kind === 'segment') !== isFirst) return 'a segment must have exactly one segment record, at its start'
   if (record.kind === 'segment' && (record.segment !== segment || record.previous !== link.hash)) return 'it belongs to another segment'
   if (record.kind === 'retired') {
+    const fault = checkRetiredRecord(record, check)
+    if (fault) return `it says that segments were retired, but ${fault}`
     const border = walk.borders.get(record.upToSegment + 1)
     const isSo = record.upToSegment < segment && (!border || (border.seq === record.upToSeq && border.hash === record.lastHash))
     return isSo ? undefined : 'it is about retired segments that are not those of this log'
@@ -247,7 +256,7 @@ function take(record: AuditRecord, walk: Walk): void {
   if (record.kind === 'intent') walk.open.add(record.seq)
   if (record.kind === 'outcome') walk.open.delete(record.intent)
   if (record.kind === 'recovered') walk.recovered++
-  if (record.kind === 'retired') walk.retired = { seq: record.seq, upToSegment: record.upToSegment }
+  if (record.kind === 'retired') walk.retired.push(record)
   if (walk.open.size > MAX_UNMATCHED)
     throw new McpError('ERR_AUDIT', `More than ${MAX_UNMATCHED} intents have no outcome: a host did not write this log`)
   if (record.kind !== 'checkpoint') return void walk.unsigned.push(record.hash)

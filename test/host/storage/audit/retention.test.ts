@@ -3,7 +3,7 @@
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { AuditRecord } from '../../../../src/host/model/audit-record.ts'
+import type { AuditRecord, RecordBody } from '../../../../src/host/model/audit-record.ts'
 import { lineOf, seal } from '../../../../src/host/storage/audit/chain.ts'
 import { type AuditLogOptions, openAuditLog, type WritableAuditLog } from '../../../../src/host/storage/audit/log.ts'
 import { readAudit, readAuditPage } from '../../../../src/host/storage/audit/read.ts'
@@ -36,6 +36,25 @@ async function written(calls: number, options: Partial<AuditLogOptions> = {}): P
   await call(log, calls)
   await log.close()
   return folder
+}
+
+/** A log whose key and anchors are elsewhere. */
+async function apart(calls: number, staysOpen = false) {
+  const base = newFolder()
+  const folder = join(base, 'log')
+  const options = { folder, keyFile: join(base, 'key'), anchor: join(base, 'anchors'), limits: SMALL }
+  const log = await openAuditLog(options)
+  await call(log, calls)
+  await (staysOpen ? log.checkpoint() : log.close())
+  return { folder, options: { ...options, publicKey: log.publicKey }, log: staysOpen ? log : undefined }
+}
+
+/** What a forger without the key can write: a claim with the signature of another statement. */
+async function claimed(folder: string, upToSegment: number, last: AuditRecord): Promise<RecordBody> {
+  const signed = (await all(folder)).find((record) => record.kind === 'checkpoint')
+  if (signed?.kind !== 'checkpoint') throw new Error('Expected a checkpoint')
+  const { keyId, signature } = signed.checkpoint
+  return { kind: 'retired', upToSegment, upToSeq: last.seq, lastHash: last.hash, isArchived: false, keyId, signature }
 }
 
 describe('retention', () => {
@@ -150,16 +169,50 @@ describe('verifying', () => {
     expect((await verifyAudit(kept)).firstBad?.reason).toContain('no signed record says that they were retired')
   })
 
-  test('does not believe a record about retired segments that is not signed', async () => {
-    const folder = await written(40)
+  test('does not believe a record about retired segments that is not signed, and no host signs it', async () => {
+    const { folder, options } = await apart(40)
     const last = (await all(folder)).at(-1) as AuditRecord
     const second = (await all(folder)).find((record) => record.kind === 'segment' && record.segment === 2) as AuditRecord
     const before = (await all(folder)).find(({ seq }) => seq === second.seq - 1) as AuditRecord
-    const claim = { kind: 'retired', upToSegment: 1, upToSeq: before.seq, lastHash: before.hash, isArchived: false } as const
-    appendFileSync(join(folder, segmentsOf(folder).at(-1) as string), lineOf(seal(claim, last, Date.now())))
-    expect((await verifyAudit(folder)).ok).toBe(true)
+    appendFileSync(join(folder, segmentsOf(folder).at(-1) as string), lineOf(seal(await claimed(folder, 1, before), last, Date.now())))
+    expect((await verifyAudit(folder)).firstBad?.reason).toBe('it says that segments were retired, but its signature does not match')
+    await expect(openAuditLog(options)).rejects.toThrow('says that segments were retired, but its signature does not match')
     rmSync(join(folder, 'audit-000001.jsonl'))
+    await expect(openAuditLog(options)).rejects.toThrow('no signed record says that it was retired')
     expect((await verifyAudit(folder)).ok).toBe(false)
+  })
+
+  test.each(['after the next start', 'while the host runs'])(
+    'no host signs a log whose segments were all replaced by a claim, %s',
+    async (when) => {
+      const { folder, options, log } = await apart(40, when === 'while the host runs')
+      const files = segmentsOf(folder)
+      const last = (await all(folder)).at(-1) as AuditRecord
+      const claim = await claimed(folder, files.length, last)
+      for (const file of files) rmSync(join(folder, file))
+      const header = seal({ kind: 'segment', segment: files.length + 1, previous: last.hash }, last, Date.now())
+      const lines = [header, seal(claim, header, Date.now())].map(lineOf).join('')
+      writeFileSync(join(folder, `audit-${String(files.length + 1).padStart(6, '0')}.jsonl`), lines, { mode: 0o600 })
+      const going = log ? call(log, 1) : openAuditLog(options)
+      await expect(going).rejects.toThrow('no signed record says that it was retired')
+      await log?.close().catch(() => {})
+      expect((await verifyAudit(folder, { publicKey: options.publicKey, anchors: options.anchor })).ok).toBe(false)
+    },
+  )
+
+  test('finds archived segments that were removed from the archive', async () => {
+    const archive = join(newFolder(), 'archive')
+    const folder = await written(40, { retention: { maxBytes: 8_000, archive } })
+    const moved = segmentsOf(archive)
+    for (const removed of [moved.slice(0, 3), moved.slice(3)]) {
+      for (const name of removed) rmSync(join(archive, name))
+      const { firstBad } = await verifyAudit(folder, { archive })
+      expect(firstBad).toMatchObject({
+        segment: removed.at(-1),
+        reason: expect.stringContaining('a signed record says that it was archived'),
+      })
+    }
+    expect((await verifyAudit(folder)).ok).toBe(true)
   })
 
   test('accepts a log whose process ended between the record and the removal', async () => {
@@ -209,7 +262,7 @@ describe('two processes', () => {
     mkdirSync(copy)
     cpSync(folder, copy, { recursive: true })
     rmSync(join(folder, 'audit-000001.jsonl'))
-    await expect(call(idle, 1)).rejects.toThrow('audit-000001.jsonl is missing, and no record says that it was retired')
+    await expect(call(idle, 1)).rejects.toThrow('audit-000001.jsonl is missing, and no signed record says that it was retired')
     copyFileSync(join(copy, 'audit-000001.jsonl'), join(folder, 'audit-000001.jsonl'))
     await idle.close()
     await busy.close()
