@@ -25,7 +25,7 @@ const SUBPATHS = [
   { subpath: 'portico/testing', maxKb: 100, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/tasks', maxKb: 30, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/tasks', maxKb: 31, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 22, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
