@@ -23,14 +23,11 @@ import type { ClientExtension } from './extension.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { itemsIn, type List, listOf } from './paging.ts'
-import { type Settings, settingsOf } from './settings.ts'
+import { cancellationsSent, type Settings, settingsOf } from './settings.ts'
 import type { ResumeTaskOptions, TaskCallOptions, TaskHandle, TaskState } from './tasks/task-handle.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { ToolResult } from './tool-results.ts'
 import { type ListKind, Watching } from './watching.ts'
-
-/** How long closing waits for the cancellation of tasks. */
-const MAX_CANCELLING_MS = 2_000
 
 /**
  * A client for one server. `connect` creates it.
@@ -362,11 +359,7 @@ export class Client {
    * await client.close()
    */
   async close(): Promise<void> {
-    const { cancelling, clock } = this.#settings
-    if (cancelling.size > 0) {
-      const enough = new Promise<void>((resolve) => clock.after(MAX_CANCELLING_MS, resolve))
-      await Promise.race([Promise.all(cancelling), enough])
-    }
+    await cancellationsSent(this.#settings)
     await this.#connection.close()
   }
 

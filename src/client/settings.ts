@@ -83,3 +83,13 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
     ...events,
   }
 }
+
+/** How long closing waits for the cancellation of tasks. */
+const MAX_CANCELLING_MS = 2_000
+
+/** Resolves when the server has answered the cancellations of tasks, or has taken too long. */
+export async function cancellationsSent({ cancelling, clock }: Settings): Promise<void> {
+  if (cancelling.size === 0) return
+  const enough = new Promise<void>((resolve) => clock.after(MAX_CANCELLING_MS, resolve))
+  await Promise.race([Promise.all(cancelling), enough])
+}

@@ -63,7 +63,7 @@ export class Operations {
     return shortView(view)
   }
 
-  /** The operation that uses a server now. Undefined: there is none, or it cannot be told which one is meant. */
+  /** The operation that uses a server now. Undefined if no operation uses the server, or several do. */
   usingServer(server: string): string | undefined {
     const found = [...this.#all.values()].filter(({ view }) => view.state === 'running' && view.server === server)
     return found.length === 1 ? found[0]?.view.id : undefined

@@ -16,9 +16,6 @@ import { type HostSkill, loadSkill, readSkillFile, skillOf } from './actions/loa
 import type { HostApp } from './actions/open-app.ts'
 import { readResource, subscribe } from './actions/read-resource.ts'
 import { callerForModel, toolsForModel } from './actions/tools-for-model.ts'
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
-import type { FoundTool } from './catalog/search.ts'
-import type { FoundEntry } from './catalog/search-all.ts'
 import { type AllowOptions, allowAlways } from './consent/gate/allow-always.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { type ChatInput, readChatInput } from './conversation/chat/chat-input.ts'
@@ -26,7 +23,7 @@ import { Conversation, checkConversation } from './conversation/chat/conversatio
 import { type ModelTools, modelTools } from './conversation/chat/model-tools.ts'
 import type { Model } from './language-models/language-model.ts'
 import type { StoredModels } from './language-models/stored-models.ts'
-import { ManagedServers } from './management/managed-servers.ts'
+import { CatalogViews } from './management/catalog-views.ts'
 import type { Grant } from './model/grant.ts'
 import type { ChatOptions, ExplainOptions, HostCallOptions, HostSettings, ModelToolsOptions, OpenAppOptions } from './options.ts'
 import type { GivenPolicy } from './policy/load-policy.ts'
@@ -48,7 +45,7 @@ const CLOSE_MS = 2_000
  * await host.settled()
  * for (const { exposed } of host.tools()) console.log(exposed)
  */
-export class Host extends ManagedServers {
+export class Host extends CatalogViews {
   readonly #services: HostServices
   readonly #settings: HostSettings
 
@@ -122,61 +119,6 @@ export class Host extends ManagedServers {
   }
 
   /**
-   * The approved tools of all servers.
-   * @example
-   * const names = host.tools().map(({ exposed }) => exposed)
-   */
-  tools(): readonly ToolEntry[] {
-    return this.#services.catalog.tools()
-  }
-
-  /**
-   * The approved prompts of all servers.
-   * @example
-   * for (const { exposed, definition } of host.prompts()) console.log(exposed, definition.description)
-   */
-  prompts(): readonly PromptEntry[] {
-    return this.#services.catalog.prompts()
-  }
-
-  /**
-   * The resources of all servers.
-   * @example
-   * for (const { exposed, server } of host.resources()) console.log(server, exposed)
-   */
-  resources(): readonly ResourceEntry[] {
-    return this.#services.catalog.resources()
-  }
-
-  /**
-   * The resource templates of all servers.
-   * @example
-   * for (const { definition } of host.templates()) console.log(definition.uriTemplate)
-   */
-  templates(): readonly TemplateEntry[] {
-    return this.#services.catalog.templates()
-  }
-
-  /**
-   * Searches the tools of all servers by words.
-   * @example
-   * const [best] = host.search('send mail', { limit: 5 })
-   * console.log(best?.entry.exposed)
-   */
-  search(query: string, options: { limit?: number } = {}): FoundTool[] {
-    return this.#services.search.search(query, options)
-  }
-
-  /**
-   * Searches the tools, prompts, resources and templates of all servers by words.
-   * @example
-   * for (const { entry } of host.find('open issues')) console.log(entry.kind, entry.exposed)
-   */
-  find(query: string, options: { limit?: number } = {}): FoundEntry[] {
-    return this.#services.entrySearch.search(query, options)
-  }
-
-  /**
    * Calls a tool for a model, or for the person.
    * @example
    * await host.call('notes__search', { query: 'door' }, { conversation })
@@ -213,7 +155,7 @@ export class Host extends ManagedServers {
 
   /**
    * The task with this id.
-   * @throws McpError ERR_INVALID_PARAMS if there is none
+   * @throws McpError ERR_INVALID_PARAMS for an unknown id
    * @example
    * const { content } = await (await host.task(id)).result()
    */
@@ -223,7 +165,7 @@ export class Host extends ManagedServers {
 
   /**
    * Cancels a task. If its server is not connected, it is told later. If the task ended before, its result stays.
-   * @throws McpError ERR_INVALID_PARAMS if there is none
+   * @throws McpError ERR_INVALID_PARAMS for an unknown id
    * @example
    * const { status } = await host.cancelTask(id)
    */

@@ -21,7 +21,7 @@ export class ToolFeed {
     this.#notify = notify
   }
 
-  /** The view is ready: sends what was kept. */
+  /** Sends the messages that waited until the view was ready. */
   open(): void {
     this.#isOpen = true
     if (this.#context) this.#notify('ui/notifications/host-context-changed', this.#context)

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 export const MODEL_HELP =
   'scripted (no language model), anthropic:NAME, openai:NAME, ollama:NAME, or compatible:NAME with --base-url; API keys are read from ANTHROPIC_API_KEY and OPENAI_API_KEY, or from the vault for a model that you added in the console (default: the first of those, otherwise scripted)'
 
-/** The models for the options of a host. Without a name: the stored ones, and the script while there is none. */
+/** The models for the options of a host. Without a name: the stored models. If no model is stored: the script. */
 export async function chosenModel(
   io: Pick<Io, 'env'>,
   name: string | undefined,

@@ -9,7 +9,7 @@ import { BY_PERSON } from '../services.ts'
 
 interface OpenApp {
   app: HostApp
-  /** A part of the address of its frame, which nobody can guess. */
+  /** A random part of the address of its frame. Other pages cannot guess it. */
   key: string
   /** Messages to the view that the page has not fetched. */
   waiting: AppMessage[]

@@ -9,7 +9,7 @@ import { guardedPage } from './view-guard.ts'
 export interface ShellServerOptions {
   /** The origins of the console. */
   consoles(): readonly string[]
-  /** The view with this key and its policy; undefined if there is none. */
+  /** The view with this key, and its policy. Undefined for an unknown key. */
   viewOf(key: string): { html: string; policy: string } | undefined
   maxConnections: number
 }

@@ -18,7 +18,7 @@ export function differenceOf(before: Primitive, after: Primitive): PinDifference
   const changes =
     after.kind === 'skill' ? skillChanges(before.definition, after.definition) : definitionChanges(before.definition, after.definition)
   if (isRenamed) changes.unshift(changeOf('name', 'renamed', `renamed from ${before.name}`, before.name, after.name))
-  // The digests of files are new texts, which nobody reads.
+  // A changed digest is a new text, but not one that people read.
   if (after.kind !== 'skill') changes.push(...untoldChanges(before.definition, after.definition, changes))
   // Two spellings of the same meaning, such as `true` and `{}` for a schema.
   if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'same meaning, written differently', before.definition, after.definition))

@@ -24,7 +24,7 @@ export interface ServerServices {
   redactor: Redactor
   /** The scope of actions that belong to no conversation with a model. */
   ownConversation: Conversation
-  /** The task of this host with this id of the server. Undefined if there is none. */
+  /** The task of this host for a task id of the server. Undefined if the host does not follow that task. */
   taskOf(server: string, taskId: string): AskingTask | undefined
   /** The folder of the project. */
   project: string

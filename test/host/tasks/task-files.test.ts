@@ -86,6 +86,7 @@ test('one process follows a task, and another one takes it over when that proces
   expect(await one.claim('caaaaaaaaa')).toBeUndefined()
 })
 
+// Windows has no permissions of this kind.
 test.skipIf(process.platform === 'win32')('only the owner can read the files', async () => {
   const folder = join(newFolder(), 'tasks')
   const files = new TaskFiles({ folder })
