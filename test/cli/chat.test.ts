@@ -8,7 +8,7 @@ import { StoredModels } from '../../src/host/language-models/stored-models.ts'
 import { KEY as KEY_OF_PROVIDER, provider } from '../host/language-models/fixtures/provider.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve } from './support/cli.ts'
-import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, KEY, leave, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -71,14 +71,11 @@ describe('the samples of the shell', () => {
     terminal.type(`add a note title="Milk" text="Two litres"${KEY.enter}`)
     await answerQuestion(terminal, /The model wants to call notes\/add/, 'y')
     await terminal.until(/excerpt +Two litres/)
-    await expect.poll(() => terminal.visible().join('\n').trimEnd().endsWith('\n>'), { timeout: 20_000 }).toBe(true)
-    terminal.type(KEY.end)
-    expect(await terminal.exit).toBe(0)
+    expect(await leave(terminal)).toBe(0)
     const [, id = ''] = /--resume (\w{10})/.exec(terminal.text()) ?? []
     const again = sit('chat', '--resume', id)
     await again.until(/Continuing a conversation of 1 turn:\n> add a note title="Milk" text="Two litres"\n {2}→ notes__add\n/)
-    again.type(KEY.end)
-    expect(await again.exit).toBe(0)
+    expect(await leave(again)).toBe(0)
     const only = await portico(['chat', '--server', 'deploy', 'list notes'], { env, cwd: home })
     expect(only.stdout).not.toContain('Two litres')
     const unknown = await portico(['chat', '--server', 'nothing', 'list notes'], { env, cwd: home })
@@ -115,9 +112,7 @@ describe('stored conversations', () => {
     await terminal.until(/Ctrl-D ends the chat\.\n>/)
     terminal.type(`list notes${KEY.enter}`)
     await terminal.until(/^→ notes__list/m)
-    await expect.poll(() => terminal.visible().join('\n').trimEnd().endsWith('\n>'), { timeout: 20_000 }).toBe(true)
-    terminal.type(KEY.end)
-    expect(await terminal.exit).toBe(0)
+    expect(await leave(terminal)).toBe(0)
     const [, id = ''] = /--resume (\w{10})/.exec(terminal.text()) ?? []
     expect(existsSync(join(host, 'conversations', `${id}.json`))).toBe(true)
   }, 60_000)

@@ -6,20 +6,13 @@ import { event } from '../console/pages.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
 import { LINK, openLink } from './support/started.ts'
-import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, openQuestion, startTerminal, type TerminalProcess, typeLine } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
 function sit(...args: string[]): TerminalProcess {
   const home = newFolder()
   return startTerminal([CLI, ...args], { cwd: home, columns: 120, rows: 40, env: { HOME: home, PORTICO_HOME: join(home, 'host') } })
-}
-
-const isAtPrompt = (terminal: TerminalProcess): boolean => /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
-
-async function type(terminal: TerminalProcess, line: string): Promise<void> {
-  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-  terminal.type(`${line}${KEY.enter}`)
 }
 
 /** The newest link on the screen. */
@@ -34,7 +27,7 @@ async function linkIn(terminal: TerminalProcess): Promise<string> {
 test('the page shows what the shell does, and the shell what the page does', async () => {
   const terminal = sit()
   const page = await openLink(await linkIn(terminal))
-  await type(terminal, 'call notes__add title=Milk text=x')
+  await typeLine(terminal, 'call notes__add title=Milk text=x')
   await terminal.until(/^title +Milk$/m)
   const listed = await page.run('POST /api/tools/call', { tool: 'notes__list' })
   expect(listed.result.structuredContent).toMatchObject({ total: 1 })
@@ -42,11 +35,11 @@ test('the page shows what the shell does, and the shell what the page does', asy
   await page.get('POST /api/tour/rogue')
   const state = async (): Promise<string> => (await page.get('GET /api/servers/rogue')).server.health.state
   await expect.poll(state, { timeout: 20_000 }).toBe('not-enabled')
-  await type(terminal, 'servers')
+  await typeLine(terminal, 'servers')
   await terminal.until(/^rogue +not enabled/m)
   expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
   expect((await page.get('GET /api/servers')).servers.map(({ id }: { id: string }) => id).sort()).toEqual(['deploy', 'notes'])
-  await type(terminal, 'q')
+  await typeLine(terminal, 'q')
   expect(await terminal.exit).toBe(0)
 }, 60_000)
 
@@ -55,7 +48,7 @@ describe('a question', () => {
     const terminal = sit()
     const page = await openLink(await linkIn(terminal))
     const events = await page.events()
-    await type(terminal, 'add a note with title="Bread" text="Rye"')
+    await typeLine(terminal, 'add a note with title="Bread" text="Rye"')
     const { id } = await event(events, 'question')
     expect((await page.get('GET /api/questions')).questions).toHaveLength(1)
     await answerQuestion(terminal, /call notes\/add/i, 'y')
@@ -68,13 +61,13 @@ describe('a question', () => {
     const terminal = sit()
     const page = await openLink(await linkIn(terminal))
     const events = await page.events()
-    await type(terminal, 'add a note with title="Bread" text="Rye"')
+    await typeLine(terminal, 'add a note with title="Bread" text="Rye"')
     const { id } = await event(events, 'question')
     await expect.poll(() => openQuestion(terminal), { timeout: 20_000 }).toMatch(/call notes\/add/i)
     await page.get(`POST /api/questions/${id}/answer`, { kind: 'allow', scope: 'once' })
     await terminal.until('The question was answered elsewhere.')
     await terminal.until(/^ +title +Bread$/m)
-    await type(terminal, 'call notes__list')
+    await typeLine(terminal, 'call notes__list')
     await terminal.until(/^total +1$/m)
   }, 60_000)
 
@@ -94,14 +87,14 @@ describe('links', () => {
     const first = await linkIn(terminal)
     await openLink(first)
     await expect(openLink(first)).rejects.toThrow('was used already')
-    await type(terminal, 'console')
+    await typeLine(terminal, 'console')
     await expect.poll(() => linkIn(terminal), { timeout: 20_000 }).not.toBe(first)
     await openLink(await linkIn(terminal))
   }, 60_000)
 
   test('with --no-console there is only the terminal', async () => {
     const terminal = sit('--no-console')
-    await type(terminal, 'console')
+    await typeLine(terminal, 'console')
     await terminal.until('There is no console')
     expect(terminal.text()).not.toContain('127.0.0.1')
   }, 60_000)

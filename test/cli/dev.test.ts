@@ -6,7 +6,7 @@ import { watchSources } from '../../src/files/watch-sources.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
 import { GREETER, project, words } from './support/project.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { KEY, leave, startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -35,8 +35,7 @@ test('an error is shown once, and the next change starts the server again', asyn
   await terminal.until('✓ greeter 1.0.0: 1 tool')
   terminal.type(`again${KEY.enter}`)
   await terminal.until('There is no call to repeat')
-  terminal.type(KEY.end)
-  expect(await terminal.exit, terminal.text()).toBe(0)
+  expect(await leave(terminal), terminal.text()).toBe(0)
 }, 90_000)
 
 test('it runs without a terminal until it is stopped', async () => {

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
-import { KEY, openQuestion, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { isAtPrompt, KEY, leave, openQuestion, startTerminal, type TerminalProcess, typeLine, untilPrompt } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -30,20 +30,13 @@ function sit({ columns = 100, rows = 40, home = newFolder(), args = [] as string
   return { ...terminal, home }
 }
 
-const isAtPrompt = (terminal: TerminalProcess): boolean => /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
-
-async function type(terminal: TerminalProcess, line: string): Promise<void> {
-  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-  terminal.type(`${line}${KEY.enter}`)
-}
-
 async function clear(terminal: TerminalProcess): Promise<void> {
-  await type(terminal, 'clear')
+  await typeLine(terminal, 'clear')
   await expect.poll(() => terminal.visible().join('\n').trimEnd(), { timeout: 20_000 }).toBe('>')
 }
 
 async function quit(terminal: TerminalProcess): Promise<void> {
-  await type(terminal, 'q')
+  await typeLine(terminal, 'q')
   expect(await terminal.exit).toBe(0)
 }
 
@@ -67,29 +60,29 @@ function expectScreen(name: string, { columns, rows }: (typeof SIZES)[number], s
 describe.each(SIZES)('$columns x $rows', (size) => {
   test('the prompt comes first, below a welcome of five lines; help and a call fit the screen', async () => {
     const terminal = sit({ ...size, env: { NO_COLOR: '1' } })
-    await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    await untilPrompt(terminal)
     expect(lasting(terminal).split('\n')).toHaveLength(6)
     expectScreen('first', size, lasting(terminal))
     await clear(terminal)
-    await type(terminal, 'help')
+    await typeLine(terminal, 'help')
     await terminal.until('Tab completes')
-    await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    await untilPrompt(terminal)
     expectScreen('help', size, lasting(terminal))
     await clear(terminal)
-    await type(terminal, 'call notes__add title=Milk text="Two litres"')
+    await typeLine(terminal, 'call notes__add title=Milk text="Two litres"')
     await terminal.until(/excerpt +Two litres/)
-    await type(terminal, 'notes__list')
+    await typeLine(terminal, 'notes__list')
     await terminal.until(/^total +1$/m)
-    await type(terminal, 'hello there')
+    await typeLine(terminal, 'hello there')
     await terminal.until('deploy api 1.4.0 to staging')
-    await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    await untilPrompt(terminal)
     expectScreen('call', size, lasting(terminal))
     await quit(terminal)
   }, 90_000)
 
   test('the tour explains each step, waits for Enter, and ends with q', async () => {
     const terminal = sit({ ...size, env: { NO_COLOR: '1' } })
-    await type(terminal, 'tour')
+    await typeLine(terminal, 'tour')
     await terminal.until('[1/8] Enter: next step, q: end the tour')
     const first = terminal.text()
     expect(first).toContain('1. Three servers, one process and two over HTTP')
@@ -101,7 +94,7 @@ describe.each(SIZES)('$columns x $rows', (size) => {
     terminal.type('q')
     await terminal.until('The tour ended after step 2')
     expect(terminal.visible().join('\n')).not.toContain('[2/8]')
-    await type(terminal, 'servers')
+    await typeLine(terminal, 'servers')
     await terminal.until(/notes +ready/)
     expect(terminal.text()).not.toMatch(/^rogue +/m)
     await quit(terminal)
@@ -113,7 +106,7 @@ const afterLast = (text: string, title: string): string => text.slice(text.lastI
 
 test('the whole tour can be walked with Enter, and leaves nothing in the folder of the host', async () => {
   const terminal = sit({ columns: 100, rows: 50 })
-  await type(terminal, 'tour')
+  await typeLine(terminal, 'tour')
   for (let step = 1; step < 8; step++) {
     await terminal.until(`[${step}/8]`)
     terminal.type(KEY.enter)
@@ -123,7 +116,7 @@ test('the whole tour can be walked with Enter, and leaves nothing in the folder 
   expect(text).toMatch(/- The weather of a city\n +\+ The weather of a city. <IMPORTANT>/)
   expect(text).toMatch(/prompt: .*\n[\s\S]*answer: /)
   expect(text).toContain('the rogue received nothing')
-  await type(terminal, 'call notes__list')
+  await typeLine(terminal, 'call notes__list')
   await terminal.until(/^total +0$/m)
   await quit(terminal)
 }, 120_000)
@@ -131,9 +124,9 @@ test('the whole tour can be walked with Enter, and leaves nothing in the folder 
 describe('typing', () => {
   test('Tab completes commands, tools, arguments, their values, servers and commands of portico', async () => {
     const terminal = sit()
-    await type(terminal, 'tools')
+    await typeLine(terminal, 'tools')
     await terminal.until('notes__add')
-    await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    await untilPrompt(terminal)
     const completed = async (typed: string, expected: string): Promise<void> => {
       terminal.type(`${typed}${KEY.tab}`)
       await terminal.until(`> ${expected}`)
@@ -153,15 +146,15 @@ describe('typing', () => {
 
   test('history is kept for the next run, without secrets, and only its owner can read it', async () => {
     const first = sit()
-    await type(first, 'search "previous version"')
+    await typeLine(first, 'search "previous version"')
     await first.until('deploy__rollback')
-    await type(first, 'search password=hunter2')
+    await typeLine(first, 'search password=hunter2')
     await quit(first)
     const file = join(first.home, 'host', 'shell-history.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ version: 1, lines: ['search "previous version"'] })
     const second = sit({ home: first.home })
-    await expect.poll(() => isAtPrompt(second), { timeout: 20_000 }).toBe(true)
+    await untilPrompt(second)
     second.type(KEY.up)
     await second.until('> search "previous version"')
   }, 60_000)
@@ -169,14 +162,14 @@ describe('typing', () => {
   test('a history of a newer version is reported, not used and not changed', async () => {
     const home = newFolder()
     const first = sit({ home })
-    await type(first, 'help')
+    await typeLine(first, 'help')
     await quit(first)
     const file = join(home, 'host', 'shell-history.json')
     const text = '{"version":2,"lines":["tools"]}'
     writeFileSync(file, text)
     const terminal = sit({ home })
     await terminal.until(/The history is not used:[\s\S]*it\s+has\s+version\s+2/)
-    await type(terminal, 'help')
+    await typeLine(terminal, 'help')
     await quit(terminal)
     expect(readFileSync(file, 'utf8')).toBe(text)
   }, 60_000)
@@ -185,78 +178,78 @@ describe('typing', () => {
 describe('commands', () => {
   test('commands of portico work in the shell, and an added server is known at once', async () => {
     const terminal = sit({ columns: 120 })
-    await type(terminal, 'servers add mine http://127.0.0.1:9/mcp')
+    await typeLine(terminal, 'servers add mine http://127.0.0.1:9/mcp')
     await terminal.until('Added mine')
     await expect.poll(() => openQuestion(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     if (openQuestion(terminal) !== '') await terminal.press('n')
-    await type(terminal, 'servers')
+    await typeLine(terminal, 'servers')
     await terminal.until(/^mine +/m)
-    await type(terminal, 'portico servers remove mine')
+    await typeLine(terminal, 'portico servers remove mine')
     await terminal.until(/Removed mine/)
-    await type(terminal, 'grants')
+    await typeLine(terminal, 'grants')
     await terminal.until('No grants.')
-    await type(terminal, 'portico')
+    await typeLine(terminal, 'portico')
     await terminal.until('This is the shell already')
-    await type(terminal, 'portico serverz')
+    await typeLine(terminal, 'portico serverz')
     await terminal.until("✗ Unknown command 'serverz'")
     await quit(terminal)
   }, 60_000)
 
   test('again repeats the last call', async () => {
     const terminal = sit()
-    await type(terminal, 'again')
+    await typeLine(terminal, 'again')
     await terminal.until('There is no call to repeat')
-    await type(terminal, 'call notes/add title=Milk text=x')
+    await typeLine(terminal, 'call notes/add title=Milk text=x')
     await terminal.until(/^revision +1$/m)
-    await type(terminal, 'again')
+    await typeLine(terminal, 'again')
     await terminal.until('> call notes/add title=Milk text=x')
-    await type(terminal, 'call notes__list')
+    await typeLine(terminal, 'call notes__list')
     await terminal.until(/^total +2$/m)
   }, 60_000)
 
   test('a mistyped command is not sent to the model, and the nearest command is named', async () => {
     const terminal = sit()
-    await type(terminal, 'toools')
+    await typeLine(terminal, 'toools')
     await terminal.until('Not a command. Did you mean tools?')
     expect(terminal.text()).not.toContain('add a note title="Milk"')
-    await type(terminal, 'good morning')
+    await typeLine(terminal, 'good morning')
     await terminal.until('Not a command, and no sentence that the script knows')
     await terminal.until('add a note title="Milk" text="2 l"')
-    await type(terminal, 'good evening')
+    await typeLine(terminal, 'good evening')
     await terminal.until(/Try help\.$/m)
     expect(terminal.text().match(/add a note title="Milk"/g)).toHaveLength(1)
-    await type(terminal, 'doctor notes')
+    await typeLine(terminal, 'doctor notes')
     await terminal.until(/notes is a sample of the shell; it is not configured\n {2}Add your own: servers add$/m)
   }, 60_000)
 
   test('started through npm, hints name the command that works', async () => {
     const terminal = sit({ columns: 120, env: { npm_command: 'start' } })
-    await type(terminal, 'hello there')
+    await typeLine(terminal, 'hello there')
     await terminal.until('npx portico up --model')
   }, 60_000)
 })
 
 test('a preset chosen in the shell holds at once; explain knows its servers and the preset', async () => {
   const terminal = sit()
-  await type(terminal, 'policy use cautious')
+  await typeLine(terminal, 'policy use cautious')
   await terminal.until('The preset is cautious')
-  await type(terminal, 'policy explain notes/add title=x text=y')
+  await typeLine(terminal, 'policy explain notes/add title=x text=y')
   await terminal.until(/tool\.call of notes\/add, requested by model: ask[\s\S]*Preset: cautious\./)
-  await type(terminal, 'policy use trusting')
+  await typeLine(terminal, 'policy use trusting')
   await terminal.until('The preset is trusting')
   await clear(terminal)
-  await type(terminal, 'policy explain add title=x text=y')
+  await typeLine(terminal, 'policy explain add title=x text=y')
   await terminal.until('Preset: trusting.')
   await quit(terminal)
 }, 60_000)
 
 test('pins diff and pins accept know the samples, in the shell and as commands', async () => {
   const terminal = sit()
-  await type(terminal, 'pins diff notes')
+  await typeLine(terminal, 'pins diff notes')
   await terminal.until('No changes since your approval.')
-  await type(terminal, 'pins accept notes')
+  await typeLine(terminal, 'pins accept notes')
   await terminal.until('Nothing of notes awaits approval.')
-  await type(terminal, 'pins diff nothing')
+  await typeLine(terminal, 'pins diff nothing')
   await terminal.until('Unknown server "nothing"')
   await quit(terminal)
   const command = sit({ home: terminal.home, args: ['pins', 'diff', 'notes'] })
@@ -266,8 +259,6 @@ test('pins diff and pins accept know the samples, in the shell and as commands',
 
 test('Ctrl-D ends the shell on a line of its own', async () => {
   const terminal = sit()
-  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-  terminal.type(KEY.end)
-  expect(await terminal.exit).toBe(0)
+  expect(await leave(terminal)).toBe(0)
   expect(stripVTControlCharacters(terminal.raw())).toMatch(/> \r?\n$/)
 }, 60_000)

@@ -4,20 +4,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { CLI } from '../cli/support/cli.ts'
 import { LINK } from '../cli/support/started.ts'
-import { answerQuestion, KEY, openQuestion, startTerminal, type TerminalProcess } from '../cli/support/terminal.ts'
+import { answerQuestion, openQuestion, startTerminal, typeLine } from '../cli/support/terminal.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { afterQuiet, openWindow } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
-
-const isAtPrompt = (terminal: TerminalProcess): boolean => /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
-
-async function type(terminal: TerminalProcess, line: string): Promise<void> {
-  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-  terminal.type(`${line}${KEY.enter}`)
-}
 
 test('an answer at the terminal closes the card of the page, and the other way round', async () => {
   const home = newFolder()
@@ -31,7 +24,7 @@ test('an answer at the terminal closes the card of the page, and the other way r
   const card = page.getByRole('article', { name: /notes\/add/ })
   const allow = card.getByRole('button', { name: 'Allow once' })
 
-  await type(terminal, 'add a note with title="Bread" text="Rye"')
+  await typeLine(terminal, 'add a note with title="Bread" text="Rye"')
   await allow.waitFor({ timeout: 20_000 })
   await answerQuestion(terminal, /call notes\/add/i, 'y')
   await card.getByText('The question was answered elsewhere').waitFor()
@@ -39,7 +32,7 @@ test('an answer at the terminal closes the card of the page, and the other way r
   await page.getByText('Nothing waits for you').waitFor()
   await terminal.until(/^ +title +Bread$/m)
 
-  await type(terminal, 'add a note with title="Milk" text="Oat"')
+  await typeLine(terminal, 'add a note with title="Milk" text="Oat"')
   await allow.waitFor({ timeout: 20_000 })
   await expect.poll(() => openQuestion(terminal), { timeout: 20_000 }).toMatch(/call notes\/add/i)
   await afterQuiet(page)
@@ -47,7 +40,7 @@ test('an answer at the terminal closes the card of the page, and the other way r
   await terminal.until('The question was answered elsewhere.')
   await terminal.until(/^ +title +Milk$/m)
   // Typing goes on.
-  await type(terminal, 'call notes__list')
+  await typeLine(terminal, 'call notes__list')
   await terminal.until(/^total +2$/m)
   expect(window.problems).toEqual([])
 }, 120_000)

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pty from '@lydell/node-pty'
 import xterm from '@xterm/headless'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 
 export interface TerminalProcess {
   /** What stands on the screen and above it, without the blank rest of lines. */
@@ -135,6 +135,27 @@ export function startTerminal(
         look()
       }),
   }
+}
+
+/** Whether the prompt of the shell waits for a line. */
+export const isAtPrompt = (terminal: Pick<TerminalProcess, 'visible'>): boolean =>
+  /(?:^|\n)>$/.test(terminal.visible().join('\n').trimEnd())
+
+/** Resolves when the prompt waits. Keys that come earlier can get lost: only then does the terminal pass them on as they are. */
+export const untilPrompt = (terminal: Pick<TerminalProcess, 'visible'>): Promise<void> =>
+  expect.poll(() => isAtPrompt(terminal), { timeout: PATIENCE_MS }).toBe(true)
+
+/** Types a line when the prompt waits for it. */
+export async function typeLine(terminal: TerminalProcess, line: string): Promise<void> {
+  await untilPrompt(terminal)
+  terminal.type(`${line}${KEY.enter}`)
+}
+
+/** Ends the program with Ctrl-D at its prompt. Resolves with its exit code. */
+export async function leave(terminal: TerminalProcess): Promise<number> {
+  await untilPrompt(terminal)
+  terminal.type(KEY.end)
+  return terminal.exit
 }
 
 /** Whether a question waits for a key: its choices are the last thing on the screen. */
