@@ -21,8 +21,12 @@ export class BatchOutlet implements Outlet {
     return this.#outlet.sender
   }
 
-  push(json: string): undefined | Promise<void> {
-    return this.#outlet.push(json)
+  push(json: string, question?: string): undefined | Promise<void> {
+    return this.#outlet.push(json, question)
+  }
+
+  get questionId(): (() => string) | undefined {
+    return this.#outlet.questionId?.bind(this.#outlet)
   }
 
   answer(json: string): void {

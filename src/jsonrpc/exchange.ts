@@ -46,8 +46,8 @@ export class Exchange {
   }
 
   /** Writes a notification or request that belongs to this exchange. */
-  push(json: string): undefined | Promise<void> {
-    return this.#isOver ? undefined : this.outlet.push(json)
+  push(json: string, question?: string): undefined | Promise<void> {
+    return this.#isOver ? undefined : this.outlet.push(json, question)
   }
 
   /** Allows the peer to disconnect and fetch the answer later. */

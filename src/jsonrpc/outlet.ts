@@ -14,8 +14,13 @@ export interface Arrival {
 }
 
 export interface Outlet {
-  /** Writes a notification or request that belongs to the exchange. If it returns a promise, wait for it before the next push. */
-  push(json: string): undefined | Promise<void>
+  /**
+   * Writes a notification or request that belongs to the exchange. If it returns a promise, wait for it before the next push.
+   * @param question the id of the request, if its answer may come another way
+   */
+  push(json: string, question?: string): undefined | Promise<void>
+  /** The id for the next request to the peer, where the numbers of one process are not unique. */
+  questionId?(): string
   /** Writes the answer, which is the last message. `errorCode` is set when the answer is an error. */
   answer(json: string, errorCode?: number): void
   /** Writes the answer as `head`, `kept` and `tail`, so that the bytes of `kept` can be reused. */

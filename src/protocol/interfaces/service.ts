@@ -2,7 +2,38 @@
 
 import type { Incoming, RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Implementation } from '../model/base.ts'
+import type { ClientCapabilities } from '../model/lifecycle.ts'
+import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
+import type { Change } from './replaceable-services.ts'
+
+/** What all replicas of a server know about a session. It is JSON. */
+export interface SessionState {
+  version: string
+  capabilities: ClientCapabilities
+  client: Implementation
+  logLevel: LogLevel
+  /** Whether the client has sent `notifications/initialized`. */
+  isReady: boolean
+  /** Subscribed URIs, each with the scopes of its subscriber. */
+  subscriptions: Record<string, readonly string[]>
+}
+
+/** A session that several replicas serve. Each request gets a channel of its own. */
+export interface SharedSession {
+  /** Undefined before the handshake. */
+  readonly state: SessionState | undefined
+  /** Where the rates of a session without a principal are counted. */
+  readonly account: string
+  /** Called with the first state, before the handshake is answered. */
+  begin(state: SessionState): void
+  /** Changes the state for all replicas. */
+  change(apply: (state: SessionState) => void): Promise<void>
+}
+
+/** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
+export type Announcement = { kind: 'change'; change: Change } | { kind: 'log'; level: LogLevel; json: string }
 
 /** How a transport opens a channel. */
 export interface ChannelOptions {
@@ -19,6 +50,8 @@ export interface ChannelOptions {
    * after the other. Default: false.
    */
   beginsAnew?: boolean | undefined
+  /** Set if other replicas serve this session, too. */
+  shared?: SharedSession | undefined
 }
 
 /** The server's side of one client connection: a stdio process, an in-memory pair or an HTTP session. */
@@ -73,6 +106,12 @@ export interface Service {
   hasTool(name: string): boolean
   /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
   requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
+  /** Calls `listener` with everything that this process tells clients outside of their requests. Returns a function that ends it. */
+  onAnnouncement?(listener: (announcement: Announcement) => void): () => void
+  /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
+  onRemoteChange?(change: Change): void
+  /** Whether the handler of this request may run again after a crash. */
+  isReplayable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }
 
 export const isService = (value: unknown): value is Service =>

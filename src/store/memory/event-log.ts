@@ -1,0 +1,113 @@
+/** The log of one stream in memory. */
+
+import type { Appended, AppendedBatch, Batch, EventsRead, LogBounds } from '../stream-logs.ts'
+import { compare, following, type Position, positionOf, textOf } from './position.ts'
+
+interface LoggedEvent {
+  at: Position
+  json: string
+}
+
+/** Producers of one stream whose last batch is remembered. Only the standing stream has more than a few. */
+const MAX_PRODUCERS = 8
+
+export class EventLog {
+  owner: string | undefined
+  epoch: number
+  call: string
+  isOver = false
+  expiresAt = Number.POSITIVE_INFINITY
+  reader: { replica: string; number: number } | undefined
+  readers = 0
+  /** Questions without an answer. The value is the replica that asks, if it is not the owner of the stream. */
+  readonly questions = new Map<string, string | undefined>()
+  readonly answers = new Map<string, string>()
+  readonly journal = new Map<string, string>()
+  /** The position of the last event with each key of `coalesce`. */
+  readonly #dirty = new Map<string, Position>()
+  readonly #events: LoggedEvent[] = []
+  readonly #producers = new Map<string, { n: number; positions: AppendedBatch['positions'] }>()
+  #bytes = 0
+  #last: Position | undefined
+  #delivered: Position | undefined
+  /** The last event that was dropped. */
+  #dropped: Position | undefined
+
+  constructor(owner: string | undefined, call: string, epoch: number) {
+    this.owner = owner
+    this.call = call
+    this.epoch = epoch
+  }
+
+  append(producer: string, batch: Batch, bounds: LogBounds, now: number): Appended {
+    const before = this.#producers.get(producer)
+    if (before?.n === batch.n) return { positions: before.positions, reader: this.reader?.replica }
+    if (before && before.n > batch.n) return 'fenced'
+    if (this.isOver || (this.owner !== undefined && (this.owner !== producer || this.epoch !== batch.epoch))) return 'fenced'
+    const positions = batch.events.map(({ json, question, coalesce }) => {
+      if (coalesce !== undefined && this.#isUnread(coalesce)) return undefined
+      const at = following(this.#last, now)
+      this.#last = at
+      this.#events.push({ at, json })
+      this.#bytes += json.length
+      if (coalesce !== undefined) this.#dirty.set(coalesce, at)
+      if (question !== undefined) this.questions.set(question, this.owner === undefined ? producer : undefined)
+      return textOf(at)
+    })
+    this.#drop(bounds)
+    this.#remember(producer, batch.n, positions)
+    if (batch.isLast) this.isOver = true
+    return { positions, reader: this.reader?.replica }
+  }
+
+  /** Raises the epoch, so that everything the owner before appends is refused. */
+  takeOver(owner: string, now: number): void {
+    this.owner = owner
+    this.epoch = Math.max(this.epoch + 1, now)
+  }
+
+  /** @param after undefined: the last position that any reader was given */
+  read(after: string | undefined, limit: number): EventsRead | 'lost' {
+    const from = this.#start(after)
+    if (from === 'lost') return 'lost'
+    const found = from ? this.#events.filter(({ at }) => compare(at, from) > 0) : this.#events
+    const events = found.slice(0, limit)
+    const last = events.at(-1)?.at
+    if (last && (!this.#delivered || compare(last, this.#delivered) > 0)) this.#delivered = last
+    if (found.length <= limit) this.#dirty.clear()
+    return {
+      events: events.map(({ at, json }) => ({ position: textOf(at), json })),
+      isOver: this.isOver && found.length <= limit,
+    }
+  }
+
+  #start(after: string | undefined): Position | undefined | 'lost' {
+    if (after === undefined) return this.#delivered
+    if (after === '') return this.#dropped ? 'lost' : undefined
+    const from = positionOf(after)
+    if (!from) return 'lost'
+    if (this.#dropped && compare(from, this.#dropped) === 0) return from
+    return this.#events.some(({ at }) => compare(at, from) === 0) ? from : 'lost'
+  }
+
+  #isUnread(key: string): boolean {
+    const at = this.#dirty.get(key)
+    return at !== undefined && (!this.#delivered || compare(at, this.#delivered) > 0)
+  }
+
+  #drop({ maxEvents, maxBytes }: LogBounds): void {
+    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) {
+      const dropped = this.#events.shift()
+      if (!dropped) return
+      this.#bytes -= dropped.json.length
+      this.#dropped = dropped.at
+    }
+  }
+
+  #remember(producer: string, n: number, positions: AppendedBatch['positions']): void {
+    this.#producers.delete(producer)
+    this.#producers.set(producer, { n, positions })
+    const [oldest] = this.#producers.keys()
+    if (this.#producers.size > MAX_PRODUCERS && oldest !== undefined) this.#producers.delete(oldest)
+  }
+}

@@ -1,0 +1,56 @@
+/** `memoryStore`: the store of one process. */
+
+import type { SharedStore } from '../shared-store.ts'
+import { memoryCounters } from './counters.ts'
+import { ExpiringMap } from './expiring-map.ts'
+import { MemoryReplica, MemoryReplicas } from './replicas.ts'
+import type { SessionState } from './session-state.ts'
+import { memorySessions } from './sessions.ts'
+import { memoryStreams } from './streams.ts'
+import { memoryTopics } from './topics.ts'
+
+/** Options for `memoryStore`. */
+export interface MemoryStoreOptions {
+  /** Default: 10,000. */
+  maxSessions?: number
+  /** The number of topics, of members of one topic, and of counters of each kind. Default: 100,000. */
+  maxKeys?: number
+}
+
+/** A store in memory. It has replicas for the parts of one process, such as its workers. */
+export interface MemoryStore extends SharedStore {
+  /** One more replica of this store. */
+  another(): SharedStore
+}
+
+/** Replicas of one process do not disappear without notice. */
+const LEASE_MS = 10_000
+
+/**
+ * Keeps sessions, streams and counters in the memory of this process. They are lost when it ends.
+ *
+ * @example
+ * const store = memoryStore({ maxSessions: 1000 })
+ */
+export function memoryStore({ maxSessions = 10_000, maxKeys = 100_000 }: MemoryStoreOptions = {}): MemoryStore {
+  const start = Date.now() - performance.now()
+  // Never goes back, as the system time does.
+  const now = (): number => Math.floor(start + performance.now())
+  const sessions = new ExpiringMap<SessionState>(now, maxSessions, 'sessions')
+  const replicas = new MemoryReplicas()
+  const topics = memoryTopics(now, maxKeys, maxKeys)
+  const counters = memoryCounters(now, maxKeys)
+  const another = (): SharedStore => {
+    const replica = new MemoryReplica(replicas, LEASE_MS)
+    return {
+      sessions: memorySessions(sessions, replicas, replica, now),
+      streams: memoryStreams(sessions, replicas, replica, now),
+      replica,
+      topics,
+      counters,
+      health: () => undefined,
+      close: () => replica.leave(),
+    }
+  }
+  return { ...another(), another }
+}

@@ -1,0 +1,44 @@
+/** The sessions of all replicas: one record each, and the requests in progress. Types only. */
+
+/** How long a session lives. */
+export interface SessionLife {
+  /** Without use. */
+  ttlMs: number
+  /** In all. */
+  maxAgeMs: number
+}
+
+/**
+ * - `gone`: there is no such session.
+ * - `duplicate`: a request with this id is in progress.
+ * - `full`: the session has `maxCalls` requests in progress.
+ */
+export type Entered = 'gone' | 'duplicate' | 'full' | EnteredSession
+
+/** A session that a request has entered. */
+export interface EnteredSession {
+  record: string
+  /** Counts the changes of the record, from 1. */
+  revision: number
+  /** True about twice in `ttlMs`: add the session to its topics again, for 1.5 times `ttlMs`. */
+  isTopicRenewalDue: boolean
+}
+
+/** Keeps the records of sessions. A record is text to the store. */
+export interface SessionTable {
+  create(sid: string, record: string, life: SessionLife): Promise<void>
+  /**
+   * Reads the record, moves its expiry, and registers a request of this replica, all at once.
+   *
+   * @param call the id of the request. Without it, nothing is registered.
+   */
+  enter(sid: string, call: string | undefined, maxCalls: number): Promise<Entered>
+  /** The request is over. */
+  leave(sid: string, call: string): Promise<void>
+  /** Replaces the record if `revision` is still the current one. Returns false otherwise, and if there is no such session. */
+  replace(sid: string, record: string, revision: number): Promise<boolean>
+  /** Removes the session with everything that belongs to it. Returns whether there was one. */
+  end(sid: string): Promise<boolean>
+  /** The replica that runs a request. */
+  runnerOf(sid: string, call: string): Promise<string | undefined>
+}

@@ -1,0 +1,24 @@
+/** The store that replicas share. Types only. */
+
+import type { Counters } from './counters.ts'
+import type { Replica } from './replica.ts'
+import type { SessionTable } from './session-table.ts'
+import type { StreamLogs } from './stream-logs.ts'
+import type { Topics } from './topics.ts'
+
+/**
+ * The store of one replica. All replicas that use the same store see the same sessions. Every argument and result is JSON, and each
+ * method is atomic. A method that cannot reach the store rejects with ERR_STORE_DOWN within seconds. `checkStore` of portico/testing tests
+ * an implementation.
+ */
+export interface SharedStore {
+  readonly sessions: SessionTable
+  readonly streams: StreamLogs
+  readonly replica: Replica
+  readonly topics: Topics
+  readonly counters: Counters
+  /** Why the store does not work; undefined while it does. */
+  health(): string | undefined
+  /** Leaves, and closes all connections. */
+  close(): Promise<void>
+}

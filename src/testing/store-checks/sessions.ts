@@ -1,0 +1,100 @@
+/** The rules of the sessions of a store. */
+
+import { randomId } from '../../base/bytes.ts'
+import type { Entered } from '../../store/session-table.ts'
+import { append, BOUNDS, expectEqual, expectTrue, newSession, openStream, pause, type StoreCheck } from './expect.ts'
+
+const recordOf = (entered: Entered): unknown => (typeof entered === 'string' ? entered : [entered.record, entered.revision])
+
+const keepsRecords: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = randomId()
+  expectEqual('enter before create', await a.sessions.enter(sid, undefined, 10), 'gone')
+  await a.sessions.create(sid, '{"who":"ä\\u0000"}', { ttlMs: 60_000, maxAgeMs: 60_000 })
+  expectEqual('record at another replica', recordOf(await b.sessions.enter(sid, undefined, 10)), ['{"who":"ä\\u0000"}', 1])
+  expectEqual('end', await b.sessions.end(sid), true)
+  expectEqual('enter after end', await a.sessions.enter(sid, undefined, 10), 'gone')
+  expectEqual('end again', await a.sessions.end(sid), false)
+  expectEqual('replace after end', await a.sessions.replace(sid, '{}', 1), false)
+}
+
+/** Of several changes at the same time, one is made. */
+const comparesRevisions: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const changes = await Promise.all([a, b, a, b].map((store, at) => store.sessions.replace(sid, `{"at":${at}}`, 1)))
+  expectEqual('changes of one revision', changes.filter(Boolean).length, 1)
+  expectEqual('the change that was made', recordOf(await b.sessions.enter(sid, undefined, 10)), [`{"at":${changes.indexOf(true)}}`, 2])
+  expectEqual('replace of an old revision', await a.sessions.replace(sid, '{}', 1), false)
+  expectEqual('replace of the current revision', await b.sessions.replace(sid, '{}', 2), true)
+}
+
+const registersRequests: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const entered = await Promise.all([a.sessions.enter(sid, 'n:1', 2), b.sessions.enter(sid, 'n:1', 2)])
+  expectEqual('two requests with one id', entered.filter((each) => each === 'duplicate').length, 1)
+  const runner = entered[0] === 'duplicate' ? b : a
+  expectEqual('the replica that runs it', await a.sessions.runnerOf(sid, 'n:1'), runner.replica.id)
+  expectTrue('a second request', typeof (await b.sessions.enter(sid, 's:1', 2)) === 'object')
+  expectEqual('one request too many', await a.sessions.enter(sid, 'n:3', 2), 'full')
+  expectTrue('enter without a request', typeof (await a.sessions.enter(sid, undefined, 2)) === 'object')
+  await a.sessions.leave(sid, 'n:1')
+  expectEqual('the runner of a request that is over', await a.sessions.runnerOf(sid, 'n:1'), undefined)
+  expectTrue('a request with the id of one that is over', typeof (await a.sessions.enter(sid, 'n:1', 2)) === 'object')
+  await a.sessions.leave(sid, 'unknown')
+}
+
+/** Requests of a replica that is gone do not count for ever. */
+const forgetsRequestsOfTheDead: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  await a.sessions.enter(sid, '1', 1)
+  await a.close()
+  expectTrue('the request of a replica that left, again', typeof (await b.sessions.enter(sid, '1', 1)) === 'object')
+  expectEqual('the replica that runs it now', await b.sessions.runnerOf(sid, '1'), b.replica.id)
+}
+
+const expires: StoreCheck = async (open) => {
+  const store = await open()
+  const [idle, used, old] = [
+    await newSession(store, { ttlMs: 300 }),
+    await newSession(store, { ttlMs: 300 }),
+    await newSession(store, { ttlMs: 300, maxAgeMs: 450 }),
+  ]
+  let renewals = 0
+  for (let round = 0; round < 5; round++) {
+    await pause(100)
+    const entered = await store.sessions.enter(used, undefined, 10)
+    expectTrue('a session in use', typeof entered === 'object')
+    if (typeof entered === 'object' && entered.isTopicRenewalDue) renewals++
+    await store.sessions.enter(old, undefined, 10)
+  }
+  expectEqual('a session without use', await store.sessions.enter(idle, undefined, 10), 'gone')
+  expectEqual('a session of the largest age', await store.sessions.enter(old, undefined, 10), 'gone')
+  expectTrue(`renewals of topics are due, ${renewals} times in 500 ms with a life of 300 ms`, renewals >= 1 && renewals <= 4)
+}
+
+const endsWithStreams: StoreCheck = async (open) => {
+  const store = await open()
+  const sid = await newSession(store)
+  const epoch = await openStream(store, sid, 'r1')
+  await append(store, sid, 'r1', { n: 1, epoch, events: ['1'] })
+  await append(store, sid, '0', { n: 1, events: ['2'] })
+  await store.sessions.end(sid)
+  for (const stream of ['r1', '0']) {
+    const batch = { n: 2, events: [{ json: '3' }], ...(stream === 'r1' && { epoch }) }
+    expectEqual(`append to stream ${stream} of an ended session`, await store.streams.append(sid, stream, batch, BOUNDS), 'gone')
+    expectEqual(`attach to stream ${stream} of an ended session`, await store.streams.attach(sid, stream, undefined, 1), 'gone')
+  }
+  expectEqual('open in an ended session', await store.streams.open(sid, 'r2', '{}'), 'gone')
+}
+
+export const sessionChecks: StoreCheck[] = [
+  keepsRecords,
+  comparesRevisions,
+  registersRequests,
+  forgetsRequestsOfTheDead,
+  expires,
+  endsWithStreams,
+]

@@ -1,0 +1,34 @@
+/** The store in memory keeps the rules of every store. */
+
+import { expect, test } from 'vitest'
+import { memoryStore } from '../../src/store/index.ts'
+import { checkStore } from '../../src/testing/index.ts'
+
+test('the store in memory keeps the rules of every store', async () => {
+  const store = memoryStore()
+  await checkStore(() => store.another())
+})
+
+test('a full store in memory refuses one session more, and names the limit', async () => {
+  const { sessions } = memoryStore({ maxSessions: 2 })
+  const life = { ttlMs: 40, maxAgeMs: 1000 }
+  await sessions.create('a', '{}', life)
+  await sessions.create('b', '{}', life)
+  await expect(sessions.create('c', '{}', life)).rejects.toThrow('The store in memory is full: 2 sessions')
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  await sessions.create('c', '{}', life)
+})
+
+test('a full store in memory refuses one topic, one member and one mark more', async () => {
+  const { topics, counters } = memoryStore({ maxKeys: 2 })
+  await topics.add('x', 'a', 1000)
+  await topics.add('y', 'a', 1000)
+  await expect(topics.add('z', 'a', 1000)).rejects.toThrow('The store in memory is full')
+  await topics.add('x', 'b', 1000)
+  await expect(topics.add('x', 'c', 1000)).rejects.toThrow('The store in memory is full: 2 members of topics')
+  await topics.remove('y', 'a')
+  await topics.add('z', 'a', 1000)
+  await counters.first('1', 1000)
+  await counters.first('2', 1000)
+  await expect(counters.first('3', 1000)).rejects.toThrow('The store in memory is full: 2 marks')
+})
