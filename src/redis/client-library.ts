@@ -1,0 +1,93 @@
+/** The client library, ioredis. It is loaded on first use, because most servers need no Redis. */
+
+import { McpError } from '../protocol/errors.ts'
+import type { RedisTarget } from './target.ts'
+
+/** What a script or a command returns, with bytes as they are. */
+export type Reply = null | number | Buffer | Reply[]
+
+/** The part of ioredis that the store uses. `Redis` and `Cluster` both have it. */
+export interface RedisClient {
+  readonly status: string
+  callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
+  on(event: 'ready' | 'close' | 'end', listener: () => void): void
+  on(event: 'error', listener: (error: Error) => void): void
+  connect(): Promise<void>
+  disconnect(reconnect?: boolean): void
+}
+
+interface Library {
+  Redis: new (options: object) => RedisClient
+  Cluster: new (nodes: readonly object[], options: object) => RedisClient
+}
+
+export interface ClientOptions {
+  timeoutMs: number
+  /** Passed on to ioredis. */
+  connection: Readonly<Record<string, unknown>>
+}
+
+/** The longest pause between two attempts to connect. */
+const MAX_RETRY_MS = 1000
+
+const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2)
+
+/** @param silenceMs how long Redis may be silent after a command before the connection counts as dead */
+export async function createClient(target: RedisTarget, { timeoutMs, connection }: ClientOptions, silenceMs: number): Promise<RedisClient> {
+  const { Redis, Cluster } = await load()
+  const common = {
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    socketTimeout: silenceMs,
+    // Version 2 of the protocol gives the same replies in all versions of ioredis and Redis.
+    protocol: 2,
+    // The store decides itself what waits and what is sent again.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: retryAfter,
+    // After a failover this connection leads to a replica of Redis, which cannot write.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    username: target.username,
+    password: target.password,
+    ...(target.isTls && { tls: {} }),
+  }
+  if (target.kind === 'cluster') {
+    return new Cluster(target.nodes, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retryAfter,
+      slotsRefreshTimeout: timeoutMs,
+      // A second is enough for a failover that is almost over. The store fails later calls at once.
+      maxRedirections: 10,
+      redisOptions: { ...common, ...connection },
+      // Addresses that a cluster on TLS announces have no names that a certificate could contain.
+      ...(target.isTls && { dnsLookup: (address: string, done: (error: null, address: string) => void) => done(null, address) }),
+    })
+  }
+  if (target.kind === 'sentinel') {
+    return new Redis({
+      ...common,
+      sentinels: target.nodes,
+      name: target.name,
+      db: target.database,
+      enableTLSForSentinelMode: target.isTls,
+      sentinelRetryStrategy: retryAfter,
+      ...connection,
+    })
+  }
+  return new Redis({ ...common, ...target.nodes[0], db: target.database, ...connection })
+}
+
+let library: Promise<Library> | undefined
+
+function load(): Promise<Library> {
+  library ??= import('ioredis').then(
+    (loaded) => loaded as unknown as Library,
+    (cause: unknown) => {
+      library = undefined
+      throw new McpError('ERR_UNSUPPORTED', 'portico/redis needs the package ioredis. Install it: npm install ioredis', { cause })
+    },
+  )
+  return library
+}

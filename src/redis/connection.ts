@@ -1,0 +1,160 @@
+/** The connection to Redis: waits briefly while it is interrupted, then fails at once, and connects again in the background. */
+
+import { McpError } from '../protocol/errors.ts'
+import { type ClientOptions, createClient, type RedisClient, type Reply } from './client-library.ts'
+import type { Script } from './scripts/script.ts'
+import type { RedisTarget } from './target.ts'
+
+export type Argument = string | number | Buffer
+
+/** Commands that wait while the connection is interrupted. */
+const MAX_WAITING = 1000
+
+/** Replies that mean that Redis does not work at the moment. */
+const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)\b/
+
+/** A reply of Redis, and not a fault of the connection. */
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
+
+export class Connection {
+  readonly target: RedisTarget
+  readonly timeoutMs: number
+  readonly #options: ClientOptions
+  #client: Promise<RedisClient> | undefined
+  #isClosed = false
+  /** When the connection was lost, or when the first one was begun. Undefined while there is one. */
+  #downSince: number | undefined = performance.now()
+  #fault: string | undefined
+  /** Why the last command failed. A command that succeeds clears it. */
+  #failure: string | undefined
+  readonly #waiting = new Set<() => void>()
+
+  constructor(target: RedisTarget, options: ClientOptions) {
+    this.target = target
+    this.timeoutMs = options.timeoutMs
+    this.#options = options
+  }
+
+  /** Why Redis cannot be used; undefined while it can, or before it was used. */
+  health(): string | undefined {
+    if (this.#isClosed) return 'The store is closed'
+    if (!this.#client) return undefined
+    if (this.#downSince !== undefined) return `No connection to Redis${this.#fault === undefined ? '' : `: ${this.#fault}`}`
+    return this.#failure
+  }
+
+  /** Runs a script. Redis knows it by its digest; the text is sent only once. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    try {
+      return await this.command('EVALSHA', script.sha, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
+      return await this.command('EVAL', script.lua, keys.length, ...keys, ...args)
+    }
+  }
+
+  async command(name: string, ...args: Argument[]): Promise<Reply> {
+    const client = await this.#ready()
+    try {
+      const reply = await this.#inTime(client.callBuffer(name, ...args) as Promise<Reply>)
+      this.#failure = undefined
+      return reply
+    } catch (error) {
+      throw this.#failed(error as Error)
+    }
+  }
+
+  /** A connection of its own for commands that block. The caller closes it. */
+  async blocking(blockMs: number): Promise<RedisClient> {
+    const client = await createClient(this.target, this.#options, blockMs + this.timeoutMs)
+    client.on('error', () => {})
+    await client.connect().catch(() => {})
+    return client
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#release()
+    const client = await this.#client?.catch(() => undefined)
+    client?.disconnect()
+  }
+
+  async #ready(): Promise<RedisClient> {
+    if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The store is closed')
+    this.#client ??= this.#connect()
+    const client = await this.#client
+    if (client.status === 'ready') return client
+    this.#downSince ??= performance.now()
+    const patience = this.#downSince + this.timeoutMs - performance.now()
+    if (patience <= 0 || this.#waiting.size >= MAX_WAITING) throw this.#down()
+    await this.#untilReady(patience)
+    if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The store is closed')
+    if (client.status !== 'ready') throw this.#down()
+    return client
+  }
+
+  async #connect(): Promise<RedisClient> {
+    try {
+      const client = await createClient(this.target, this.#options, this.timeoutMs)
+      // Loading the client library does not count as waiting.
+      this.#downSince = performance.now()
+      client.on('ready', () => {
+        this.#downSince = undefined
+        this.#fault = undefined
+        this.#release()
+      })
+      const onLost = (): void => {
+        this.#downSince ??= performance.now()
+      }
+      client.on('close', onLost)
+      client.on('end', onLost)
+      client.on('error', (error) => {
+        this.#fault = error.message
+      })
+      // Not awaited: it goes on trying, and `ready` tells.
+      client.connect().catch((error: Error) => {
+        this.#fault ??= error.message
+      })
+      return client
+    } catch (error) {
+      this.#client = undefined
+      throw error
+    }
+  }
+
+  #untilReady(patience: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, patience)
+      this.#waiting.add(done)
+    })
+  }
+
+  #release(): void {
+    for (const done of [...this.#waiting]) done()
+  }
+
+  #inTime(reply: Promise<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      // The client library tries a cluster several times, so this is the only limit in all.
+      const timer = setTimeout(() => reject(new Error(`No reply within ${this.timeoutMs} ms`)), this.timeoutMs)
+      reply.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
+  }
+
+  #failed(cause: Error): McpError {
+    if (isReply(cause) && !DOWN.test(cause.message))
+      return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
+    this.#failure = `Redis does not answer: ${cause.message}`
+    return new McpError('ERR_STORE_DOWN', this.#failure, { cause })
+  }
+
+  #down(): McpError {
+    return new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis')
+  }
+}

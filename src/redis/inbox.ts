@@ -1,0 +1,67 @@
+/** Reads the inbox of a replica on a connection of its own. */
+
+import type { RedisClient } from './client-library.ts'
+import type { Connection } from './connection.ts'
+import { textOf } from './context.ts'
+
+/** How long one read waits for a message. Also how often a connection shows that it is alive. */
+const BLOCK_MS = 2000
+const RETRY_MS = 100
+const MOST = 200
+
+export interface InboxActions {
+  onMessage(bytes: Buffer): void
+  /** Messages were dropped before this replica read them. */
+  onMissed(): void
+}
+
+export class Inbox {
+  /** The last message that was read. */
+  cursor = '0-0'
+  readonly #key: string
+  readonly #connection: Connection
+  readonly #actions: InboxActions
+  #client: RedisClient | undefined
+  #isClosed = false
+  /** The number of the last message. Senders count them. */
+  #number = 0
+
+  constructor(key: string, connection: Connection, actions: InboxActions) {
+    this.#key = key
+    this.#connection = connection
+    this.#actions = actions
+    void this.#readAll()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#client?.disconnect()
+  }
+
+  async #readAll(): Promise<void> {
+    this.#client = await this.#connection.blocking(BLOCK_MS).catch(() => undefined)
+    while (!this.#isClosed) {
+      try {
+        if (!this.#client) throw new Error('The client library is missing')
+        const reply = await this.#client.callBuffer('XREAD', 'COUNT', MOST, 'BLOCK', BLOCK_MS, 'STREAMS', this.#key, this.cursor)
+        this.#take(reply as [Buffer, [Buffer, Buffer[]][]][] | null)
+      } catch {
+        // The connection is lost. The client connects again; until then every read fails at once.
+        if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+    this.#client?.disconnect()
+  }
+
+  #take(reply: [Buffer, [Buffer, Buffer[]][]][] | null): void {
+    for (const [id, fields] of reply?.[0]?.[1] ?? []) {
+      if (this.#isClosed) return
+      this.cursor = textOf(id)
+      const number = Number(textOf(fields[1]))
+      if (number > this.#number + 1) this.#actions.onMissed()
+      // A message that the client library sent twice has another number, and does no harm: messages are hints.
+      this.#number = Math.max(number, this.#number)
+      if (fields[3]) this.#actions.onMessage(fields[3])
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** The names of the keys in Redis. What must change together shares the part in braces, so that a cluster keeps it on one node. */
+
+import { createHash } from 'node:crypto'
+import { STANDING_STREAM } from '../store/stream-logs.ts'
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22)
+
+export interface SessionKeys {
+  session: string
+  calls: string
+  streams: string
+  dirty: string
+  /** The start of the names of streams and logs. */
+  stream: string
+  log: string
+}
+
+export interface ReplicaKeys {
+  lease: string
+  inbox: string
+  runs: string
+  claim: string
+}
+
+export interface Keys {
+  session(sid: string): SessionKeys
+  replica(id: string): ReplicaKeys
+  /** All replicas. */
+  readonly directory: string
+  topic(topic: string): string
+  counter(kind: 'rate' | 'mark' | 'lock' | 'value', key: string): string
+  task(owner: string, taskId: string): string
+  /** @param digest of the owner */
+  taskOfDigest(digest: string, taskId: string): string
+  tasksOf(owner: string): string
+  tasksOfAccount(account: string): string
+  readonly allTasks: string
+}
+
+export function keysWith(prefix: string): Keys {
+  const taskOfDigest = (digest: string, taskId: string): string => `${prefix}{tasks:${digest}}:${taskId}`
+  return {
+    session: (sid) => {
+      const tag = `${prefix}{${sid}}`
+      return {
+        session: `${tag}:session`,
+        calls: `${tag}:calls`,
+        streams: `${tag}:streams`,
+        dirty: `${tag}:dirty:${STANDING_STREAM}`,
+        stream: `${tag}:stream:`,
+        log: `${tag}:log:`,
+      }
+    },
+    replica: (id) => {
+      const tag = `${prefix}{replica:${id}}`
+      return { lease: `${tag}:lease`, inbox: `${tag}:inbox`, runs: `${tag}:runs`, claim: `${tag}:claim` }
+    },
+    directory: `${prefix}replicas`,
+    topic: (topic) => `${prefix}topic:${digestOf(topic)}`,
+    counter: (kind, key) => `${prefix}${kind}:${digestOf(key)}`,
+    task: (owner, taskId) => taskOfDigest(digestOf(owner), taskId),
+    taskOfDigest,
+    tasksOf: (owner) => `${prefix}{tasks:${digestOf(owner)}}`,
+    tasksOfAccount: (account) => `${prefix}account:${digestOf(account)}`,
+    allTasks: `${prefix}tasks`,
+  }
+}

@@ -1,0 +1,44 @@
+/** Questions, answers and recorded steps of streams in Redis. */
+
+import type { AnswerOutcome, StreamLogs } from '../store/stream-logs.ts'
+import { type RedisContext, textOf } from './context.ts'
+import type { RedisReplica } from './replica.ts'
+import { answerQuestion } from './scripts/answer-question.ts'
+import { readAnswers } from './scripts/read-answers.ts'
+import { recordStep } from './scripts/record-step.ts'
+import { settleQuestion } from './scripts/settle-question.ts'
+import { placeOf } from './stream-place.ts'
+
+export function redisQuestions(
+  { connection, keys, values }: RedisContext,
+  own: RedisReplica,
+): Pick<StreamLogs, 'answer' | 'answers' | 'settle' | 'record'> {
+  return {
+    answer: async (sid, stream, question, json) => {
+      const { session, stream: start } = keys.session(sid)
+      const args = [question, await values.seal(json, placeOf('answer', sid, stream, question))]
+      const reply = await connection.run(answerQuestion, [session, start + stream], args)
+      const [outcome, asker] = (reply as [Buffer, Buffer]).map(textOf) as [AnswerOutcome, string]
+      if (outcome === 'accepted') own.hint(asker, { kind: 'answered', sid, stream, question, json })
+      return outcome
+    },
+    answers: async (sid, stream, epoch) => {
+      const { session, stream: start, log, streams } = keys.session(sid)
+      const reply = await connection.run(readAnswers, [session, start + stream, log + stream, streams], [own.id, epoch ?? ''])
+      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
+      const answers: [string, string][] = []
+      for (let at = 0; at < reply.length; at += 2) {
+        const question = textOf(reply[at])
+        answers.push([question, await values.open(reply[at + 1] as Buffer, placeOf('answer', sid, stream, question))])
+      }
+      return Object.fromEntries(answers)
+    },
+    settle: async (sid, stream, question) => {
+      await connection.run(settleQuestion, [keys.session(sid).stream + stream], [question])
+    },
+    record: async (sid, stream, epoch, name, json) => {
+      const args = [own.id, epoch, name, await values.seal(json, placeOf('step', sid, stream, name))]
+      return (await connection.run(recordStep, [keys.session(sid).stream + stream], args)) === 1
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** `redis`: the store of replicas in Redis or Valkey. */
+
+import { McpError } from '../protocol/errors.ts'
+import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
+import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { SharedStore } from '../store/shared-store.ts'
+import { storeBus } from '../store/store-bus.ts'
+import { Connection } from './connection.ts'
+import type { RedisContext } from './context.ts'
+import { redisCounters } from './counters.ts'
+import { keysWith } from './keys.ts'
+import { RedisReplica } from './replica.ts'
+import { sealedValues } from './sealed-values.ts'
+import { redisSessions } from './sessions.ts'
+import { redisStreams } from './streams.ts'
+import { readTarget } from './target.ts'
+import { redisTasks } from './tasks.ts'
+import { redisTopics } from './topics.ts'
+
+/** Options for `redis`. */
+export interface RedisOptions {
+  /** Encrypts everything that clients and handlers say. All replicas need the same keys. Default: Redis holds it as plain text. */
+  keys?: KeyRing
+  /** The start of every key. Servers that share a Redis need different ones. Default: `portico:`. */
+  prefix?: string
+  /** How long a replica may be silent before others take over what it runs. Default: 10,000. */
+  leaseMs?: number
+  /** How long a command may take, and how long commands wait while the connection is interrupted. Default: 2,000. */
+  timeoutMs?: number
+  /** More options of ioredis, for example `{ tls: { ca } }` or `{ sentinelPassword }`. */
+  connection?: Readonly<Record<string, unknown>>
+}
+
+/** A store in Redis. It also keeps tasks, and carries change notices. */
+export interface RedisStore extends SharedStore {
+  /** For `tasks({ store })`. */
+  readonly tasks: TaskStore
+  /** For `createServer({ bus })`. */
+  readonly bus: Bus
+}
+
+const MIN_LEASE_MS = 200
+
+/**
+ * Shares sessions, streams, tasks and counters between replicas through Redis or Valkey. Needs the package ioredis. It connects when it is
+ * first used, and connects again after an interruption.
+ *
+ * @example
+ * const store = redis('redis://127.0.0.1:6379')
+ * console.log(store.health() ?? 'Redis works')
+ * await store.close()
+ *
+ * @param url `redis://user:password@host:6379/0`, `rediss://` for TLS, `redis-cluster://host:7000,host:7001`, or
+ *   `redis-sentinel://host:26379,host:26379/name`
+ */
+export function redis(url: string, options: RedisOptions = {}): RedisStore {
+  const { keys, prefix = 'portico:', leaseMs = 10_000, timeoutMs = 2000, connection: more = {} } = options
+  if (!(leaseMs >= MIN_LEASE_MS)) throw new McpError('ERR_CONFIG', `leaseMs must be at least ${MIN_LEASE_MS}; got ${leaseMs}`)
+  if (!(timeoutMs >= 1)) throw new McpError('ERR_CONFIG', `timeoutMs must be at least 1; got ${timeoutMs}`)
+  if (/[{}]/.test(prefix)) throw new McpError('ERR_CONFIG', `prefix must not contain braces, which a cluster reads; got "${prefix}"`)
+  const connection = new Connection(readTarget(url), { timeoutMs, connection: more })
+  const context: RedisContext = { connection, keys: keysWith(prefix), values: sealedValues(keys), longestLifeMs: 0 }
+  const replica = new RedisReplica(context, leaseMs)
+  return {
+    sessions: redisSessions(context, replica),
+    streams: redisStreams(context, replica),
+    replica,
+    topics: redisTopics(context),
+    counters: redisCounters(context),
+    tasks: redisTasks(context),
+    bus: storeBus(replica),
+    health: () => connection.health(),
+    close: async () => {
+      await replica.close()
+      await connection.close()
+    },
+  }
+}

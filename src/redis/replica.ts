@@ -1,0 +1,229 @@
+/** This process as one of the replicas in Redis: a lease for all its requests, and an inbox. */
+
+import { randomId } from '../base/bytes.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { DeadReplica, Replica, StoreMessage } from '../store/replica.ts'
+import { type RedisContext, textOf } from './context.ts'
+import { Inbox } from './inbox.ts'
+import { Lease } from './lease.ts'
+import { claimReplica } from './scripts/claim-replica.ts'
+import { leaveLease } from './scripts/leave-lease.ts'
+import { listReplicas } from './scripts/list-replicas.ts'
+import { noteRun } from './scripts/note-run.ts'
+import { renewLease } from './scripts/renew-lease.ts'
+import { sendMessage } from './scripts/send-message.ts'
+
+/** Messages of one inbox. A replica that lets more pile up is told that it missed some. */
+const MAX_MESSAGES = 10_000
+/** Streams of a dead replica that are claimed at once. */
+const MAX_CLAIMED = 100
+
+interface Membership {
+  id: string
+  lease: Lease
+  inbox: Inbox
+}
+
+export class RedisReplica implements Replica {
+  readonly leaseMs: number
+  /** Names this process for batches that it sends again, also after it lost its lease. */
+  readonly producer = randomId().slice(0, 12)
+  readonly #context: RedisContext
+  readonly #listeners = new Set<(message: StoreMessage) => void>()
+  #id = randomId()
+  #joining: Promise<void> | undefined
+  #membership: Membership | undefined
+  #isClosed = false
+
+  constructor(context: RedisContext, leaseMs: number) {
+    this.#context = context
+    this.leaseMs = leaseMs
+  }
+
+  get id(): string {
+    return this.#id
+  }
+
+  get isHeld(): boolean {
+    return this.#membership?.lease.isHeld ?? false
+  }
+
+  join(): Promise<void> {
+    if (this.#membership) return Promise.resolve()
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = undefined
+    })
+    return this.#joining
+  }
+
+  listen(listener: (message: StoreMessage) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  send(replica: string, json: string): Promise<boolean> {
+    return this.#send(replica, { kind: 'message', json })
+  }
+
+  async broadcast(json: string): Promise<void> {
+    const { live } = await this.directory()
+    await Promise.all(live.filter((id) => id !== this.#id).map((id) => this.send(id, json)))
+  }
+
+  async claimDead(): Promise<DeadReplica | undefined> {
+    await this.join()
+    const { connection, keys } = this.#context
+    const { gone } = await this.directory()
+    for (const replica of gone) {
+      if (replica === this.#id) continue
+      const { lease, claim, runs, inbox } = keys.replica(replica)
+      const reply = await connection.run(claimReplica, [lease, claim, runs, inbox], [this.#id, this.leaseMs, MAX_CLAIMED])
+      if (Array.isArray(reply)) return { replica, streams: reply.map(textOf).map(readRun) }
+      if (textOf(reply) === 'empty') await connection.command('ZREM', keys.directory, replica)
+    }
+    return undefined
+  }
+
+  async leave(): Promise<void> {
+    await this.#joining?.catch(() => {})
+    const membership = this.#membership
+    if (!membership) return
+    this.#part(membership)
+    const { connection, keys } = this.#context
+    const { lease, inbox, runs } = keys.replica(membership.id)
+    const left = await connection.run(leaveLease, [lease, inbox, runs], [])
+    // Others find a replica that was seen long ago at once.
+    if (left === 0) await connection.command('ZREM', keys.directory, membership.id)
+    else await connection.command('ZADD', keys.directory, 0, membership.id)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    // What cannot be given up now ends with the lease.
+    await this.leave().catch(() => {})
+  }
+
+  /** The replicas that were seen within a lease, and the others. */
+  async directory(register = ''): Promise<{ live: string[]; gone: string[] }> {
+    const { connection, keys } = this.#context
+    const reply = await connection.run(listReplicas, [keys.directory], [register, this.leaseMs, this.#lifeMs])
+    const [live, gone] = reply as [Buffer[], Buffer[]]
+    return { live: live.map(textOf), gone: gone.map(textOf) }
+  }
+
+  /** Notes that this replica runs a stream. */
+  async note(sid: string, stream: string): Promise<void> {
+    const { connection, keys } = this.#context
+    const { lease, runs } = keys.replica(this.#id)
+    const noted = await connection.run(noteRun, [lease, runs], [runOf(sid, stream), this.#lifeMs])
+    if (noted === 0) throw new McpError('ERR_STORE_DOWN', 'The lease of this replica has ended')
+  }
+
+  /** Not awaited: a stream that is over and still noted does no harm. */
+  forget(sid: string, stream: string): void {
+    this.forgetOf(this.#id, sid, stream)
+  }
+
+  forgetOf(replica: string, sid: string, stream: string): void {
+    const { connection, keys } = this.#context
+    connection.command('SREM', keys.replica(replica).runs, runOf(sid, stream)).catch(() => {})
+  }
+
+  /** Tells a replica something that it also finds in the store. Not awaited. */
+  hint(replica: string, message: StoreMessage): void {
+    if (replica === this.#id) queueMicrotask(() => this.#tell(message))
+    else this.#send(replica, message).catch(() => {})
+  }
+
+  get #lifeMs(): number {
+    return Math.ceil(Math.max(this.leaseMs * 6, this.#context.longestLifeMs))
+  }
+
+  async #join(): Promise<void> {
+    if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The store is closed')
+    const id = this.#id
+    const sentAt = performance.now()
+    await this.#renew(id, '0-0', true)
+    const { keys, connection, values } = this.#context
+    let reading: Promise<void> = Promise.resolve()
+    const inbox = new Inbox(keys.replica(id).inbox, connection, {
+      onMessage: (bytes) => {
+        // In the order in which they came.
+        reading = reading.then(async () => {
+          try {
+            this.#tell(JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage)
+          } catch (error) {
+            console.error('portico: a message of another replica cannot be read:', (error as Error).message)
+          }
+        })
+      },
+      onMissed: () => this.#tell({ kind: 'missed' }),
+    })
+    const lease = new Lease(this.leaseMs, sentAt, {
+      renew: () => this.#renew(id, inbox.cursor, false),
+      onLost: (reason) => this.#lose(membership, reason),
+    })
+    const membership = { id, lease, inbox }
+    this.#membership = membership
+  }
+
+  async #renew(id: string, cursor: string, isFirst: boolean): Promise<boolean> {
+    const { connection, keys } = this.#context
+    const { lease, inbox, runs } = keys.replica(id)
+    const args = [this.leaseMs, this.#lifeMs, cursor, isFirst ? 1 : 0]
+    const renewed = await connection.run(renewLease, [lease, inbox, runs], args)
+    if (renewed === 1) await this.directory(id)
+    return renewed === 1
+  }
+
+  /** Ends the membership. A replica that comes back has another id, so that nothing of the old one is taken for its own. */
+  #part({ lease, inbox }: Membership): void {
+    lease.end()
+    inbox.close()
+    this.#membership = undefined
+    this.#id = randomId()
+  }
+
+  #lose(membership: Membership, reason: string): void {
+    if (this.#membership !== membership) return
+    this.#part(membership)
+    this.#tell({ kind: 'lost', reason })
+    void this.#joinAgain()
+  }
+
+  async #joinAgain(): Promise<void> {
+    while (!this.#isClosed && !this.#membership) {
+      try {
+        await this.join()
+        this.#tell({ kind: 'missed' })
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, this.leaseMs / 10))
+      }
+    }
+  }
+
+  async #send(replica: string, message: StoreMessage): Promise<boolean> {
+    const { connection, keys, values } = this.#context
+    const { lease, inbox } = keys.replica(replica)
+    const sealed = await values.seal(JSON.stringify(message), `inbox ${replica}`)
+    return (await connection.run(sendMessage, [lease, inbox], [sealed, MAX_MESSAGES])) === 1
+  }
+
+  #tell(message: StoreMessage): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(message)
+      } catch (error) {
+        // A listener that fails must not stop the others.
+        console.error('portico: a listener for messages of replicas failed:', error)
+      }
+    }
+  }
+}
+
+const runOf = (sid: string, stream: string): string => `${sid} ${stream}`
+
+function readRun(run: string): DeadReplica['streams'][number] {
+  const space = run.lastIndexOf(' ')
+  return { sid: run.slice(0, space), stream: run.slice(space + 1) }
+}

@@ -1,0 +1,13 @@
+/** Adds a member to a topic. The topic lives as long as its last member. */
+
+import { NOW, script } from './script.ts'
+
+/** KEYS: topic. ARGV: member, life. */
+export const addMember = script(
+  'add-member',
+  `${NOW}
+local time = now()
+redis.call('ZADD', KEYS[1], whole(time + tonumber(ARGV[2])), ARGV[1])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 1`,
+)

@@ -1,0 +1,13 @@
+/** Creates a session. */
+
+import { SESSION, script } from './script.ts'
+
+/** KEYS: session. ARGV: record, life, largest age. */
+export const createSession = script(
+  'create-session',
+  `${SESSION}
+local time = now()
+local session = { revision = 1, life = tonumber(ARGV[2]), ends = time + tonumber(ARGV[3]), renewed = time }
+redis.call('SET', KEYS[1], sessionText(session, ARGV[1]), 'PX', whole(lifeLeft(session, time)))
+return 1`,
+)

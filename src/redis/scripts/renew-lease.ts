@@ -1,0 +1,15 @@
+/** Takes or renews the lease of a replica. A lease that has ended cannot be renewed. */
+
+import { script } from './script.ts'
+
+/** KEYS: lease, inbox, runs. ARGV: lease, life of what others need after a death, last message read, '1' to take the lease. */
+export const renewLease = script(
+  'renew-lease',
+  `if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'messages', 0)
+elseif redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[3], ARGV[2])
+return 1`,
+)

@@ -1,0 +1,103 @@
+/** What the scripts share. Every script touches keys of one hash tag only, so that it also runs in a cluster. */
+
+import { createHash } from 'node:crypto'
+
+/** A script that Redis runs as one step. */
+export interface Script {
+  name: string
+  lua: string
+  sha: string
+}
+
+export function script(name: string, lua: string): Script {
+  return { name, lua, sha: createHash('sha1').update(lua).digest('hex') }
+}
+
+/** Milliseconds since 1970, by the clock of Redis. */
+export const NOW = `
+local function now()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function whole(number) return string.format('%.0f', number) end
+`
+
+/**
+ * The key of a session is a text: revision, life, end and last renewal of topics, then the sealed record. One key for an idle session
+ * takes much less memory than a hash.
+ */
+export const SESSION = `${NOW}
+local function head(text)
+  local revision, life, ends, renewed, at = string.match(text, '^(%d+) (%d+) (%d+) (%d+) ()')
+  return { revision = tonumber(revision), life = tonumber(life), ends = tonumber(ends), renewed = tonumber(renewed), at = at }
+end
+local function lifeLeft(session, time) return math.max(1, math.min(session.life, session.ends - time)) end
+local function sessionText(session, record)
+  return whole(session.revision) .. ' ' .. whole(session.life) .. ' ' .. whole(session.ends) .. ' ' .. whole(session.renewed) .. ' ' .. record
+end
+local function touch(key, text, ...)
+  local time = now()
+  local session = head(text)
+  local expiry = whole(time + lifeLeft(session, time))
+  redis.call('PEXPIREAT', key, expiry)
+  for _, each in ipairs({...}) do redis.call('PEXPIREAT', each, expiry) end
+end
+`
+
+/**
+ * A log is a list, because a stream of Redis takes 4 kB for its first entry. Entries are numbered from 1 without gaps, and \`count\` of the
+ * stream is the number of the last. A position is the time and the number of an entry: a number that is given again after a failover has
+ * another time. An entry is its position, a space, 'e' for an event or 'f' for a fence, and the payload.
+ */
+export const LOG = `
+local function numberOf(position)
+  if not position then return 0 end
+  local number = #position < 32 and string.match(position, '^%d+%-(%d+)$')
+  return number and tonumber(number)
+end
+local function firstIn(log, count) return tonumber(count or '0') - redis.call('LLEN', log) + 1 end
+`
+
+/** Reads events after a position, and remembers what was given to a reader. */
+export const READ = `${LOG}
+-- How many entries to skip; nil if the position is not known.
+local function skipTo(stream, log, after)
+  local first = firstIn(log, stream.count)
+  if after == '' then return first == 1 and 0 or nil end
+  if after == stream.dropped then return 0 end
+  local number = numberOf(after)
+  if not number or number < first then return nil end
+  local entry = redis.call('LINDEX', log, number - first)
+  if not entry or string.sub(entry, 1, #after + 1) ~= after .. ' ' then return nil end
+  return number - first + 1
+end
+-- The entries that readers were given.
+local function skipGiven(stream, log)
+  return math.max(0, numberOf(stream.given) - firstIn(log, stream.count) + 1)
+end
+local function readEvents(stream, streamKey, log, dirty, skip, limit)
+  local events, last, isAll = {}, nil, false
+  -- Fences are no events. After a page of fences the next page is read.
+  repeat
+    local found = redis.call('LRANGE', log, skip, skip + limit)
+    isAll = #found <= limit
+    for _, entry in ipairs(found) do
+      local space = string.find(entry, ' ', 1, true)
+      local position = string.sub(entry, 1, space - 1)
+      if string.sub(entry, space + 1, space + 1) == 'e' then
+        if #events == 2 * limit then
+          isAll = false
+          break
+        end
+        events[#events + 1] = position
+        events[#events + 1] = string.sub(entry, space + 2)
+      end
+      last = position
+      skip = skip + 1
+    end
+  until isAll or #events == 2 * limit
+  if last and numberOf(stream.given) < numberOf(last) then redis.call('HSET', streamKey, 'given', last) end
+  if isAll then redis.call('DEL', dirty) end
+  return events, (isAll and stream.over and 1 or 0)
+end
+`

@@ -1,0 +1,10 @@
+/** Opens a lock, if it is still held with this token. */
+
+import { script } from './script.ts'
+
+/** KEYS: lock. ARGV: token. */
+export const unlock = script(
+  'unlock',
+  `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`,
+)

@@ -1,0 +1,77 @@
+/** Encrypts what the store writes (AES-GCM), if it has keys. Each value is bound to its place, so that it cannot be moved. */
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { McpError } from '../protocol/errors.ts'
+import type { KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
+
+const PLAIN = 0
+const SEALED = 1
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+export interface SealedValues {
+  /** @param place where the value is kept. The same place is needed to read it. */
+  seal(text: string, place: string): Buffer | Promise<Buffer>
+  /** Throws ERR_STORE for a value that another key sealed, or that was changed or moved. */
+  open(bytes: Buffer, place: string): string | Promise<string>
+}
+
+export const sealedValues = (keys: KeyRing | undefined): SealedValues => (keys ? new Sealed(keys) : PLAIN_VALUES)
+
+const PLAIN_VALUES: SealedValues = {
+  seal: (text) => Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]),
+  open: (bytes, place) => {
+    if (bytes[0] === PLAIN) return bytes.toString('utf8', 1)
+    throw new McpError('ERR_STORE', `A value in Redis (${place}) is sealed, and this replica has no keys. Give all replicas the same keys`)
+  },
+}
+
+class Sealed implements SealedValues {
+  readonly #keys: KeyRing
+  readonly #derived = new WeakMap<Uint8Array, Buffer>()
+
+  constructor(keys: KeyRing) {
+    this.#keys = keys
+  }
+
+  async seal(text: string, place: string): Promise<Buffer> {
+    const key = await this.#keys.current()
+    const id = Buffer.from(key.id)
+    if (id.length > 255) throw new McpError('ERR_CONFIG', 'The id of a sealing key may have at most 255 bytes')
+    const iv = randomBytes(IV_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#secretOf(key), iv)
+    cipher.setAAD(Buffer.from(place))
+    const sealed = cipher.update(text, 'utf8')
+    return Buffer.concat([Buffer.of(SEALED, id.length), id, iv, sealed, cipher.final(), cipher.getAuthTag()])
+  }
+
+  async open(bytes: Buffer, place: string): Promise<string> {
+    const idLength = bytes[1] ?? 0
+    const start = 2 + idLength + IV_BYTES
+    const key = bytes[0] === SEALED ? await this.#keys.find(bytes.toString('utf8', 2, 2 + idLength)) : undefined
+    if (!key || bytes.length < start + TAG_BYTES) {
+      const what = bytes[0] === PLAIN ? 'is not sealed' : 'was sealed with a key that this replica does not have'
+      throw new McpError('ERR_STORE', `A value in Redis (${place}) ${what}. Give all replicas the same keys`)
+    }
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#secretOf(key), bytes.subarray(start - IV_BYTES, start))
+      decipher.setAAD(Buffer.from(place))
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+      return decipher.update(bytes.subarray(start, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    } catch (cause) {
+      throw new McpError('ERR_STORE', `A value in Redis (${place}) was changed, moved, or sealed with another key of the same id`, {
+        cause,
+      })
+    }
+  }
+
+  /** A key of its own: the same secret also seals what clients carry. */
+  #secretOf({ secret }: SealingKey): Buffer {
+    let derived = this.#derived.get(secret)
+    if (!derived) {
+      derived = Buffer.from(hkdfSync('sha256', secret, '', 'portico/redis', 32))
+      this.#derived.set(secret, derived)
+    }
+    return derived
+  }
+}

@@ -1,0 +1,129 @@
+/** The streams of sessions in Redis. */
+
+import { BoundedMap } from '../base/bounded-map.ts'
+import { randomId } from '../base/bytes.ts'
+import { type Appended, STANDING_STREAM, type StreamEvent, type StreamLogs } from '../store/stream-logs.ts'
+import type { Reply } from './client-library.ts'
+import type { Argument } from './connection.ts'
+import { type RedisContext, textOf } from './context.ts'
+import { redisQuestions } from './questions.ts'
+import type { RedisReplica } from './replica.ts'
+import { appendEvents } from './scripts/append-events.ts'
+import { attachReader } from './scripts/attach-reader.ts'
+import { detachReader } from './scripts/detach-reader.ts'
+import { openStream } from './scripts/open-stream.ts'
+import { readEvents } from './scripts/read-events.ts'
+import { takeOver } from './scripts/take-over.ts'
+import { placeOf } from './stream-place.ts'
+
+/** Takeovers whose outcome is unknown, because Redis did not answer. */
+const MAX_ATTEMPTS = 10_000
+
+export function redisStreams(context: RedisContext, own: RedisReplica): StreamLogs {
+  const { connection, keys, values } = context
+  /** Takeovers without a reply. One that was made is recognised when it is tried again. */
+  const attempts = new BoundedMap<string, string>(MAX_ATTEMPTS)
+  const keysOf = (sid: string, name: string) => {
+    const { session, dirty, streams, stream, log } = keys.session(sid)
+    return { session, dirty, streams, stream: stream + name, log: log + name }
+  }
+  const eventsIn = async (sid: string, stream: string, reply: Reply[]): Promise<StreamEvent[]> => {
+    const place = placeOf('event', sid, stream)
+    const events: StreamEvent[] = []
+    for (let at = 0; at < reply.length; at += 2)
+      events.push({ position: textOf(reply[at]), json: await values.open(reply[at + 1] as Buffer, place) })
+    return events
+  }
+  return {
+    ...redisQuestions(context, own),
+    open: async (sid, stream, call) => {
+      await own.join()
+      if (stream === STANDING_STREAM) return 'exists'
+      const { session, stream: key, streams } = keysOf(sid, stream)
+      const noted = own.note(sid, stream)
+      // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
+      if (connection.target.kind === 'cluster') await noted
+      const args = [stream, own.id, await values.seal(call, placeOf('call', sid, stream)), randomId()]
+      const [reply] = await Promise.all([connection.run(openStream, [session, key, streams], args), noted])
+      if (typeof reply === 'number') return reply
+      own.forget(sid, stream)
+      return textOf(reply) as 'gone' | 'exists'
+    },
+    append: async (sid, stream, { n, epoch, events, isLast }, bounds): Promise<Appended> => {
+      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
+      const { stream: streamStart, log: logStart } = keys.session(sid)
+      const place = placeOf('event', sid, stream)
+      const { maxEvents, maxBytes, endedTtlMs, maxEnded } = bounds
+      const args: Argument[] = [own.id, n, epoch ?? '', isLast ? 1 : 0, maxEvents, maxBytes, Math.ceil(endedTtlMs), maxEnded]
+      args.push(stream, streamStart, logStart, own.producer)
+      for (const { json, question = '', coalesce = '' } of events) args.push(await values.seal(json, place), question, coalesce)
+      const reply = await connection.run(appendEvents, [session, key, log, dirty, streams], args)
+      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
+      if (isLast) own.forget(sid, stream)
+      const [ms, first, marks, readerId] = reply as [number, number, Buffer, Buffer]
+      let next = first
+      const positions = [...textOf(marks)].map((mark) => (mark === '1' ? `${ms}-${next++}` : undefined))
+      const reader = textOf(readerId) || undefined
+      if (reader !== undefined && reader !== own.id && positions.some(Boolean)) own.hint(reader, { kind: 'wake', sid, stream })
+      return { positions, reader }
+    },
+    attach: async (sid, stream, after, limit) => {
+      await own.join()
+      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
+      const args = [own.id, after === undefined ? 0 : 1, after ?? '', limit, stream === STANDING_STREAM ? 1 : 0]
+      const reply = await connection.run(attachReader, [session, key, log, dirty, streams], args)
+      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost'
+      const [over, reader, owner, previous, events] = reply as [number, number, Buffer, Buffer, Reply[]]
+      if (previous.length > 0) own.hint(textOf(previous), { kind: 'superseded', sid, stream, reader })
+      return { events: await eventsIn(sid, stream, events), isOver: over === 1, reader, owner: textOf(owner) || undefined }
+    },
+    read: async (sid, stream, reader, after, limit) => {
+      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
+      const reply = await connection.run(
+        readEvents,
+        [session, key, log, dirty, streams],
+        [reader, after === undefined ? 0 : 1, after ?? '', limit],
+      )
+      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost' | 'superseded'
+      const [over, events] = reply as [number, Reply[]]
+      return { events: await eventsIn(sid, stream, events), isOver: over === 1 }
+    },
+    detach: async (sid, stream, reader) => {
+      await connection.run(detachReader, [keysOf(sid, stream).stream], [reader])
+    },
+    takeOver: async (sid, stream, from) => {
+      await own.join()
+      await own.note(sid, stream)
+      const { session, stream: key, log, streams } = keysOf(sid, stream)
+      const name = `${sid} ${stream} ${from} ${own.id}`
+      const attempt = attempts.get(name) ?? randomId()
+      attempts.delete(name)
+      const reply = await connection.run(takeOver, [session, key, log, streams], [from, own.id, attempt]).catch((error: unknown) => {
+        attempts.set(name, attempt)
+        throw error
+      })
+      own.forgetOf(from, sid, stream)
+      if (!Array.isArray(reply)) {
+        own.forget(sid, stream)
+        return undefined
+      }
+      const [epoch, call, fields] = reply as [number, Buffer, Reply[]]
+      const taken = { epoch, call: '', journal: {}, answers: {}, questions: [] as string[] }
+      try {
+        taken.call = await values.open(call, placeOf('call', sid, stream))
+      } catch (error) {
+        // The stream is taken over. Without an owner that ends it, its client would wait for ever.
+        console.error(`portico: a request of another replica cannot be run again: ${(error as Error).message}`)
+        return taken
+      }
+      for (let at = 0; at < fields.length; at += 2) {
+        const [name, value] = [textOf(fields[at]), fields[at + 1] as Buffer]
+        const key = name.slice(2)
+        if (name.startsWith('q:')) taken.questions.push(key)
+        else if (name.startsWith('j:')) Object.assign(taken.journal, { [key]: await values.open(value, placeOf('step', sid, stream, key)) })
+        else Object.assign(taken.answers, { [key]: await values.open(value, placeOf('answer', sid, stream, key)) })
+      }
+      return taken
+    },
+  }
+}

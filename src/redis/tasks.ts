@@ -1,0 +1,100 @@
+/** Tasks in Redis. */
+
+import { isFinal } from '../protocol/model/tasks.ts'
+import type { TaskRecord } from '../server/tasks/task-record.ts'
+import { expiryOf } from '../server/tasks/task-record.ts'
+import type { TaskStore } from '../server/tasks/task-store.ts'
+import { type RedisContext, textOf } from './context.ts'
+import { digestOf } from './keys.ts'
+import { createTask } from './scripts/create-task.ts'
+import { replaceTask } from './scripts/replace-task.ts'
+import { reserveTask } from './scripts/reserve-task.ts'
+
+/** How long a task stays in Redis after its time, for a server whose clock is late. Servers delete it before. */
+const GRACE_MS = 60_000
+/** How often to look for changes by other processes. */
+const WATCH_MS = 250
+/** Tasks that one call of `neglected` returns. The next call returns more. */
+const MAX_NEGLECTED = 1000
+
+/** Ids come from clients and become names of keys. */
+const TASK_ID = /^[\w-]{1,64}$/
+
+/** When the task needs attention: its process is gone, or its time is over. */
+const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Math.min(expiryOf(task), task.lease.until))
+
+const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
+
+export function redisTasks({ connection, keys, values }: RedisContext): TaskStore {
+  const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
+  const readAt = async (key: string): Promise<TaskRecord | undefined> => {
+    const reply = await connection.command('HGET', key, 'record')
+    return reply === null ? undefined : (JSON.parse(await values.open(reply as Buffer, key)) as TaskRecord)
+  }
+  const read = async (owner: string, taskId: string): Promise<TaskRecord | undefined> =>
+    TASK_ID.test(taskId) ? readAt(keys.task(owner, taskId)) : undefined
+  return {
+    isShared: true,
+    /** The counts are on other nodes of a cluster, so they are reserved first. A process that dies in between leaves one behind until the task would have expired. */
+    create: async (task, { perAccount, total }) => {
+      const { owner, taskId } = task
+      const [name, life] = [nameOf(owner, taskId), Math.ceil(task.ttlMs + GRACE_MS)]
+      const account = keys.tasksOfAccount(task.account)
+      if ((await connection.run(reserveTask, [account], [name, '', perAccount, life])) === 0) return 'account-full'
+      if ((await connection.run(reserveTask, [keys.allTasks], [name, dueAt(task), total, life])) === 0) {
+        await connection.command('ZREM', account, name)
+        return 'store-full'
+      }
+      const args = [task.edition, await seal(task), task.createdAt, taskId, life]
+      await connection.run(createTask, [keys.task(owner, taskId), keys.tasksOf(owner)], args)
+      return undefined
+    },
+    read,
+    replace: async (task) => {
+      const { owner, taskId } = task
+      if (!TASK_ID.test(taskId)) return false
+      const replaced = await connection.run(replaceTask, [keys.task(owner, taskId)], [task.edition, await seal(task)])
+      if (replaced === 0) return false
+      // Not created again if another process has removed it.
+      await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), nameOf(owner, taskId))
+      return true
+    },
+    remove: async (owner, taskId) => {
+      const task = await read(owner, taskId)
+      if (!task) return
+      await connection.command('DEL', keys.task(owner, taskId))
+      await connection.command('ZREM', keys.tasksOf(owner), taskId)
+      await connection.command('ZREM', keys.tasksOfAccount(task.account), nameOf(owner, taskId))
+      await connection.command('ZREM', keys.allTasks, nameOf(owner, taskId))
+    },
+    list: async (owner) => {
+      const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)
+      const tasks = await Promise.all(ids.map((id) => read(owner, id)))
+      return tasks.filter((task) => task !== undefined)
+    },
+    neglected: async (now) => {
+      const due = (await connection.command('ZRANGEBYSCORE', keys.allTasks, '-inf', now, 'LIMIT', 0, MAX_NEGLECTED)) as Buffer[]
+      const tasks = await Promise.all(
+        due.map(textOf).map(async (name) => {
+          const [owner = '', taskId = ''] = name.split(' ')
+          const task = await readAt(keys.taskOfDigest(owner, taskId))
+          if (!task) await connection.command('ZREM', keys.allTasks, name)
+          return task
+        }),
+      )
+      return tasks.filter((task) => task !== undefined && dueAt(task) <= now) as TaskRecord[]
+    },
+    watch: (owner, taskId, listener) => {
+      let last: string | undefined
+      const look = async (): Promise<void> => {
+        const edition = textOf(await connection.command('HGET', keys.task(owner, taskId), 'edition'))
+        if (last !== undefined && edition !== last) listener()
+        last = edition
+      }
+      // A look that fails is repeated by the next one.
+      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS).unref()
+      look().catch(() => {})
+      return () => clearInterval(timer)
+    },
+  }
+}

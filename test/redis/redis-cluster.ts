@@ -1,0 +1,66 @@
+/** A cluster of Redis servers: primaries, each with a replica. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+
+export interface RedisCluster {
+  readonly url: string
+  readonly nodes: readonly RedisServer[]
+  /** The primary that keeps a key. */
+  primaryOf(key: string): Promise<RedisServer>
+  /** All keys of all nodes, once each. */
+  scan(): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function startCluster(primaries = 3): Promise<RedisCluster> {
+  const settings = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-node-timeout',
+    '1000',
+    '--cluster-require-full-coverage',
+    'no',
+    '--repl-diskless-sync-delay',
+    '0',
+  ]
+  const nodes = await Promise.all(Array.from({ length: primaries * 2 }, () => startRedis(settings)))
+  const [first] = nodes as [RedisServer]
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+  await first.cli('--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes')
+  for (let attempt = 0; ; attempt++) {
+    const states = await Promise.all(nodes.map(({ cli }) => cli('CLUSTER', 'INFO')))
+    const copies = await Promise.all(nodes.map(({ cli }) => cli('INFO', 'replication')))
+    const isReady = states.every((state) => state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${nodes.length}`))
+    // A replica that has no copy yet cannot become a primary.
+    if (isReady && copies.filter((copy) => copy.includes('master_link_status:up')).length === primaries) break
+    if (attempt > 200) throw new Error(`The cluster does not become ready:\n${states.join('\n')}`)
+    await sleep(50)
+  }
+  return {
+    url: `redis-cluster://${addresses.join(',')}`,
+    nodes,
+    primaryOf: async (key) => {
+      const slot = Number(await first.cli('CLUSTER', 'KEYSLOT', key))
+      const lines = (await first.cli('CLUSTER', 'NODES')).split('\n')
+      const line = lines.find((each) => {
+        const [, , flags, , , , , , ...ranges] = each.split(' ')
+        return flags?.includes('master') && ranges.some((range) => isIn(slot, range))
+      })
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(line ?? '')?.[1])
+      return nodes.find((node) => node.port === port)!
+    },
+    scan: async () => {
+      const names = await Promise.all(nodes.map((node) => node.scan().catch(() => [])))
+      return [...new Set(names.flat())]
+    },
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()))
+    },
+  }
+}
+
+function isIn(slot: number, range: string): boolean {
+  const [from, to = from] = range.split('-').map(Number)
+  return from !== undefined && to !== undefined && slot >= from && slot <= to
+}

@@ -1,0 +1,158 @@
+/** The store in Redis keeps the rules of every store, alone and with its keys. */
+
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
+import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
+import { hasValkey, redisOfFile } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+
+const key = { id: 'k1', secret: randomBytes(32) }
+const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
+const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
+const BOUNDS = { maxEvents: 100, maxBytes: 100_000, endedTtlMs: 60_000, maxEnded: 16 }
+
+const opened: RedisStore[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+})
+
+function openStore(url: string, options: RedisOptions = {}): RedisStore {
+  const store = redis(url, { leaseMs: 1000, ...options })
+  opened.push(store)
+  return store
+}
+
+describe.each(['redis-server', ...(hasValkey() ? ['valkey-server'] : [])])('%s', (program) => {
+  const server = redisOfFile([], program)
+
+  test('keeps the rules of every store', async () => {
+    const { url } = await server()
+    await checkStore(() => openStore(url))
+  }, 60_000)
+
+  test('keeps the rules of every store with sealed values', async () => {
+    const { url } = await server()
+    await checkStore(() => openStore(url, { keys, prefix: 'checked:' }))
+  }, 60_000)
+
+  test('keeps the rules of every store of tasks', async () => {
+    const { url } = await server()
+    let count = 0
+    await checkTaskStore(() => openStore(url, { prefix: `tasks${count++}:`, keys }).tasks)
+  })
+})
+
+const server = redisOfFile()
+
+test('nothing is left in Redis after sessions have expired and replicas have left', async () => {
+  const { url, scan } = await server()
+  const [a, b] = [openStore(url), openStore(url)]
+  const life = { ttlMs: 1500, maxAgeMs: 1500 }
+  for (const sid of ['s1', 's2']) {
+    await a.sessions.create(sid, '{}', life)
+    await a.topics.add('all', sid, 2000)
+    await b.sessions.enter(sid, '1', 10)
+    const epoch = (await b.streams.open(sid, 'r1', '{}')) as number
+    await b.streams.append(sid, 'r1', { n: 1, epoch, events: [{ json: '1', question: 'q' }] }, BOUNDS)
+    await a.streams.append(sid, '0', { n: 1, events: [{ json: '1', coalesce: 'x' }] }, BOUNDS)
+    await a.streams.attach(sid, '0', undefined, 10)
+    await a.streams.answer(sid, 'r1', 'q', '{}')
+    await b.streams.record(sid, 'r1', epoch, 'step', '{}')
+  }
+  await a.counters.take('a', { perSecond: 1, burst: 1 })
+  await a.counters.first('a', 1000)
+  await a.counters.keep('a', 'x', 1000)
+  await a.counters.lock('a', 1000)
+  expect((await scan()).length).toBeGreaterThan(12)
+  await b.replica.leave()
+  while (
+    await a.replica
+      .claimDead()
+      .then((dead) => dead && Promise.all(dead.streams.map((each) => a.streams.takeOver(each.sid, each.stream, dead.replica))))
+  );
+  await a.sessions.end('s1')
+  expect((await scan()).filter((name) => name.includes('s1'))).toEqual([])
+  await b.close()
+  await a.close()
+  // What the last replica did not end stays as long as its session could live.
+  await until(async () => (await scan()).length === 0, 15_000)
+}, 30_000)
+
+test('values are unreadable in Redis when there are keys, and cannot be moved', async () => {
+  const redisServer = await server()
+  const store = openStore(redisServer.url, { keys, prefix: 'sealed:' })
+  await store.sessions.create('s1', '{"who":"top-secret"}', LIFE)
+  await store.sessions.create('s2', '{}', LIFE)
+  const epoch = (await store.streams.open('s1', 'r1', '"top-secret"')) as number
+  const events = [{ json: '"top-secret"', question: 'q1' }]
+  await store.streams.append('s1', 'r1', { n: 1, epoch, events }, BOUNDS)
+  await store.streams.answer('s1', 'r1', 'q1', '"top-secret"')
+  await store.streams.record('s1', 'r1', epoch, 'step', '"top-secret"')
+  await store.counters.keep('top-secret', 'top-secret', 10_000)
+  for (const name of (await redisServer.scan()).filter((each) => each.startsWith('sealed:'))) {
+    expect(name).not.toContain('top-secret')
+    const dump = await redisServer.cli('--no-raw', 'DUMP', name)
+    expect(dump, name).not.toContain('top-secret')
+  }
+  await redisServer.cli('COPY', 'sealed:{s1}:session', 'sealed:{s2}:session', 'REPLACE')
+  await expect(store.sessions.enter('s2', undefined, 1)).rejects.toThrow('was changed, moved, or sealed with another key')
+  const plain = openStore(redisServer.url, { prefix: 'sealed:' })
+  await expect(plain.sessions.enter('s1', undefined, 1)).rejects.toThrow('is sealed, and this replica has no keys')
+  const other = { id: 'k2', secret: randomBytes(32) }
+  const foreign = openStore(redisServer.url, { prefix: 'sealed:', keys: { current: () => other, find: () => undefined } })
+  await expect(foreign.sessions.enter('s1', undefined, 1)).rejects.toThrow('was sealed with a key that this replica does not have')
+  vi.spyOn(console, 'error').mockImplementationOnce(() => {})
+  const taken = await foreign.streams.takeOver('s1', 'r1', store.replica.id)
+  expect(taken).toMatchObject({ call: '', epoch: expect.any(Number) })
+  await plain.sessions.create('s3', '{}', LIFE)
+  await expect(store.sessions.enter('s3', undefined, 1)).rejects.toThrow('is not sealed')
+})
+
+test('servers with different prefixes share nothing', async () => {
+  const { url } = await server()
+  const [a, b] = [openStore(url, { prefix: 'a:' }), openStore(url, { prefix: 'b:' })]
+  await a.sessions.create('same', '{}', LIFE)
+  expect(await b.sessions.enter('same', undefined, 1)).toBe('gone')
+  await Promise.all([a.replica.join(), b.replica.join()])
+  expect(await a.replica.send(b.replica.id, '{}')).toBe(false)
+})
+
+test('change notices reach the servers of all replicas, and the own one at once', async () => {
+  const { url } = await server()
+  const [a, b] = [openStore(url, { prefix: 'bus:' }), openStore(url, { prefix: 'bus:' })]
+  const told: string[] = []
+  const stop = a.bus.subscribe((change) => told.push(`a ${change.kind}`))
+  b.bus.subscribe((change) => told.push(`b ${change.kind}`))
+  await Promise.all([a.replica.join(), b.replica.join()])
+  a.bus.publish({ kind: 'tools' })
+  expect(told).toEqual(['a tools'])
+  await until(() => told.length === 2)
+  expect(told).toEqual(['a tools', 'b tools'])
+  stop()
+  b.bus.publish({ kind: 'prompts' })
+  await until(() => told.length === 3)
+  expect(told[2]).toBe('b prompts')
+})
+
+test('scripts are sent again after Redis has forgotten them', async () => {
+  const { url, cli } = await server()
+  const store = openStore(url)
+  await store.sessions.create('forgotten', '{}', LIFE)
+  await cli('SCRIPT', 'FLUSH')
+  expect(await store.sessions.enter('forgotten', undefined, 1)).toMatchObject({ revision: 1 })
+})
+
+test('one replica has two connections to one Redis', async () => {
+  const { url, cli } = await server()
+  const store = openStore(url, { connection: { connectionName: 'counted' } })
+  await store.sessions.create('c', '{}', LIFE)
+  await store.streams.open('c', 'r1', '{}')
+  await Promise.all(Array.from({ length: 100 }, () => store.counters.take('c', { perSecond: 1000, burst: 1000 })))
+  const count = async (): Promise<number> =>
+    (await cli('CLIENT', 'LIST')).split('\n').filter((line) => line.includes('name=counted')).length
+  await until(async () => (await count()) === 2)
+  await store.close()
+  await until(async () => (await count()) === 0)
+})

@@ -1,0 +1,68 @@
+/** A proxy in front of Redis that cuts connections, or lets them hang. */
+
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface TcpProxy {
+  readonly port: number
+  /** Closes all connections. New ones are accepted. */
+  cut(): void
+  /** Passes nothing on and closes nothing, as after a cable was pulled. `replies` only loses what Redis says, after some replies more. */
+  hang(direction: 'both' | 'replies', passing?: number): void
+  /** Connections that are made from now on work. Those that hang go on hanging. */
+  heal(): void
+  close(): Promise<void>
+}
+
+export async function tcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  let hanging: 'both' | 'replies' | undefined
+  let passes = 0
+  const server = createServer((inner) => {
+    const outer = connect(target, '127.0.0.1')
+    const hangs = (): boolean => hung.is || hanging !== undefined
+    const hung = { is: false, direction: 'both' as 'both' | 'replies' }
+    for (const socket of [inner, outer]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        if (!hung.is) for (const each of [inner, outer]) each.destroy()
+      })
+    }
+    const isLost = (direction: 'replies' | 'requests'): boolean => {
+      if (!hangs()) return false
+      if (!hung.is) {
+        hung.is = true
+        hung.direction = hanging ?? 'both'
+      }
+      return direction === 'replies' || hung.direction === 'both'
+    }
+    inner.on('data', (bytes) => {
+      if (passes > 0 || !isLost('requests')) outer.write(bytes)
+    })
+    outer.on('data', (bytes) => {
+      if (hanging && !hung.is && passes-- > 0) return inner.write(bytes)
+      return !isLost('replies') && inner.write(bytes)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as { port: number }).port,
+    cut: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    hang: (direction, passing = 0) => {
+      hanging = direction
+      passes = passing
+    },
+    heal: () => {
+      hanging = undefined
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

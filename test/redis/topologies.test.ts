@@ -1,0 +1,181 @@
+/** Other ways to run Redis: a cluster, sentinels, TLS, users with few rights. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
+import { INSTALL_MS, installPrograms } from '../support/packages.ts'
+import { freePort, startRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+import { entered, LIFE, produce, readAll } from './appending.ts'
+import { type RedisCluster, startCluster } from './redis-cluster.ts'
+
+const folder = mkdtempSync(`${tmpdir()}/portico-redis-`)
+let cluster: Promise<RedisCluster>
+beforeAll(async () => {
+  cluster = startCluster()
+  // Without it each test fails; a hook that fails would have them skipped.
+  await cluster.catch(() => {})
+}, INSTALL_MS)
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await cluster.then(
+    ({ close }) => close(),
+    () => {},
+  )
+})
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close()
+})
+
+function openStore(url: string, options: RedisOptions = {}): RedisStore {
+  const store = redis(url, { leaseMs: 1000, ...options })
+  opened.push(store)
+  return store
+}
+
+test('a store in a cluster keeps the rules of every store', async () => {
+  const { url } = await cluster
+  await checkStore(() => openStore(url))
+}, 60_000)
+
+test('tasks in a cluster keep the rules of every store of tasks', async () => {
+  const { url } = await cluster
+  let count = 0
+  await checkTaskStore(() => openStore(url, { prefix: `tasks${count++}:` }).tasks)
+}, 60_000)
+
+test('nothing is left on any node of a cluster after replicas have left and sessions have expired', async () => {
+  const { url, scan } = await cluster
+  await until(async () => (await scan()).filter((name) => name.startsWith('left:')).length === 0)
+  const stores = [openStore(url, { prefix: 'left:' }), openStore(url, { prefix: 'left:' })]
+  for (let at = 0; at < 20; at++) {
+    const store = stores[at % 2]!
+    await store.sessions.create(`s${at}`, '{}', { ttlMs: 1500, maxAgeMs: 1500 })
+    await store.topics.add(`t${at}`, `s${at}`, 1000)
+    await store.streams.open(`s${at}`, 'r1', '{}')
+    await store.counters.first(`k${at}`, 1000)
+  }
+  expect((await scan()).filter((name) => name.startsWith('left:')).length).toBeGreaterThan(60)
+  for (const store of stores) await store.close()
+  await until(async () => (await scan()).filter((name) => name.startsWith('left:')).length === 0, 15_000)
+}, 60_000)
+
+test('one replica has at most two connections to each node of a cluster, and two that watch it', async () => {
+  const { url, nodes } = await cluster
+  const store = openStore(url, { connection: { connectionName: 'counted' } })
+  for (let at = 0; at < 50; at++) {
+    await store.sessions.create(`c${at}`, '{}', { ttlMs: 3000, maxAgeMs: 3000 })
+    await store.streams.open(`c${at}`, 'r1', '{}')
+  }
+  const count = async (): Promise<number> => {
+    const lists = await Promise.all(nodes.map(({ cli }) => cli('CLIENT', 'LIST')))
+    return lists.flatMap((list) => list.split('\n')).filter((line) => line.includes('counted')).length
+  }
+  expect(await count()).toBeGreaterThanOrEqual(4)
+  // While it asks for the layout of the cluster it may have one more.
+  await until(async () => (await count()) <= 2 * nodes.length + 2)
+}, 30_000)
+
+test('a cluster whose primary is killed under load goes on, and its losses are counted', async () => {
+  const { url, primaryOf } = await cluster
+  const store = openStore(url)
+  await store.sessions.create('failover', '{}', LIFE)
+  const producer = produce(store, 'failover', 2)
+  await until(() => producer.accepted.length > 200)
+  const primary = await primaryOf('{failover}')
+  await primary.stop('SIGKILL')
+  const before = producer.accepted.length
+  await until(() => producer.accepted.length > before + 100, 30_000)
+  await producer.stop()
+  const found = await readAll(store, 'failover')
+  // Redis confirms a write before its replica has it. Nothing else may happen.
+  const { lost, duplicated, reordered } = entered('failover of a primary', producer, found)
+  expect(lost).toBeLessThan(50)
+  expect({ duplicated, reordered }).toEqual({ duplicated: 0, reordered: 0 })
+  await primary.start()
+}, 90_000)
+
+test('a store behind sentinels finds the primary, and the next one after a failover', async () => {
+  const primary = await startRedis()
+  opened.push(primary)
+  const replica = await startRedis(['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'])
+  opened.push(replica)
+  const port = await freePort()
+  const file = `${folder}/sentinel.conf`
+  const monitor = `sentinel monitor main 127.0.0.1 ${primary.port} 1\nsentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n`
+  writeFileSync(file, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n${monitor}`)
+  const sentinel = await startRedis([], 'redis-server', { file, port })
+  opened.push(sentinel)
+  await until(async () => (await sentinel.cli('SENTINEL', 'REPLICAS', 'main')).includes(String(replica.port)))
+  const store = openStore(`redis-sentinel://127.0.0.1:${port}/main`)
+  await store.sessions.create('guarded', '{}', LIFE)
+  await until(async () => (await primary.cli('WAIT', '1', '1000')) === '1')
+  await primary.stop('SIGKILL')
+  await until(async () => (await store.sessions.enter('guarded', undefined, 1).catch(() => 'gone')) !== 'gone', 25_000)
+  await store.sessions.create('next', '{}', LIFE)
+  expect(await replica.cli('EXISTS', 'portico:{next}:session')).toBe('1')
+}, 60_000)
+
+test('TLS is used, and a certificate that is not trusted is refused', async () => {
+  installPrograms({ openssl: 'openssl' })
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost', '-days', '2', '-nodes']
+  const made = spawnSync('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    ...subject,
+    '-keyout',
+    `${folder}/key.pem`,
+    '-out',
+    `${folder}/cert.pem`,
+  ])
+  expect(made.status, String(made.stderr)).toBe(0)
+  const tlsPort = await freePort()
+  const files = ['--tls-cert-file', `${folder}/cert.pem`, '--tls-key-file', `${folder}/key.pem`, '--tls-ca-cert-file', `${folder}/cert.pem`]
+  opened.push(await startRedis(['--tls-port', String(tlsPort), '--tls-auth-clients', 'no', ...files]))
+  const url = `rediss://127.0.0.1:${tlsPort}`
+  const trusting = openStore(url, { connection: { tls: { ca: readFileSync(`${folder}/cert.pem`) } } })
+  await trusting.sessions.create('tls', '{}', LIFE)
+  expect(await trusting.sessions.enter('tls', undefined, 1)).toMatchObject({ revision: 1 })
+  const doubting = openStore(url, { timeoutMs: 500 })
+  await expect(doubting.sessions.enter('tls', undefined, 1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
+  expect(doubting.health()).toMatch(/certificate/)
+})
+
+test('a user that may only use the keys and commands in the documentation is enough', async () => {
+  const guide = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8')
+  const rights = /ACL SETUSER portico on >\S+ (.*)/.exec(guide)?.[1] ?? ''
+  const server = await startRedis()
+  opened.push(server)
+  await server.cli('ACL', 'SETUSER', 'portico', 'on', '>pass:word@1', ...rights.split(' '))
+  await server.cli('ACL', 'SETUSER', 'default', 'off')
+  const url = `redis://portico:${encodeURIComponent('pass:word@1')}@127.0.0.1:${server.port}`
+  await checkStore(() => openStore(url))
+  await checkTaskStore(() => openStore(url, { prefix: `portico:${Math.random()}:` }).tasks)
+  const foreign = openStore(url, { prefix: 'other:' })
+  await expect(foreign.sessions.create('x', '{}', LIFE)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringContaining('permissions'),
+  })
+  const wrong = openStore(`redis://portico:wrong@127.0.0.1:${server.port}`, { timeoutMs: 500 })
+  await expect(wrong.sessions.enter('x', undefined, 1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
+  expect(wrong.health()).toContain('WRONGPASS')
+}, 60_000)
+
+test('the older major version of the client library works, too', async () => {
+  const server = await startRedis()
+  opened.push(server)
+  vi.resetModules()
+  vi.doMock('ioredis', () => import('ioredis-v5'))
+  const { redis: withOlder } = await import('../../src/redis/index.ts')
+  await checkStore(() => withOlder(server.url, { leaseMs: 1000 }))
+  const { url } = await cluster
+  await checkStore(() => withOlder(url, { leaseMs: 1000 }))
+  vi.doUnmock('ioredis')
+}, 60_000)
