@@ -34,6 +34,9 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     mirroredParams: (tool) => service.mirroredParams(tool),
     requiredScopes: (request) => service.requiredScopes(request),
     hasTool: (name) => service.hasTool(name),
+    ...(service.onAnnouncement && { onAnnouncement: service.onAnnouncement.bind(service) }),
+    ...(service.onRemoteChange && { onRemoteChange: service.onRemoteChange.bind(service) }),
+    ...(service.isReplayable && { isReplayable: service.isReplayable.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
     open: (options) => new ObservedChannel(service.open(options), options.principal, report),
@@ -133,8 +136,12 @@ class ObservedOutlet implements Outlet {
     return this.#outlet.canPush !== false
   }
 
-  push(json: string): undefined | Promise<void> {
-    return this.#outlet.push(json)
+  push(json: string, question?: string): undefined | Promise<void> {
+    return this.#outlet.push(json, question)
+  }
+
+  get questionId(): (() => string) | undefined {
+    return this.#outlet.questionId?.bind(this.#outlet)
   }
 
   release(): void {

@@ -17,7 +17,7 @@ export class ChangeListeners {
 
   add(hearer: ChangeListener): void {
     this.#hearers.add(hearer)
-    this.#unsubscribe ??= this.#bus.subscribe((change) => this.#tell(change))
+    this.#unsubscribe ??= this.#bus.subscribe((change) => this.tell(change))
   }
 
   delete(hearer: ChangeListener): void {
@@ -26,7 +26,7 @@ export class ChangeListeners {
     this.#unsubscribe = undefined
   }
 
-  #tell(change: Change): void {
+  tell(change: Change): void {
     for (const hearer of this.#hearers) {
       try {
         hearer.tell(change)

@@ -52,6 +52,8 @@ export class ClientMessages implements EndpointHandler {
     this.peer = new JsonRpcEndpoint(this)
     const assumed = revisionOf(options.assumed)
     if (assumed) this.#begin(assumed, undefined, undefined).onInitialized()
+    const state = options.shared?.state
+    if (state) this.#begin(serverState.revision(state.version), state.capabilities, state.client)
   }
 
   /** Undefined before `initialize`, and for clients that send stateless requests only. */
@@ -93,9 +95,10 @@ export class ClientMessages implements EndpointHandler {
   }
 
   get #quota(): Quota {
-    const { principal } = this.#options
-    // All sessions of one principal share a quota.
-    this.#ownQuota ??= principal === undefined ? new Quota(this.#serverState) : this.#serverState.quotas.of(principal)
+    const { principal, shared } = this.#options
+    // All sessions of one principal share a quota, and so do all requests of a shared session.
+    const account = principal ?? shared?.account
+    this.#ownQuota ??= account === undefined ? new Quota(this.#serverState) : this.#serverState.quotas.of(account)
     return this.#ownQuota
   }
 
@@ -135,9 +138,13 @@ export class ClientMessages implements EndpointHandler {
     // Both stay in memory as long as the session.
     refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes', MAX_CLIENT_INFO_BYTES)
     refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
-    this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
+    const declared = normalCapabilities(capabilities as ClientCapabilities)
+    const client = clientInfo as unknown as Implementation
+    const session = this.#begin(revision, declared, client)
     const { instructions, info } = this.#serverState
-    const { principal, isPrivate } = this.#options
+    const { principal, isPrivate, shared } = this.#options
+    const { version } = revision
+    shared?.begin({ version, capabilities: declared, client, logLevel: session.logLevel(), isReady: false, subscriptions: {} })
     const result: Params = {
       protocolVersion: revision.version,
       capabilities: this.#serverState.capabilities(this.#canTell, revision, (principal ?? isPrivate) !== undefined),
@@ -153,7 +160,7 @@ export class ClientMessages implements EndpointHandler {
   }
 
   #begin(revision: Revision, capabilities: ClientCapabilities | undefined, client: Implementation | undefined): Session {
-    const { outlet, principal, isPrivate = false } = this.#options
+    const { outlet, principal, isPrivate = false, shared } = this.#options
     const session = new Session({
       serverState: this.#serverState,
       peer: this.peer,
@@ -161,6 +168,7 @@ export class ClientMessages implements EndpointHandler {
       quota: () => this.#quota,
       principal,
       isPrivate,
+      shared,
       revision,
       capabilities,
       client,

@@ -7,6 +7,7 @@ import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
 import type { Bus, Change, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
+import type { Announcement } from '../protocol/interfaces/service.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
@@ -55,6 +56,8 @@ export class ServerState implements FeatureEnvironment {
   readonly completions: Completions
   readonly logging: Logging
   readonly openPages = new OpenPages()
+  /** Called with everything that this process tells clients outside of their requests. */
+  readonly announcements = new Set<(announcement: Announcement) => void>()
   /** What extensions add, in the order of `server.extend`. */
   readonly additions: Addition[] = []
   /** Set by the extension for tasks. */
@@ -169,7 +172,7 @@ export class ServerState implements FeatureEnvironment {
 
   /** Tells the listeners of every replica. Several changes of one list in the same turn become one notice. */
   announce(change: Change): void {
-    if (change.kind === 'resource' || change.kind === 'extension') return this.bus.publish(change)
+    if (change.kind === 'resource' || change.kind === 'extension') return this.#publish(change)
     this.#forgetDiscovery()
     if (this.#announced.size === 0) queueMicrotask(() => this.#publishAnnounced())
     this.#announced.add(change.kind)
@@ -203,7 +206,12 @@ export class ServerState implements FeatureEnvironment {
   #publishAnnounced(): void {
     const kinds = [...this.#announced]
     this.#announced.clear()
-    for (const kind of kinds) this.bus.publish({ kind })
+    for (const kind of kinds) this.#publish({ kind })
+  }
+
+  #publish(change: Change): void {
+    this.bus.publish(change)
+    for (const tell of this.announcements) tell({ kind: 'change', change })
   }
 }
 

@@ -139,6 +139,9 @@ export function createServer(options: ServerOptions): Server {
   const log = logOf((level, data, logger) => {
     const message = { level, logger: logger ?? serverState.info.name, data }
     for (const channel of channels) channel.log((minimum, quota) => serverState.logging.write(message, minimum, quota))
+    if (serverState.announcements.size === 0) return
+    const json = serverState.logging.write(message, 'debug', serverState.quotas.of('server log'))
+    if (json !== undefined) for (const tell of serverState.announcements) tell({ kind: 'log', level, json })
   })
 
   const close = async (): Promise<void> => {
@@ -179,6 +182,11 @@ export function createServer(options: ServerOptions): Server {
     requiredScopes: (request) => requiredScopes(request, serverState),
     hasTool: (tool) => serverState.tools.has(tool),
     mirroredParams: (tool) => serverState.tools.mirroredParams(tool),
+    onAnnouncement: (listener) => {
+      serverState.announcements.add(listener)
+      return () => void serverState.announcements.delete(listener)
+    },
+    ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }
 }

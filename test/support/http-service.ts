@@ -153,24 +153,13 @@ export const initializeMessage = (revision: string, capabilities: Message = {}):
   params: { protocolVersion: revision, capabilities, clientInfo: { name: 'raw', version: '1' } },
 })
 
-/** Opens a session. */
-export async function openSession(
-  url: string,
-  revision: string,
-  options: { capabilities?: Message; headers?: Record<string, string> } = {},
-): Promise<HttpSession> {
-  const answer = await http(url, {
-    body: initializeMessage(revision, options.capabilities),
-    ...(options.headers ? { headers: options.headers } : {}),
-  })
-  if (answer.status !== 200) throw new Error(`No session: ${answer.status} ${answer.text}`)
-  const id = String(answer.headers['mcp-session-id'])
-  const headers = { ...options.headers, 'mcp-session-id': id, 'mcp-protocol-version': revision }
+/** An open session at an address. */
+export function sessionAt(url: string, id: string, headers: Record<string, string>): HttpSession {
   const toCall = ({ method, params, id: requestId = 1 }: Asked, more: Record<string, string> = {}): HttpCall => ({
     headers: { ...headers, ...more },
     body: { jsonrpc: '2.0', id: requestId, method, ...(params === undefined ? {} : { params }) },
   })
-  const session: HttpSession = {
+  return {
     id,
     url,
     headers,
@@ -185,6 +174,22 @@ export async function openSession(
       }),
     end: () => http(url, { method: 'DELETE', headers, isBare: true }),
   }
+}
+
+/** Opens a session. */
+export async function openSession(
+  url: string,
+  revision: string,
+  options: { capabilities?: Message; headers?: Record<string, string> } = {},
+): Promise<HttpSession> {
+  const answer = await http(url, {
+    body: initializeMessage(revision, options.capabilities),
+    ...(options.headers ? { headers: options.headers } : {}),
+  })
+  if (answer.status !== 200) throw new Error(`No session: ${answer.status} ${answer.text}`)
+  const id = String(answer.headers['mcp-session-id'])
+  const headers = { ...options.headers, 'mcp-session-id': id, 'mcp-protocol-version': revision }
+  const session = sessionAt(url, id, headers)
   const ready = await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' })
   if (ready.status !== 202) throw new Error(`Not initialized: ${ready.status} ${ready.text}`)
   return session

@@ -9,6 +9,7 @@ import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
+import type { SharedStore } from '../../store/shared-store.ts'
 import { bodyRefusal } from './body-refusal.ts'
 import { expectsAnswer } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
@@ -25,6 +26,7 @@ import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
+import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
@@ -44,7 +46,7 @@ export class Endpoint {
   readonly #kept: KeptBytes
   readonly #proxies: number
   #stateless!: StatelessOptions
-  #sessions: SessionRequests | undefined
+  #sessions: SessionEndpoint | undefined
   #legacySse: LegacySse | undefined
   #operations: Operations | undefined
   #loading: Promise<void> | undefined
@@ -57,7 +59,7 @@ export class Endpoint {
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
     const limits: AllHttpLimits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
     const now = (): number => clock.now()
-    const { health, metrics, onRequest } = options
+    const { health, metrics, onRequest, store } = options
     this.limits = limits
     this.checks = new Map(Object.entries((typeof health === 'object' && health.checks) || {}))
     this.#options = options
@@ -74,15 +76,42 @@ export class Endpoint {
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#usages)
     this.#proxies = countProxies(options.trustProxy)
     this.#serve(service)
-    if (health || metrics || onRequest) this.#loading = this.#operate()
+    if (health || metrics || onRequest || store) this.#loading = this.#load()
   }
 
-  /** Loaded on use, because most servers need no part of it. Requests wait until it is there. */
+  /** Loads what only some servers need. Requests wait until it is there. */
+  async #load(): Promise<void> {
+    const { health, metrics, onRequest, store } = this.#options
+    if (health || metrics || onRequest) await this.#operate()
+    if (store) await this.#share(store)
+    this.#loading = undefined
+  }
+
   async #operate(): Promise<void> {
     const { Operations } = await import('./operations/operations.ts')
     this.#operations = await Operations.create(this.#service, this.#options, this)
     this.#serve(this.#operations.service)
-    this.#loading = undefined
+  }
+
+  /** Serves sessions together with other replicas. */
+  async #share(store: SharedStore): Promise<void> {
+    if (!this.#sessions || this.#options.sessions === false) return
+    const { SharedSessions } = await import('./shared/shared-sessions.ts')
+    this.checks.set('store', () => {
+      const reason = store.health()
+      return reason === undefined ? undefined : { state: 'degraded', reason }
+    })
+    this.#sessions = new SharedSessions({
+      store,
+      service: this.#service,
+      options: this.#options,
+      limits: this.limits,
+      inFlight: this.#inFlight,
+      open: this.#open,
+      clock: this.#clock,
+      usageOf: (request, principal) => this.#usageOf(request, principal),
+      refuse: (reply, refusal) => this.#refuse(reply, refusal),
+    })
   }
 
   /** Creates the parts that answer requests. */

@@ -5,6 +5,7 @@ import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { RequestRecord } from '../../observability/request-record.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
+import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 
@@ -89,6 +90,14 @@ export interface HttpOptions {
    * Set it only when the server cannot be reached except through the proxies. Default: false.
    */
   trustProxy?: boolean | number
+  /**
+   * Where the replicas of a server share the sessions of older revisions, so that every request may reach any of them. `redis()` of
+   * portico/redis makes one. Default: each process has its own sessions.
+   *
+   * @example
+   * await listen(server, { store: redis('redis://127.0.0.1:6379') })
+   */
+  store?: SharedStore
   /** Whether clients of older revisions get sessions. Without sessions there are no requests or notifications to them. Default: true. */
   sessions?: boolean
   /**

@@ -9,6 +9,7 @@ import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
 import { type Access, demand, permits } from '../../protocol/interfaces/access.ts'
 import type { Change } from '../../protocol/interfaces/replaceable-services.ts'
+import type { SessionState, SharedSession } from '../../protocol/interfaces/service.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
@@ -31,6 +32,7 @@ export interface SessionOptions {
   quota(): Quota
   principal: string | undefined
   isPrivate: boolean
+  shared?: SharedSession | undefined
   revision: Revision
   /** Undefined if the revision was assumed, without a handshake. */
   capabilities: ClientCapabilities | undefined
@@ -62,8 +64,11 @@ export class Session implements Dialect {
     this.#options = options
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
-    this.#logLevel = serverState.logging.defaultLevel
-    serverState.changeListeners.add(this)
+    const { state } = options.shared ?? {}
+    this.#isReady = state?.isReady ?? false
+    this.#logLevel = state?.logLevel ?? serverState.logging.defaultLevel
+    // The transport passes changes on to sessions that are shared.
+    if (!options.shared) serverState.changeListeners.add(this)
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -86,13 +91,12 @@ export class Session implements Dialect {
     })
   }
 
-  method(call: IncomingCall): Params | undefined {
+  method(call: IncomingCall): Params | Promise<Params> | undefined {
     switch (call.method) {
       case 'ping':
         return {}
       case 'logging/setLevel':
-        this.#logLevel = this.#options.serverState.logging.readLevel(call.params)
-        return {}
+        return this.#setLevel(this.#options.serverState.logging.readLevel(call.params))
       case 'resources/subscribe':
         return this.#subscribe(readUri(call.params), call.access)
       case 'resources/unsubscribe':
@@ -148,7 +152,7 @@ export class Session implements Dialect {
   }
 
   log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
-    if (!this.#isReady) return
+    if (!this.#isReady || this.#options.shared) return
     const text = json(this.#logLevel, this.#options.quota())
     if (text !== undefined) void this.#options.outlet.push(text)
   }
@@ -160,12 +164,26 @@ export class Session implements Dialect {
     this.#onReady = undefined
   }
 
-  #subscribe(uri: string, access: Access): Params {
-    const { serverState, outlet } = this.#options
+  #setLevel(level: LogLevel): Params | Promise<Params> {
+    this.#logLevel = level
+    return this.#change((state) => {
+      state.logLevel = level
+    })
+  }
+
+  /** Does nothing where this process alone has the session. */
+  #change(apply: (state: SessionState) => void): Params | Promise<Params> {
+    const { shared } = this.#options
+    return shared ? shared.change(apply).then(() => ({})) : {}
+  }
+
+  #subscribe(uri: string, access: Access): Params | Promise<Params> {
+    const { serverState, outlet, shared } = this.#options
     // Change notices cannot be sent on this transport, and the capability was not declared.
     if (outlet.canPush === false) throw new McpError('ERR_METHOD_NOT_FOUND', 'Method not found: resources/subscribe')
     if (!serverState.resources.find(uri)) throw notFound(uri)
     demand(access, serverState.resources.scopesOf(uri))
+    if (shared) return this.#subscribeShared(uri, access)
     const subscriptions = this.#subscriptions ?? new Map<string, Access>()
     this.#subscriptions = subscriptions
     if (subscriptions.size >= serverState.limits.maxSubscriptions && !subscriptions.has(uri))
@@ -179,9 +197,22 @@ export class Session implements Dialect {
     return {}
   }
 
-  #unsubscribe(uri: string): Params {
+  #subscribeShared(uri: string, access: Access): Params | Promise<Params> {
+    const { limits } = this.#options.serverState
+    return this.#change(({ subscriptions }) => {
+      const others = Object.keys(subscriptions).filter((each) => each !== uri)
+      if (others.length >= limits.maxSubscriptions) throw tooMany(limits.maxSubscriptions)
+      const max = maxSubscriptionChars(limits)
+      if (others.join('').length + uri.length > max) throw tooLong(max)
+      subscriptions[uri] = access?.scopes ?? []
+    })
+  }
+
+  #unsubscribe(uri: string): Params | Promise<Params> {
     if (this.#subscriptions?.delete(uri)) this.#subscribedLength -= uri.length
-    return {}
+    return this.#change(({ subscriptions }) => {
+      delete subscriptions[uri]
+    })
   }
 
   tell(change: Change): void {
@@ -238,9 +269,10 @@ export class Session implements Dialect {
     const { method } = question.request
     const params = this.#withId(question)
     const fitted = params && this.revision.downgradeParams(method, params)
-    const id = peer.takeId()
+    const named = call.exchange.outlet.questionId?.()
+    const id = named ?? peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
-      write: (json) => void call.exchange.push(json),
+      write: (json) => void call.exchange.push(json, named),
       signal: call.exchange.signal,
       timeoutMs: serverState.limits.askTimeoutMs,
       maxTotalMs: serverState.limits.askTimeoutMs,

@@ -1,10 +1,7 @@
 /** Handles POST, GET and DELETE of the revisions with sessions. */
 
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
-import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
-import { revisionOf } from '../../../revisions/index.ts'
-import type { Revision } from '../../../revisions/revision.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
@@ -12,7 +9,6 @@ import { acceptsOf } from '../guard.ts'
 import type { UsageByCaller } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
-import { checkMirroredHeaders } from '../mirrored-headers.ts'
 import type { HttpOptions } from '../options.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
@@ -21,7 +17,18 @@ import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { PlainStream } from '../streams/plain-stream.ts'
 import { ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
+import {
+  checkBatch,
+  checkSessionHeaders,
+  checkSessionVersion,
+  checkShape,
+  NO_EVENTS,
+  NO_SESSION_ID,
+  NOT_FOUND,
+  SILENT,
+} from './check-request.ts'
 import { HttpSession, statusOf } from './session.ts'
+import type { SessionEndpoint } from './session-endpoint.ts'
 import { Sessions } from './sessions.ts'
 
 export interface SessionRequestsOptions {
@@ -35,15 +42,9 @@ export interface SessionRequestsOptions {
   now(): number
 }
 
-/** Gives errors about headers their code. The codes are the same in all revisions with sessions. */
-const REVISION_WITHOUT_HEADER = revisionOf(VERSION_WITHOUT_HEADER) as Revision
-const NOT_FOUND = refuse(404, 'Session not found')
-const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; open a session with initialize')
 const NOT_HERE = refuse(405, 'Method not allowed; use POST', { headers: { allow: 'POST' } })
-const NO_EVENTS = refuse(406, 'The Accept header of a GET must allow text/event-stream')
-const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
 
-export class SessionRequests {
+export class SessionRequests implements SessionEndpoint {
   readonly #service: Service
   readonly #options: SessionRequestsOptions
   readonly #sessions: Sessions
@@ -67,7 +68,7 @@ export class SessionRequests {
 
   post(message: Incoming, post: HttpPost): Refusal | undefined {
     const { request, principal } = post
-    const fault = this.#checkHeaders(message, request)
+    const fault = checkSessionHeaders(message, request, this.#service, this.#options.options.requireMcpHeaders === true)
     if (fault) return fault
     const id = request.header('mcp-session-id')
     if (!this.#keepsSessions) return this.#postWithoutSession(message, post)
@@ -81,7 +82,7 @@ export class SessionRequests {
 
   get(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#checkVersion(request)
+    const version = checkSessionVersion(request, this.#service)
     if (version) return version
     const session = this.#sessionOf(request, principal)
     if (!(session instanceof HttpSession)) return session
@@ -92,7 +93,7 @@ export class SessionRequests {
 
   delete(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#checkVersion(request)
+    const version = checkSessionVersion(request, this.#service)
     if (version) return version
     const session = this.#sessionOf(request, principal)
     if (!(session instanceof HttpSession)) return session
@@ -206,31 +207,4 @@ export class SessionRequests {
     channel.receive(message, outlet)
     return undefined
   }
-
-  #checkHeaders(message: Incoming, request: HttpRequestView): Refusal | undefined {
-    const version = this.#checkVersion(request)
-    if (version) return version
-    if (message.kind !== 'request' && message.kind !== 'notification') return undefined
-    const isRequired = this.#options.options.requireMcpHeaders === true
-    return checkMirroredHeaders(request, message, this.#service, isRequired, REVISION_WITHOUT_HEADER)
-  }
-
-  #checkVersion(request: HttpRequestView): Refusal | undefined {
-    const requested = request.header('mcp-protocol-version')
-    if (requested === undefined || this.#service.versions.includes(requested)) return undefined
-    const data = { supported: this.#service.versions, requested }
-    return refuse(400, `Unsupported protocol version: ${JSON.stringify(requested.slice(0, 100))}`, { data })
-  }
-}
-
-/** Refuses malformed messages. */
-function checkShape(message: Incoming): Refusal | undefined {
-  if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
-  return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
-}
-
-/** Refuses a batch without requests in a revision without batches. The channel refuses the others. */
-function checkBatch(message: Incoming, version: string | undefined): Refusal | undefined {
-  if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
-  return refuse(400, 'Batches are not part of this protocol revision')
 }

@@ -14,10 +14,13 @@ export const EVENT_STREAM_HEADERS = {
 } as const
 
 /** How long clients are asked to wait before they reconnect: short for a person, long enough that clients do not poll. */
-const RETRY_MS = 1_000
+export const RETRY_MS = 1_000
 
 export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
+
+/** An event that carries only an id, so that the reader can resume. */
+export const idEventText = (id: string): string => `id: ${id}\nretry: ${RETRY_MS}\ndata:\n\n`
 
 /** The position that an event id names. */
 export interface EventPosition {
@@ -188,9 +191,8 @@ export class EventStream implements AnswerStream, EventStore {
     this.#owner.onUnattended(this)
   }
 
-  /** An event that carries only an id, so that the reader can resume. */
   #idEvent(sequence: number): string {
-    return `id: ${this.#idOf(sequence)}\nretry: ${RETRY_MS}\ndata:\n\n`
+    return idEventText(this.#idOf(sequence))
   }
 
   #idOf(sequence: number): string {

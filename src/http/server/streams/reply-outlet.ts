@@ -11,7 +11,7 @@ import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 
 /** A stream of events that ends with the answer. */
 export interface AnswerStream {
-  push(json: string): undefined | Promise<void>
+  push(json: string, question?: string): undefined | Promise<void>
   finish(json: string | undefined): void
   /** Sends a comment, so that the client sees the open stream before the first event. */
   greet(): void
@@ -34,6 +34,8 @@ export interface ReplyOwner {
   onAbandoned?(): void
   /** An abandoned request has ended. */
   onAbandonedOver?(): void
+  /** The id for the next question to the client, where the numbers of one process are not unique. */
+  questionId?(): string
 }
 
 /** The response types that both the client and the server allow. */
@@ -70,8 +72,12 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     return this.#accepts.events
   }
 
-  push(json: string): undefined | Promise<void> {
-    return this.#isOver ? undefined : this.#toStream()?.push(json)
+  push(json: string, question?: string): undefined | Promise<void> {
+    return this.#isOver ? undefined : this.#toStream()?.push(json, question)
+  }
+
+  get questionId(): (() => string) | undefined {
+    return this.#owner.questionId?.bind(this.#owner)
   }
 
   answer(json: string, errorCode?: number): void {

@@ -1,0 +1,94 @@
+/** Passes on what this process tells clients outside of their requests: to the sessions of all replicas, and to the other replicas. */
+
+import { notificationJson } from '../../../jsonrpc/write.ts'
+import type { Announcement } from '../../../protocol/interfaces/service.ts'
+import type { ReplicaServices } from './replica-services.ts'
+import { logTopics, READY, readSubscriber, resourceTopics } from './session-topics.ts'
+import { appendStanding } from './shared-call.ts'
+
+/** Announcements that wait. More are dropped: a process that announces so many overloads its clients. */
+const MAX_WAITING = 1000
+/** Appends at once. */
+const APPENDS = 64
+
+export class Announcements {
+  readonly #services: ReplicaServices
+  readonly #waiting: Announcement[] = []
+  #isSending = false
+
+  constructor(services: ReplicaServices) {
+    this.#services = services
+  }
+
+  add(announcement: Announcement): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      return this.#services.report(new Error(`More than ${MAX_WAITING} announcements to clients wait. One was dropped`))
+    }
+    this.#waiting.push(announcement)
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      try {
+        await this.#send(next)
+      } catch (error) {
+        this.#services.report(error)
+      }
+    }
+    this.#isSending = false
+  }
+
+  async #send(announcement: Announcement): Promise<void> {
+    if (announcement.kind === 'log') {
+      for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
+      return
+    }
+    const { change } = announcement
+    await this.#services.store.replica.broadcast(JSON.stringify({ kind: 'change', change }))
+    switch (change.kind) {
+      case 'resource': {
+        const json = notificationJson('notifications/resources/updated', { uri: change.uri })
+        const needed = this.#services.service.requiredScopes({ method: 'resources/read', params: { uri: change.uri } })
+        const told = new Set<string>()
+        for (const topic of resourceTopics(change.uri))
+          await this.#tell(topic, { json, coalesce: `resource ${change.uri}` }, { told, needed })
+        return
+      }
+      case 'extension':
+        return
+      default:
+        return this.#tell(READY, { json: notificationJson(`notifications/${change.kind}/list_changed`), coalesce: change.kind })
+    }
+  }
+
+  async #tell(
+    topic: string,
+    event: { json: string; coalesce?: string },
+    { told = new Set(), needed = [] }: { told?: Set<string>; needed?: readonly string[] } = {},
+  ): Promise<void> {
+    const { topics } = this.#services.store
+    let cursor: string | undefined
+    do {
+      const page = await topics.page(topic, cursor)
+      cursor = page.next
+      for (let at = 0; at < page.members.length; at += APPENDS) {
+        await Promise.all(page.members.slice(at, at + APPENDS).map((member) => this.#tellOne(topic, member, event, told, needed)))
+      }
+    } while (cursor !== undefined)
+  }
+
+  async #tellOne(
+    topic: string,
+    member: string,
+    event: { json: string; coalesce?: string },
+    told: Set<string>,
+    needed: readonly string[],
+  ): Promise<void> {
+    const { sid, scopes } = readSubscriber(member)
+    if (told.has(sid) || !needed.every((scope) => scopes.includes(scope))) return
+    told.add(sid)
+    if (!(await appendStanding(sid, event, this.#services))) await this.#services.store.topics.remove(topic, member)
+  }
+}

@@ -1,0 +1,195 @@
+/** The stream of an answer whose events go to the store first, and then to the client. */
+
+import { McpError } from '../../../protocol/errors.ts'
+import type { Batch, NewEvent } from '../../../store/stream-logs.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
+import { EVENT_STREAM_HEADERS, eventText, idEventText, RETRY_MS } from '../streams/event-stream.ts'
+import type { AnswerStream } from '../streams/reply-outlet.ts'
+import { eventIdOf } from './event-ids.ts'
+import type { ReplicaServices } from './replica-services.ts'
+
+/** How long to wait before an append is sent again while the store does not answer. */
+const RETRY_APPEND_MS = 100
+
+export interface LoggedStreamOwner {
+  readonly sid: string
+  readonly stream: string
+  readonly eventName: string
+  readonly isPolled: boolean
+  readonly usage: CallerUsage
+  /** What another replica needs to continue, as JSON. */
+  readonly callJson: string
+  /** Another replica has continued, or the session has ended: stop the handler. */
+  onFenced(reason: string): void
+  /** Everything is in the store. */
+  onWritten(): void
+  onUnattended(): void
+}
+
+export class LoggedStream implements AnswerStream {
+  readonly #owner: LoggedStreamOwner
+  readonly #services: ReplicaServices
+  #sink: EventSink | undefined
+  #waiting: NewEvent[] = []
+  #isLast = false
+  #isOver = false
+  #writing: Promise<void> | undefined
+  #epoch: number | undefined
+
+  /** @param epoch set if the stream was taken over; it has no client here then */
+  constructor(owner: LoggedStreamOwner, services: ReplicaServices, epoch?: number) {
+    this.#owner = owner
+    this.#services = services
+    this.#epoch = epoch
+  }
+
+  /** Undefined until the log exists. */
+  get epoch(): number | undefined {
+    return this.#epoch
+  }
+
+  connect(reply: HttpReply): void {
+    const { open } = this.#services
+    const { usage } = this.#owner
+    const sink = reply.open(EVENT_STREAM_HEADERS)
+    this.#sink = sink
+    sink.onGone = () => {
+      open.remove(sink)
+      if (this.#sink !== sink) return
+      this.#sink = undefined
+      if (!this.#isOver) this.#owner.onUnattended()
+    }
+    open.add({ sink, usage, onTooOld: undefined, endsAt: reply.endsAt, onEnded: () => this.breakOff() })
+    // The client gets an id as soon as the log exists.
+    if (this.#owner.isPolled) void this.#write()
+  }
+
+  greet(): void {
+    this.#sink?.write(':\n\n')
+  }
+
+  push(json: string, question?: string): Promise<void> {
+    this.#waiting.push(question === undefined ? { json } : { json, question })
+    return this.#write()
+  }
+
+  finish(json: string | undefined): void {
+    if (json !== undefined) this.#waiting.push({ json })
+    this.#isLast = true
+    void this.#write()
+  }
+
+  release(): void {
+    if (this.#owner.isPolled) this.breakOff()
+  }
+
+  /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. */
+  breakOff(): void {
+    this.#sink?.write(`retry: ${RETRY_MS}\n\n`)
+    this.disconnect()
+  }
+
+  /** The client reads the stream elsewhere. */
+  disconnect(): void {
+    const sink = this.#sink
+    this.#sink = undefined
+    if (!sink) return
+    this.#services.open.remove(sink)
+    sink.end()
+  }
+
+  #destroy(): void {
+    const sink = this.#sink
+    this.#sink = undefined
+    this.#isOver = true
+    if (!sink) return
+    this.#services.open.remove(sink)
+    sink.destroy()
+  }
+
+  /** Resolves when everything that waits is in the store and sent. One batch at a time. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    // All that was said in this turn becomes one batch.
+    await Promise.resolve()
+    try {
+      if (this.#epoch === undefined && !(await this.#openLog())) return
+      while (!this.#isOver && (this.#waiting.length > 0 || this.#isLast)) {
+        const events = this.#waiting
+        const isLast = this.#isLast
+        this.#waiting = []
+        await this.#append(events, isLast)
+        if (isLast) this.#end()
+      }
+    } catch (error) {
+      this.#services.report(error)
+      this.fence('The store cannot be reached')
+    }
+  }
+
+  async #openLog(): Promise<boolean> {
+    const { sid, stream, callJson, isPolled, eventName } = this.#owner
+    const opened = await this.#untilHeard(() => this.#services.store.streams.open(sid, stream, callJson))
+    if (typeof opened === 'number') {
+      this.#epoch = opened
+      if (isPolled) this.#sink?.write(idEventText(eventIdOf(eventName, stream, '')))
+      return true
+    }
+    this.fence(opened === 'gone' ? 'The session has ended' : 'The stream exists')
+    return false
+  }
+
+  async #append(events: readonly NewEvent[], isLast: boolean): Promise<void> {
+    const { store, bounds, nextBatch, tails, open } = this.#services
+    const { sid, stream, eventName } = this.#owner
+    const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
+    const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
+    if (typeof appended === 'string') {
+      return this.fence(appended === 'gone' ? 'The session has ended' : 'Another replica runs this request now')
+    }
+    if (appended.reader !== store.replica.id) return
+    const sink = this.#sink
+    if (!sink) return tails.wake(sid, stream)
+    // A process that was stopped for a while must not write what others may have continued.
+    if (!store.replica.isHeld) return sink.destroy()
+    for (const [i, { json }] of events.entries()) {
+      const waiting = open.write(sink, eventText(json, eventIdOf(eventName, stream, appended.positions[i] ?? '')))
+      if (waiting) await waiting
+    }
+  }
+
+  /** Sends a command again until the store answers, or this replica loses its lease. A batch that is sent again is added once. */
+  async #untilHeard<T>(command: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await command()
+      } catch (error) {
+        const { replica } = this.#services.store
+        if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || !replica.isHeld || this.#isOver) throw error
+        await new Promise<void>((resolve) => this.#services.clock.after(RETRY_APPEND_MS, resolve))
+      }
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.disconnect()
+    this.#owner.onWritten()
+  }
+
+  /** This replica may not write any more. */
+  fence(reason: string): void {
+    if (this.#isOver) return
+    this.#destroy()
+    this.#owner.onFenced(reason)
+    this.#owner.onWritten()
+  }
+}

@@ -1,0 +1,25 @@
+/** What the parts of shared sessions have in common. Types only. */
+
+import type { Clock } from '../../../base/clock.ts'
+import type { Service } from '../../../protocol/interfaces/service.ts'
+import type { SharedStore } from '../../../store/shared-store.ts'
+import type { LogBounds } from '../../../store/stream-logs.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import type { Tails } from './tails.ts'
+
+export interface ReplicaServices {
+  service: Service
+  store: SharedStore
+  limits: AllHttpLimits
+  inFlight: InFlight
+  open: OpenStreams
+  bounds: LogBounds
+  tails: Tails
+  clock: Clock
+  /** The next number of a batch. Each is higher than all before. */
+  nextBatch(): number
+  /** Reports an error that no client can be told. */
+  report(error: unknown): void
+}

@@ -1,0 +1,75 @@
+/** Ids of shared sessions. They contain a code that only replicas can make, so a forged id costs no look-up in the store. */
+
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import { randomId, toBase64Url } from '../../../base/bytes.ts'
+import type { Counters } from '../../../store/counters.ts'
+
+type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+const MAC_CHARS = 16
+/** Ids whose code was checked. Most requests belong to few sessions. */
+const MAX_KNOWN = 10_000
+/** The name of the secret in the store. */
+const SECRET = 'secret of session ids'
+
+export class SessionIds {
+  readonly #counters: Counters
+  readonly #lifeMs: number
+  readonly #known = new BoundedMap<string, true>(MAX_KNOWN)
+  #secret = randomId() + randomId()
+  #key: Promise<SigningKey> | undefined
+  #renewedAt = 0
+
+  /** @param lifeMs longer than a session lives without use */
+  constructor(counters: Counters, lifeMs: number) {
+    this.#counters = counters
+    this.#lifeMs = lifeMs
+  }
+
+  async create(): Promise<string> {
+    const random = randomId()
+    return `${random}.${await this.#codeOf(random)}`
+  }
+
+  async isGenuine(id: string): Promise<boolean> {
+    if (this.#known.has(id)) return true
+    const [random, code, ...more] = id.split('.')
+    if (random?.length !== 22 || code?.length !== MAC_CHARS || more.length > 0) return false
+    if (!isSame(await this.#codeOf(random), code)) return false
+    this.#known.set(id, true)
+    return true
+  }
+
+  /** Keeps the secret in the store while this replica lives. Call it now and then. */
+  async renew(now: number): Promise<void> {
+    if (!this.#key || now - this.#renewedAt < this.#lifeMs / 4) return
+    this.#renewedAt = now
+    await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+  }
+
+  async #codeOf(random: string): Promise<string> {
+    this.#key ??= this.#sharedKey()
+    const key = await this.#key.catch((error: unknown) => {
+      // The store may work at the next request.
+      this.#key = undefined
+      throw error
+    })
+    const code = await crypto.subtle.sign('HMAC', key, encoder.encode(random))
+    return toBase64Url(new Uint8Array(code)).slice(0, MAC_CHARS)
+  }
+
+  /** The secret of the first replica counts for all. */
+  async #sharedKey(): Promise<SigningKey> {
+    this.#secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    return crypto.subtle.importKey('raw', encoder.encode(this.#secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** Takes the same time for every wrong code of the right length. */
+function isSame(one: string, other: string): boolean {
+  let difference = 0
+  for (let i = 0; i < MAC_CHARS; i++) difference |= one.charCodeAt(i) ^ other.charCodeAt(i)
+  return difference === 0
+}

@@ -1,0 +1,63 @@
+/** The topics of a shared session: what it wants to be told, and who its caller is. */
+
+import { isAtLeast, LOG_LEVELS, type LogLevel } from '../../../protocol/model/logging.ts'
+import type { Topics } from '../../../store/topics.ts'
+import type { SessionRecord } from './session-record.ts'
+
+/** All sessions, for their number. */
+export const SESSIONS = 'sessions'
+/** The sessions whose clients have finished the handshake. */
+export const READY = 'ready'
+
+/** The topics whose sessions receive a log message of this level. */
+export const logTopics = (level: LogLevel): string[] => LOG_LEVELS.filter((minimum) => isAtLeast(level, minimum)).map(logTopic)
+
+const logTopic = (minimum: LogLevel): string => `log ${minimum}`
+
+const resourceTopic = (uri: string): string => `resource ${uri}`
+
+/** The topics of the subscriptions that cover a changed resource: of itself, and of each resource above it. */
+export function resourceTopics(changed: string): string[] {
+  const topics = [resourceTopic(changed)]
+  for (let at = changed.indexOf('/'); at >= 0; at = changed.indexOf('/', at + 1)) {
+    for (const above of [changed.slice(0, at), changed.slice(0, at + 1)])
+      if (above !== '' && above !== changed) topics.push(resourceTopic(above))
+  }
+  return [...new Set(topics)]
+}
+
+/** A subscriber with its scopes, because a resource below the subscribed one may need others. */
+const subscriberOf = (sid: string, scopes: readonly string[]): string => [sid, ...scopes].join(' ')
+
+export function readSubscriber(member: string): { sid: string; scopes: string[] } {
+  const [sid = '', ...scopes] = member.split(' ')
+  return { sid, scopes }
+}
+
+/** All topics of a session, each with the member that it is there. */
+export function topicsOf(sid: string, { caller, state }: SessionRecord): [topic: string, member: string][] {
+  const topics: [string, string][] = [
+    [SESSIONS, sid],
+    [caller, sid],
+  ]
+  if (!state.isReady) return topics
+  topics.push([READY, sid], [logTopic(state.logLevel), sid])
+  for (const [uri, scopes] of Object.entries(state.subscriptions)) topics.push([resourceTopic(uri), subscriberOf(sid, scopes)])
+  return topics
+}
+
+/** Adds a session to its topics, and removes it from those of its former record. */
+export async function moveTopics(
+  topics: Topics,
+  sid: string,
+  before: SessionRecord | undefined,
+  after: SessionRecord | undefined,
+  lifeMs: number,
+): Promise<void> {
+  const wanted = new Map((after ? topicsOf(sid, after) : []).map((each) => [each.join('\n'), each]))
+  const former = new Map((before ? topicsOf(sid, before) : []).map((each) => [each.join('\n'), each]))
+  await Promise.all([
+    ...[...wanted].filter(([key]) => !former.has(key)).map(([, [topic, member]]) => topics.add(topic, member, lifeMs)),
+    ...[...former].filter(([key]) => !wanted.has(key)).map(([, [topic, member]]) => topics.remove(topic, member)),
+  ])
+}

@@ -1,0 +1,117 @@
+/** Replicas in processes of their own that are killed, stopped or restarted, and a Redis that goes away. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { randomId } from '../../../../src/base/bytes.ts'
+import { http } from '../../../support/http-requests.ts'
+import { callTool, type HttpSession, openSession, STREAMABLE, sessionAt, until, WATCHED } from '../../../support/http-service.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+
+const server = redisOfFile()
+const LEASE_MS = 2000
+/** What the documentation promises after the end of a lease. */
+const AFTER_LEASE_MS = 2000
+
+interface ReplicaProcess {
+  url: string
+  child: ChildProcess
+}
+
+async function startReplicas(count: number): Promise<ReplicaProcess[]> {
+  const { url } = await server()
+  const prefix = `${randomId()}:`
+  return Promise.all(Array.from({ length: count }, () => startReplica(url, prefix)))
+}
+
+async function startReplica(redisUrl: string, prefix: string): Promise<ReplicaProcess> {
+  const program = fileURLToPath(new URL('fixtures/replica.mjs', import.meta.url))
+  const child = spawn(process.execPath, [program, redisUrl, prefix, String(LEASE_MS)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { url, child }
+}
+
+const at = ({ url }: ReplicaProcess, { id, headers }: HttpSession): HttpSession => sessionAt(url, id, headers)
+const count = (to: number, ms: number, id: number) => ({ ...callTool('count', { to, ms }, WATCHED), id })
+
+test.each(STREAMABLE)('in %s a call of a killed replica ends with a typed error, readable elsewhere', async (version) => {
+  const [first, second] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, version)
+  const stream = await session.askStream(count(1000, 50, 1))
+  const seen = [await stream.message(), await stream.message(), await stream.message()]
+  first.child.kill('SIGKILL')
+  const killedAt = performance.now()
+  await stream.ended
+  const received = stream.events.filter(({ data }) => data)
+  seen.push(...received.slice(3).map(({ data }) => JSON.parse(data as string)))
+  const resumed = await at(second, session).listen(received.at(-1)?.id)
+  const rest = await resumed.messages()
+  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + AFTER_LEASE_MS)
+  const all = [...seen, ...rest]
+  expect(all.slice(0, -1).map(({ params }) => params?.progress)).toEqual(all.slice(0, -1).map((_, i) => i + 1))
+  expect(all.at(-1)).toMatchObject({ id: 1, error: { code: -32603, data: { reason: 'replica_lost', retryable: true } } })
+  // The session lives on.
+  expect((await at(second, session).ask({ ...callTool('hi'), id: 2 })).status).toBe(200)
+})
+
+test('a question of a killed replica may still be answered, and its call ends with the error', async () => {
+  const [first, second] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, '2025-11-25', { capabilities: { elicitation: {} } })
+  const stream = await session.askStream({ ...callTool('ask'), id: 1 })
+  const question = await stream.message()
+  first.child.kill('SIGKILL')
+  await stream.ended
+  const lastEventId = stream.events.filter(({ data }) => data).at(-1)?.id
+  const answer = { jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Ada' } } }
+  expect((await at(second, session).post(answer)).status).toBe(202)
+  const rest = await (await at(second, session).listen(lastEventId)).messages()
+  expect(rest).toMatchObject([{ id: 1, error: { data: { reason: 'replica_lost' } } }])
+})
+
+test('a replica that was stopped for longer than its lease writes nothing when it goes on', async () => {
+  const [zombie, other] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
+  const session = await openSession(zombie.url, '2025-11-25')
+  const stream = await session.askStream(count(1000, 50, 1))
+  await stream.message()
+  zombie.child.kill('SIGSTOP')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const before = stream.events.length
+  const lastEventId = stream.events.at(-1)?.id
+  const rest = await (await at(other, session).listen(lastEventId)).messages()
+  expect(rest.at(-1)).toMatchObject({ id: 1, error: { data: { reason: 'replica_lost' } } })
+  zombie.child.kill('SIGCONT')
+  expect(await stream.ended).toBe('cut')
+  expect(stream.events.length).toBe(before)
+  // It joins again and serves.
+  await until(async () => (await at(zombie, session).ask({ ...callTool('hi'), id: 2 })).status === 200)
+})
+
+test('without Redis sessions are refused with a time to wait, and work again when it is back', async () => {
+  const redisServer = await server()
+  const [replica] = (await startReplicas(1)) as [ReplicaProcess]
+  const session = await openSession(replica.url, '2025-06-18')
+  await redisServer.stop()
+  const refused = await session.ask({ ...callTool('hi'), id: 1 })
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2'])
+  const health = new URL('/readyz', replica.url)
+  await until(async () => /store/.test((await http(health.href, { method: 'GET' })).text))
+  await redisServer.start()
+  await until(async () => [200, 404].includes((await session.ask({ ...callTool('hi'), id: 2 })).status))
+  expect((await openSession(replica.url, '2025-06-18')).id).not.toBe('')
+})
+
+test('a replica that is asked to end hands its streams over, and loses no answer that it can give', async () => {
+  const [first, second] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, '2025-11-25')
+  const standing = await session.listen()
+  const short = session.askStream(count(5, 100, 1))
+  await (await short).message()
+  first.child.kill('SIGTERM')
+  expect(await standing.ended).toBe('end')
+  expect((await (await short).messages()).at(-1)).toMatchObject({ id: 1, result: {} })
+  await once(first.child, 'exit')
+  expect((await at(second, session).ask({ ...callTool('hi'), id: 2 })).status).toBe(200)
+})
