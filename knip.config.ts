@@ -10,7 +10,7 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry,store,redis}/index.ts!',
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
@@ -28,6 +28,7 @@ export default {
         '@langchain/core',
         '@openai/agents',
         '@opentelemetry/api',
+        'ioredis',
       ],
       ignoreBinaries: ['biome', 'vite'],
     },
@@ -35,12 +36,22 @@ export default {
       entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,property-settings}.ts', 'conformance/set-up.ts'],
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
+      // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', '@types/react', '@types/react-dom', 'axe-core'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        '@types/react',
+        '@types/react-dom',
+        'axe-core',
+        'ioredis-v6',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish'],
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl'],
 }

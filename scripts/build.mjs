@@ -23,6 +23,8 @@ export const SUBPATHS = [
   'apps',
   'observability',
   'opentelemetry',
+  'store',
+  'redis',
   'adapters/ai-sdk',
   'adapters/langchain',
   'adapters/openai-agents',

@@ -91,6 +91,7 @@ function removeUnusedPeers() {
 const LINKS = {
   portico: '..',
   ai: 'ai-sdk-v6',
+  ioredis: 'ioredis-v6',
   '@ai-sdk/anthropic': '../ai-sdk-v3-anthropic',
   '@ai-sdk/openai-compatible': '../ai-sdk-v3-openai-compatible',
   '@langchain/core': '../langchain-core-v1',
