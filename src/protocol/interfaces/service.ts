@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change } from './replaceable-services.ts'
+import type { Change, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -95,6 +95,8 @@ export interface Sender {
   account: string
   /** False if the transport does not serve `subscriptions/listen`, so that change notices are not declared. */
   canListen?: boolean
+  /** Where replicas keep the outcomes of rounds. Undefined: a repeated round runs again. */
+  values?: SharedValues | undefined
 }
 
 /** A stateless request while it is being answered. */
