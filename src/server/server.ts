@@ -102,7 +102,9 @@ export interface Server extends Service {
    */
   readonly log: Log
   /**
-   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete.
+   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete. With a `store` of
+   * several replicas any of them may be told. The result is then true for every id that this process does not know, because another one
+   * may know it.
    *
    * @example
    * app.get('/connected', (request) => server.completeElicitation(request.query.elicitationId))
@@ -172,7 +174,11 @@ export function createServer(options: ServerOptions): Server {
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
+    completeElicitation: (elicitationId) => {
+      if (serverState.openPages.complete(elicitationId)) return true
+      for (const tell of serverState.announcements) tell({ kind: 'finished page', elicitationId })
+      return serverState.announcements.size > 0
+    },
     open,
     answer: (request, outlet, sender) => {
       serverState.start()

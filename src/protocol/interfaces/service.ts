@@ -18,6 +18,8 @@ export interface SessionState {
   isReady: boolean
   /** Subscribed URIs, each with the scopes of its subscriber. */
   subscriptions: Record<string, readonly string[]>
+  /** The scopes of the last request that had some. */
+  scopes?: readonly string[] | undefined
 }
 
 /** What a call has done so far, for another replica that runs it again. */
@@ -44,12 +46,19 @@ export interface SharedSession {
   begin(state: SessionState): void
   /** Changes the state for all replicas. */
   change(apply: (state: SessionState) => void): Promise<void>
+  /** Remembers a page that a person was sent to, with the notification that they have finished there. */
+  openPage(elicitationId: string, json: string): Promise<void>
   /** Set if another replica may run the request of this channel again. */
   readonly journal?: CallJournal | undefined
 }
 
 /** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
-export type Announcement = { kind: 'change'; change: Change } | { kind: 'log'; level: LogLevel; json: string }
+export type Announcement =
+  /** `versions`: the versions that have this change; all of them if it is undefined. */
+  | { kind: 'change'; change: Change; versions?: readonly string[] }
+  | { kind: 'log'; level: LogLevel; json: string }
+  /** A person has finished with a page that this process does not know. */
+  | { kind: 'finished page'; elicitationId: string }
 
 /** How a transport opens a channel. */
 export interface ChannelOptions {

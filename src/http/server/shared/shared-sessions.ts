@@ -49,6 +49,7 @@ import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
 import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
 import { streamOfQuestion } from './shared-call.ts'
+import { SharedPages } from './shared-pages.ts'
 import { standingOutlet } from './standing-stream.ts'
 import { isFault, READ_AT_ONCE, Tails } from './tails.ts'
 
@@ -114,6 +115,7 @@ export class SharedSessions implements SessionEndpoint {
       clock,
       bounds: { maxEvents: limits.maxEvents, maxBytes: limits.maxEventBytes, endedTtlMs: limits.eventTtlMs, maxEnded: MAX_ENDED },
       tails: new Tails(store, open, (error) => this.#report(error)),
+      pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
@@ -272,7 +274,13 @@ export class SharedSessions implements SessionEndpoint {
     if (crowded) return about(crowded, message.id)
     const sid = await this.#ids.create()
     let state: SessionState | undefined
-    const shared = { state: undefined, account: sid, begin: (begun: SessionState) => (state = begun), change: () => Promise.resolve() }
+    const shared = {
+      state: undefined,
+      account: sid,
+      begin: (begun: SessionState) => (state = begun),
+      change: () => Promise.resolve(),
+      openPage: () => Promise.resolve(),
+    }
     const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
     const over = (): void => {
       inFlight.leave(usage, body)
@@ -384,6 +392,7 @@ export class SharedSessions implements SessionEndpoint {
           account: sid,
           begin: () => {},
           change: (apply: (state: SessionState) => void) => this.#change(session, apply),
+          openPage: () => Promise.resolve(),
         }
         const channel = this.#options.service.open({ outlet: standingOutlet(sid, this.#services), principal: record.principal, shared })
         channel.receive(message, SILENT)
