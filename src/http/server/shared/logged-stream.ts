@@ -110,9 +110,7 @@ export class LoggedStream implements AnswerStream {
 
   /** Resolves when everything that waits is in the store and sent. One batch at a time. */
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#writeAll()
     return this.#writing
   }
 
@@ -131,6 +129,9 @@ export class LoggedStream implements AnswerStream {
     } catch (error) {
       this.#services.report(error)
       this.fence('The store cannot be reached')
+    } finally {
+      // In the same turn as the last look at what waits: what is pushed after that look needs another write.
+      this.#writing = undefined
     }
   }
 

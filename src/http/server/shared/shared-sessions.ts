@@ -64,6 +64,8 @@ export interface SharedSessionsOptions {
 
 /** Ended streams of one session that are kept, as without a store. */
 const MAX_ENDED = 16
+/** The longest time between two looks for replicas that died: their requests must end within two seconds after their lease. */
+const MAX_LOOK_MS = 1000
 const STORE_DOWN = refuse(503, 'The store of the sessions cannot be reached', { kind: 'store_down', headers: { 'retry-after': '2' } })
 
 /** Messages between replicas. */
@@ -85,6 +87,9 @@ export class SharedSessions implements SessionEndpoint {
   #isDraining = false
   #batches = 0
   #lastReport = 0
+  #lookedAt = 0
+  /** When the sessions of clients that only listen were kept from expiring. */
+  #keptAt = 0
 
   constructor(options: SharedSessionsOptions) {
     const { store, service, limits, inFlight, open, clock } = options
@@ -219,11 +224,13 @@ export class SharedSessions implements SessionEndpoint {
       if (call !== undefined) await this.#store.sessions.leave(sid, call)
       return NOT_FOUND
     }
-    if (entered.isTopicRenewalDue) {
-      const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
-      Promise.all(adding).catch((error: unknown) => this.#report(error))
-    }
+    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
     return { sid, record, revision: entered.revision }
+  }
+
+  #renewTopics(sid: string, record: SessionRecord): void {
+    const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
+    Promise.all(adding).catch((error: unknown) => this.#report(error))
   }
 
   async #call(sid: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
@@ -459,7 +466,7 @@ export class SharedSessions implements SessionEndpoint {
       case 'message':
         return this.#onNotice(JSON.parse(message.json) as ReplicaNotice)
       case 'missed':
-        return void this.#lookAgain()
+        return void this.#lookAgain().catch((error: unknown) => this.#report(error))
       case 'lost':
         return this.#onLost(message.reason)
     }
@@ -484,22 +491,26 @@ export class SharedSessions implements SessionEndpoint {
     if (!this.#isClosed) this.#store.replica.join().catch((error: unknown) => this.#report(error))
   }
 
-  /** What messages may have failed to say: answers to questions, new events, replicas that died. */
+  /** Looks for replicas that died, and for what messages may have failed to say. */
   #tend(): void {
+    const { clock } = this.#options
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
-    this.#timer = this.#options.clock.after((leaseMs / 4) * (0.8 + 0.4 * Math.random()), () => {
-      this.#lookAgain()
+    this.#timer = clock.after(Math.min(leaseMs / 4, MAX_LOOK_MS) * (0.8 + 0.4 * Math.random()), () => {
+      if (clock.now() - this.#lookedAt >= leaseMs / 5) void this.#lookAgain().catch((error: unknown) => this.#report(error))
+      this.#dead
+        .look()
         .catch((error: unknown) => this.#report(error))
         .finally(() => !this.#isClosed && this.#tend())
     })
   }
 
+  /** Answers to questions, and new events. Also keeps the sessions of clients that only listen. */
   async #lookAgain(): Promise<void> {
+    this.#lookedAt = this.#options.clock.now()
     const { tails } = this.#services
     tails.wakeAll()
-    await this.#ids.renew(this.#options.clock.now())
-    for (const sid of tails.sids()) await this.#store.sessions.enter(sid, undefined, 0)
+    await this.#ids.renew(this.#lookedAt)
     for (const call of this.#calls) {
       const epoch = call.logged?.epoch
       if (epoch === undefined) continue
@@ -507,7 +518,12 @@ export class SharedSessions implements SessionEndpoint {
       if (typeof answers === 'string') call.abort('Another replica runs this request now, or its session has ended')
       else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
     }
-    await this.#dead.look()
+    if (this.#lookedAt - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return
+    this.#keptAt = this.#lookedAt
+    for (const sid of tails.sids()) {
+      const entered = await this.#store.sessions.enter(sid, undefined, 0)
+      if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
+    }
   }
 
   /** At most one report a second: a store that is down fails every request. */
