@@ -9,8 +9,8 @@ import type { ReplicaGroup } from './replica-group.ts'
 
 /** A client takes a stream without any sign of life for dead after this time, and resumes it. Replicas send one every half second. */
 const SILENCE_MS = 3000
-/** A call without an answer for so long hangs. */
-const HUNG_MS = 60_000
+/** A call without any event for so long hangs: several times a lease. */
+const HUNG_MS = 30_000
 const RETRY_MS = 50
 
 interface Faults {
@@ -34,6 +34,8 @@ export class Ledger {
   /** Cursors that the server refused, because the events after it are no longer there: an error, never a silent gap. */
   cursorsRefused = 0
   sessionsLost = 0
+  /** The longest time that a client waited for the next event or answer of one call. */
+  longestWaitMs = 0
   readonly #faults: Faults = { lost: 0, duplicated: 0, reordered: 0, hung: 0, foreign: 0 }
   /** The last number that each run has received, of calls that the client could resume. */
   readonly received = new Map<string, number>()
@@ -62,6 +64,7 @@ export class Ledger {
       'streams resumed': resumed,
       'cursors refused with an error': cursorsRefused,
       'sessions lost': sessionsLost,
+      'ms: longest wait for the next event of a call': Math.round(this.longestWaitMs),
       ...this.faults(group),
     }
     const lines = Object.entries(numbers).map(([name, number]) => `  ${String(number).padStart(9)} ${name}`)
@@ -124,6 +127,8 @@ class CountedCall {
   readonly #agent: Agent
   readonly #run = `run${++runs}`
   #last = 0
+  readonly #missing = new Set<number>()
+  #heardAt = 0
   #cursor: string | undefined
   #id = 0
   #outcome: 'answered' | 'lost' | undefined
@@ -140,7 +145,7 @@ class CountedCall {
     this.#id = id
     ledger.sent++
     const params = { name: 'count', arguments: { to, ms, run: this.#run }, _meta: { progressToken: this.#run } }
-    const started = performance.now()
+    this.#heardAt = performance.now()
     let stream = await this.#open({ headers: this.#session, body: { jsonrpc: '2.0', id, method: 'tools/call', params } })
     if (stream?.status === 404) return 'gone'
     for (;;) {
@@ -155,7 +160,7 @@ class CountedCall {
         ledger.answered++
       } else if (this.#outcome === 'lost') ledger.endedWithError++
       if (this.#outcome !== undefined) return this.#outcome
-      if (performance.now() - started > HUNG_MS) {
+      if (performance.now() - this.#heardAt > HUNG_MS) {
         ledger.fault('hung')
         return 'hung'
       }
@@ -208,17 +213,23 @@ class CountedCall {
     if (id !== undefined) this.#cursor = id
     if (!data) return
     const ledger = this.#ledger
+    const now = performance.now()
+    ledger.longestWaitMs = Math.max(ledger.longestWaitMs, now - this.#heardAt)
+    this.#heardAt = now
     const message = JSON.parse(data)
     if (message.method === 'notifications/progress') {
       const { progress, message: run } = message.params as { progress: number; message: string }
       ledger.delivered++
       if (run !== this.#run) ledger.fault('foreign')
-      else if (progress === this.#last) ledger.fault('duplicated')
-      else if (progress < this.#last) ledger.fault('reordered')
-      else {
-        if (progress > this.#last + 1) ledger.fault('lost', progress - this.#last - 1)
-        this.#last = progress
-      }
+      else if (progress > this.#last) {
+        while (++this.#last < progress) {
+          this.#missing.add(this.#last)
+          ledger.fault('lost')
+        }
+      } else if (this.#missing.delete(progress)) {
+        ledger.fault('lost', -1)
+        ledger.fault('reordered')
+      } else ledger.fault('duplicated')
     } else if (message.id === this.#id && this.#outcome === undefined) {
       if (message.error) {
         if (message.error.data?.reason !== 'replica_lost') throw new Error(`An error that was not expected: ${data}`)

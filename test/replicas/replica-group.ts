@@ -43,16 +43,18 @@ export interface GroupOptions {
   limits?: Record<string, unknown>
   graceMs?: number
   responses?: 'auto' | 'sse'
-  /** A program other than the usual one. */
+  /** A program in `fixtures` other than the usual one. */
   program?: string
+  /** Options of its server. */
+  server?: Record<string, unknown>
 }
 
 /** Short, so that tests which wait for its end are short. */
 export const LEASE_MS = 2000
 
 export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
-  const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses } = options
-  const { program = fileURLToPath(new URL('fixtures/replica.mjs', import.meta.url)) } = options
+  const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses, server } = options
+  const program = fileURLToPath(new URL(`fixtures/${options.program ?? 'replica.mjs'}`, import.meta.url))
   const balancer = await startBalancer()
   const group: ReplicaGroup = {
     url: balancer.url,
@@ -61,7 +63,7 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
     accepted: new Map(),
     acceptedCount: 0,
     start: async (isBalanced = true) => {
-      const settings = JSON.stringify({ url: redisUrl, prefix, leaseMs, limits, graceMs, responses })
+      const settings = JSON.stringify({ url: redisUrl, prefix, leaseMs, limits, graceMs, responses, server })
       const child = spawn(process.execPath, [program, settings], { stdio: ['pipe', 'pipe', 'pipe'] })
       // A process that was killed cannot be told anything.
       child.stdin.on('error', () => {})
