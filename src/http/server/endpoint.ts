@@ -109,7 +109,7 @@ export class Endpoint {
       inFlight: this.#inFlight,
       open: this.#open,
       clock: this.#clock,
-      usageOf: (request, principal) => this.#usageOf(request, principal),
+      usageOf: (principal, address) => this.#usages.of(principal, address),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
   }
@@ -210,10 +210,12 @@ export class Endpoint {
     clearTimeout(timer)
   }
 
-  /** Ends everything now. */
-  close(): void {
+  /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
+  async close(): Promise<void> {
     this.#isDraining = true
-    this.#sessions?.endAll('The server was closed')
+    const ended = this.#sessions?.endAll('The server was closed')
+    // The last events come from the store.
+    if (ended) await ended
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()
     this.#operations?.close()

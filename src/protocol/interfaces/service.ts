@@ -1,6 +1,6 @@
 /** The interface between a transport and a server: the transport opens channels and passes messages in. */
 
-import type { Incoming, RequestMessage } from '../../jsonrpc/message.ts'
+import type { Incoming, Params, RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
@@ -20,6 +20,20 @@ export interface SessionState {
   subscriptions: Record<string, readonly string[]>
 }
 
+/** What a call has done so far, for another replica that runs it again. */
+export interface CallJournal {
+  /** The same in every run of the call. */
+  readonly callId: string
+  /**
+   * Returns the answer that a run before got. Otherwise asks, and records the answer.
+   *
+   * @param send sends the question under this id. With `isSent` a run before has sent it, and only its answer is missing.
+   */
+  ask(name: string, request: unknown, send: (id: string, isSent: boolean) => Promise<Params>): Promise<Params>
+  /** Returns the JSON that a run before has recorded. Otherwise runs the step, and records what it returns. */
+  step(name: string, run: () => Promise<string>): Promise<string>
+}
+
 /** A session that several replicas serve. Each request gets a channel of its own. */
 export interface SharedSession {
   /** Undefined before the handshake. */
@@ -30,6 +44,8 @@ export interface SharedSession {
   begin(state: SessionState): void
   /** Changes the state for all replicas. */
   change(apply: (state: SessionState) => void): Promise<void>
+  /** Set if another replica may run the request of this channel again. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
@@ -110,8 +126,8 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
-  /** Whether the handler of this request may run again after a crash. */
-  isReplayable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
+  /** Whether another process may run the handler of this request again when this one stops. */
+  isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }
 
 export const isService = (value: unknown): value is Service =>

@@ -87,7 +87,8 @@ export class Session implements Dialect {
     return new LiveAsker({
       name: targetOf(call),
       capabilities: this.#options.capabilities,
-      send: (question) => this.#send(question, call),
+      journal: this.#options.shared?.journal,
+      send: (question, name) => this.#send(question, name, call),
     })
   }
 
@@ -249,7 +250,9 @@ export class Session implements Dialect {
     this.#notify('notifications/elicitation/complete', { elicitationId })
   }
 
-  async #send(question: Sendable, call: IncomingCall): Promise<Params> {
+  async #send(question: Sendable, name: string, call: IncomingCall): Promise<Params> {
+    const { journal } = this.#options.shared ?? {}
+    if (journal) return journal.ask(name, question.request, (id, isSent) => this.#request(question, call, id, isSent))
     if (question.request.method !== 'roots/list') return this.#request(question, call)
     // The answer is kept only if the client sends change notices.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
@@ -261,18 +264,19 @@ export class Session implements Dialect {
     return answer
   }
 
-  async #request(question: Sendable, call: IncomingCall): Promise<Params> {
+  /** @param isSent a run before has sent the question, and only its answer is missing */
+  async #request(question: Sendable, call: IncomingCall, given?: string, isSent = false): Promise<Params> {
     const { serverState, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
       throw new McpError('ERR_ASK', 'The client cannot be asked: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
     const { method } = question.request
-    const params = this.#withId(question)
+    const params = isSent ? (question.request.params as Params | undefined) : this.#withId(question)
     const fitted = params && this.revision.downgradeParams(method, params)
-    const named = call.exchange.outlet.questionId?.()
+    const named = given ?? call.exchange.outlet.questionId?.()
     const id = named ?? peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
-      write: (json) => void call.exchange.push(json, named),
+      write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
       signal: call.exchange.signal,
       timeoutMs: serverState.limits.askTimeoutMs,
       maxTotalMs: serverState.limits.askTimeoutMs,

@@ -4,7 +4,7 @@ import { notificationJson } from '../../../jsonrpc/write.ts'
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readSubscriber, resourceTopics } from './session-topics.ts'
-import { appendStanding } from './shared-call.ts'
+import { appendStanding } from './standing-stream.ts'
 
 /** Announcements that wait. More are dropped: a process that announces so many overloads its clients. */
 const MAX_WAITING = 1000
