@@ -2,6 +2,7 @@
 
 import { form, type JsonSchema, McpError, type Server, ToolError } from '../server/index.ts'
 import { tasks } from '../server/tasks/support.ts'
+import type { TaskStore } from '../server/tasks/task-store.ts'
 
 const object = <const P extends Record<string, JsonSchema>>(
   properties: P,
@@ -15,8 +16,8 @@ const string = { type: 'string' } as const
 const AT_ONCE = { task: 'optional', taskAfterMs: 0 } as const
 
 /** Call it before any tool is defined. */
-export function extendWithTasks(server: Server): void {
-  server.extend(tasks({ pollIntervalMs: 100 }))
+export function extendWithTasks(server: Server, store: TaskStore | undefined): void {
+  server.extend(tasks({ pollIntervalMs: 100, ...(store && { store }) }))
 }
 
 export function addTaskTools(server: Server): void {

@@ -19,6 +19,7 @@ import {
   ToolError,
   text,
 } from '../server/index.ts'
+import type { TaskStore } from '../server/tasks/task-store.ts'
 import { addTaskTools, extendWithTasks } from './everything-tasks.ts'
 
 /** One red pixel. */
@@ -60,8 +61,10 @@ const string = { type: 'string' } as const
  * @example
  * const { client } = await pair(everythingServer())
  * const { content } = await client.call('echo', { text: 'Hello' })
+ *
+ * @param more.taskStore keeps the tasks. Replicas share one. Default: the memory of this process
  */
-export function everythingServer(options: Partial<ServerOptions> = {}): Server {
+export function everythingServer(options: Partial<ServerOptions> = {}, more: { taskStore?: TaskStore } = {}): Server {
   const server = createServer({
     name: 'everything',
     version: '1.0.0',
@@ -69,7 +72,7 @@ export function everythingServer(options: Partial<ServerOptions> = {}): Server {
     instructions: 'Every tool, resource and prompt here exists to test a client.',
     ...options,
   })
-  extendWithTasks(server)
+  extendWithTasks(server, more.taskStore)
   addPlainTools(server)
   addAskingTools(server)
   addRoundTools(server)
