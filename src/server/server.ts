@@ -102,7 +102,8 @@ export interface Server extends Service {
    */
   readonly log: Log
   /**
-   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete.
+   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete. With a store, other
+   * replicas are asked, and the return value is always true.
    *
    * @example
    * app.get('/connected', (request) => server.completeElicitation(request.query.elicitationId))
@@ -172,7 +173,11 @@ export function createServer(options: ServerOptions): Server {
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
+    completeElicitation: (elicitationId) => {
+      if (serverState.openPages.complete(elicitationId)) return true
+      for (const tell of serverState.announcements) tell({ kind: 'page', elicitationId })
+      return serverState.announcements.size > 0
+    },
     open,
     answer: (request, outlet, sender) => {
       serverState.start()
@@ -187,6 +192,7 @@ export function createServer(options: ServerOptions): Server {
       return () => void serverState.announcements.delete(listener)
     },
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
+    onRemotePage: (elicitationId) => void serverState.openPages.complete(elicitationId),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

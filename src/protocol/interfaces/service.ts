@@ -49,7 +49,11 @@ export interface SharedSession {
 }
 
 /** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
-export type Announcement = { kind: 'change'; change: Change } | { kind: 'log'; level: LogLevel; json: string }
+export type Announcement =
+  | { kind: 'change'; change: Change }
+  | { kind: 'log'; level: LogLevel; json: string }
+  /** A page is complete that a client of another process may have been sent to. */
+  | { kind: 'page'; elicitationId: string }
 
 /** How a transport opens a channel. */
 export interface ChannelOptions {
@@ -126,6 +130,8 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
+  /** Tells the client of this process that was sent to a page, if there is one, that it is complete. */
+  onRemotePage?(elicitationId: string): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }

@@ -45,6 +45,7 @@ export class Announcements {
       for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
       return
     }
+    if (announcement.kind === 'page') return this.#services.store.replica.broadcast(JSON.stringify(announcement))
     const { change } = announcement
     await this.#services.store.replica.broadcast(JSON.stringify({ kind: 'change', change }))
     switch (change.kind) {

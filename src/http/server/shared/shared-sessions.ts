@@ -79,6 +79,7 @@ type ReplicaNotice =
   | { kind: 'notice'; sid: string; json: string }
   | { kind: 'end'; sid: string }
   | { kind: 'change'; change: Change }
+  | { kind: 'page'; elicitationId: string }
   /** A replica has ended, and has left its requests to others. */
   | { kind: 'left' }
 
@@ -477,6 +478,7 @@ export class SharedSessions implements SessionEndpoint {
   #onNotice(notice: ReplicaNotice): void {
     if (notice.kind === 'end') return this.#close(notice.sid)
     if (notice.kind === 'change') return this.#options.service.onRemoteChange?.(notice.change)
+    if (notice.kind === 'page') return this.#options.service.onRemotePage?.(notice.elicitationId)
     if (notice.kind === 'left') return void this.#dead.look().catch((error: unknown) => this.#report(error))
     if (notice.kind !== 'notice') return
     const { method, params } = JSON.parse(notice.json) as NotificationMessage
