@@ -109,7 +109,8 @@ export class LoggedStream implements AnswerStream {
   }
 
   release(): void {
-    if (this.#owner.isPolled) this.breakOff()
+    // The client needs an id to come back with.
+    if (this.#owner.isPolled) void this.#write().then(() => this.breakOff())
   }
 
   /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. */
