@@ -14,7 +14,7 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 44.5, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 44.8, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 46, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 42.5, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 28.8, without: ['server', 'client'] },
@@ -24,6 +24,7 @@ const SUBPATHS = [
   { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
   { subpath: 'portico/testing', maxKb: 100, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/compose', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 31, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 22, without: ['server', 'client', 'node'] },

@@ -1,7 +1,7 @@
 /** `createServer`: define a server once and serve it in every revision on every transport. */
 
 import { randomId } from '../base/bytes.ts'
-import { UrlElicitationRequired } from '../protocol/errors.ts'
+import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
@@ -13,6 +13,7 @@ import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './
 import { checkPageUrl } from './input/question.ts'
 import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
+import { type MountChanges, mount } from './mount.ts'
 import type { ServerOptions } from './options.ts'
 import { requiredScopes } from './required-scopes.ts'
 import { ServerState } from './server-state.ts'
@@ -75,6 +76,15 @@ export interface Server extends Service {
    * })
    */
   use(middleware: Middleware): void
+  /**
+   * Offers the tools, prompts and resources of another server as well, with all its later changes. Names of tools and prompts get the
+   * prefix and `_`. An empty prefix keeps them.
+   *
+   * @param changes what to rename, change or leave out: `transform` of portico/compose
+   * @example
+   * server.mount('weather', weatherServer) // its tool forecast becomes weather_forecast
+   */
+  mount(prefix: string, other: Server, changes?: MountChanges): void
   /**
    * Adds an extension of the protocol: settings, methods and notifications.
    *
@@ -153,7 +163,7 @@ export function createServer(options: ServerOptions): Server {
     for (const channel of channels) channel.close('The server was closed')
   }
 
-  return {
+  const server: Server = {
     name: serverState.info.name,
     version: serverState.info.version,
     tool: (name: string, definition: unknown, handler?: unknown) =>
@@ -162,8 +172,11 @@ export function createServer(options: ServerOptions): Server {
         : serverState.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
     resource: (uri, definition, handler) => serverState.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
     prompt: (name, definition, handler) => serverState.prompts.define(name, definition, handler as AnyPromptHandler),
-    use: (middleware) => {
-      serverState.middleware = [...serverState.middleware, middleware]
+    use: (middleware) => serverState.use(middleware),
+    mount: (prefix, other, changes) => {
+      const inner = states.get(other)
+      if (!inner) throw new McpError('ERR_DEFINITION', 'Only a server made by createServer can be mounted; use a host for other servers')
+      mount(serverState, prefix, inner, changes)
     },
     extend: (extension) => {
       const { id } = extension
@@ -172,7 +185,7 @@ export function createServer(options: ServerOptions): Server {
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => serverState.openPages.complete(elicitationId),
+    completeElicitation: (elicitationId) => serverState.completePage(elicitationId),
     open,
     answer: (request, outlet, sender) => {
       serverState.start()
@@ -189,7 +202,12 @@ export function createServer(options: ServerOptions): Server {
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }
+  states.set(server, serverState)
+  return server
 }
+
+/** For servers that mount another one. */
+const states = new WeakMap<Server, ServerState>()
 
 /**
  * An error to throw from a handler when the person must visit a page before the request can be answered.

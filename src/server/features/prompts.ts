@@ -14,7 +14,7 @@ import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } fro
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
@@ -87,6 +87,15 @@ export class Prompts {
       if (current.complete !== undefined) this.#hadCompleters = true
       return entry
     }) as PromptHandle
+  }
+
+  isDefined(name: string): boolean {
+    return this.#registry.isDefined(name)
+  }
+
+  /** For a server that mounts this one. */
+  follow(follower: (prompt: Defined<PromptDefinition, AnyPromptHandler>) => PromptHandle | undefined): void {
+    this.#registry.follow(follower as Follower)
   }
 
   list(call: IncomingCall): Params | Promise<Params> {

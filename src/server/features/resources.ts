@@ -12,7 +12,7 @@ import { checkCache, checkCacheMembers, checkMembers, checkMeta, checkScopes, ch
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
@@ -117,6 +117,18 @@ export class Resources {
     })
     // Not a spread, because `isEnabled` of the handle is a getter.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
+  }
+
+  isDefined(uri: string): boolean {
+    return this.#fixed.isDefined(uri) || this.#templates.isDefined(uri)
+  }
+
+  /** For a server that mounts this one. */
+  follow(
+    follower: (resource: Defined<ResourceDefinition, ResourceHandler<MatchedValues>>, isHidden: boolean) => ResourceHandle | undefined,
+  ): void {
+    for (const registry of [this.#fixed, this.#templates])
+      registry.follow(((defined, { isHidden }) => follower(defined as Parameters<typeof follower>[0], isHidden)) as Follower<ResourceEntry>)
   }
 
   changed(uri: string): void {
