@@ -3,13 +3,14 @@
 import { randomId } from '../base/bytes.ts'
 import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
-import type { AnySchema } from '../protocol/schema/any-schema.ts'
+import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
 import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
+import type { NamesOf } from './features/completer.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
-import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
+import type { AnyToolHandler, ArgumentsOf, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
 import { checkPageUrl } from './input/question.ts'
 import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
@@ -40,7 +41,7 @@ export interface Server extends Service {
    */
   tool<In extends AnySchema | undefined = undefined, Out extends AnySchema | undefined = undefined>(
     name: string,
-    definition: ToolDefinition<In, Out>,
+    definition: ToolDefinition<In, Out> & { input?: UsableSchema<In>; output?: UsableSchema<Out> },
     handler: ToolHandler<In, Out>,
   ): ToolHandle
   /**
@@ -50,7 +51,11 @@ export interface Server extends Service {
    * server.resource('config://app', { name: 'config', mimeType: 'application/json' }, () => ({ debug: false }))
    * server.resource('note://{id}', { name: 'note' }, ({ id }) => readNote(id))
    */
-  resource<U extends string>(uri: U, definition: ResourceDefinition, handler: ResourceHandler<VariablesOf<U>>): ResourceHandle
+  resource<U extends string>(
+    uri: U,
+    definition: ResourceDefinition<NamesOf<VariablesOf<U>>>,
+    handler: ResourceHandler<VariablesOf<U>>,
+  ): ResourceHandle
   /**
    * Offers a prompt. Text that the handler returns becomes a message of the user.
    *
@@ -59,7 +64,7 @@ export interface Server extends Service {
    */
   prompt<In extends AnySchema | undefined = undefined>(
     name: string,
-    definition: PromptDefinition<In>,
+    definition: PromptDefinition<In, NamesOf<ArgumentsOf<In>>> & { input?: UsableSchema<In> },
     handler: PromptHandler<In>,
   ): PromptHandle
   /**

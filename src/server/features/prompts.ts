@@ -19,7 +19,7 @@ import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
 /** The definition of a prompt. */
-export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
+export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined, Names extends string = string> {
   /** The name to show to people. */
   title?: string
   /** Tells the person what the prompt does. */
@@ -27,7 +27,7 @@ export interface PromptDefinition<In extends AnySchema | undefined = AnySchema |
   /** The schema of the arguments: an object of strings. Default: no arguments. */
   input?: In
   /** Suggests values for the arguments, by name. */
-  complete?: Completers
+  complete?: Completers<Names>
   /** Icons to show to people. */
   icons?: Icon[]
   /** The scopes that a caller needs to see and use the prompt, if the transport has authorization. */

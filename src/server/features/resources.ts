@@ -17,7 +17,7 @@ import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
 /** The definition of a resource or a template. */
-export interface ResourceDefinition {
+export interface ResourceDefinition<Names extends string = string> {
   /** The name of the resource in the list. */
   name: string
   /** The name to show to people. */
@@ -35,7 +35,7 @@ export interface ResourceDefinition {
   /** How long clients may cache the content. Default: not at all. */
   cache?: Cacheable
   /** Suggests values for the variables of a template, by name. */
-  complete?: Completers
+  complete?: Completers<Names>
   /** The scopes that a caller needs to see and use the resource, if the transport has authorization. */
   scopes?: readonly string[]
   /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
