@@ -66,10 +66,14 @@ export class ServerState implements FeatureEnvironment {
   apps: AppHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
+  /** The servers that mount this one. */
+  readonly outer: ServerState[] = []
   readonly #options: ServerOptions
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
   #quietDiscovery: Params | undefined
+  /** The number of middleware functions of mounted servers. */
+  #mounted = 0
   #unopened: Bucket | undefined
   #unreported = 0
 
@@ -140,6 +144,18 @@ export class ServerState implements FeatureEnvironment {
     if (canTell) this.#discovery ??= this.#discover(true)
     else this.#quietDiscovery ??= this.#discover(false)
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  /** Adds middleware inside of that which is there. That of mounted servers stays the innermost. */
+  use(middleware: Middleware, isMounted = false): void {
+    const own = this.middleware.length - this.#mounted
+    this.middleware = isMounted ? [...this.middleware, middleware] : this.middleware.toSpliced(own, 0, middleware)
+    if (isMounted) this.#mounted++
+  }
+
+  /** Pages that a handler opened belong to the server that the client is connected to. */
+  completePage(elicitationId: string): boolean {
+    return this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))
   }
 
   /** Called before the first message of a client. */

@@ -158,8 +158,9 @@ export class Endpoint {
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
     if (this.#operations?.answer(this.#lastSegmentOf(request.url), request, reply)) return
-    const { auth, authenticate } = this.#options
-    const document = auth?.document(request.method, this.#pathOf(request.url))
+    const { auth, authenticate, card } = this.#options
+    const path = this.#pathOf(request.url)
+    const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
     const bad = this.#guard.check(request)
     if (bad) return this.#refuse(reply, bad)

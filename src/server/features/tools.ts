@@ -16,7 +16,7 @@ import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } fro
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from '../tasks/hook.ts'
 
@@ -127,6 +127,15 @@ export class Tools {
     return this.#registry.add(name, definition, handler, (current, run) =>
       toEntry(name, current, run as AnyToolHandler, this.#environment),
     ) as ToolHandle
+  }
+
+  isDefined(name: string): boolean {
+    return this.#registry.isDefined(name)
+  }
+
+  /** For a server that mounts this one. */
+  follow(follower: (tool: Defined<ToolDefinition, AnyToolHandler>) => ToolHandle | undefined): void {
+    this.#registry.follow(follower as Follower)
   }
 
   has(name: string): boolean {
