@@ -39,6 +39,7 @@ export type { Model, ModelMessage, ModelPart, ModelRequest } from './language-mo
 export { MODEL_PROVIDERS, type ModelProvider, type ModelSpec, modelFile } from './language-models/model-file.ts'
 export { openaiCompatible } from './language-models/openai-compatible.ts'
 export { modelProviders, type ProviderFacts, providedModel } from './language-models/provider-by-name.ts'
+export { followServerFile } from './management/follow-server-file.ts'
 export type { AuditRecord, Checkpoint } from './model/audit-record.ts'
 export type { EnabledOffering, HostEvent, ServerLog } from './model/event.ts'
 export type { Grant } from './model/grant.ts'
