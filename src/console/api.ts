@@ -235,12 +235,14 @@ interface ChatRoutes {
   /** Sends it one short message. */
   'POST /api/models/:id/test': { params: 'id'; result: Started }
   'POST /api/chat': {
-    body: { message: string; conversation?: string; model?: string; system?: string; id?: string }
+    body: { message: string; conversation?: string; model?: string; system?: string; contexts?: readonly string[]; id?: string }
     result: Started & { conversation: string }
   }
   'GET /api/conversations': { result: { conversations: readonly ConversationView[] } }
   'GET /api/conversations/:id': { params: 'id'; result: ConversationDetails }
   'DELETE /api/conversations/:id': { params: 'id'; result: null }
+  /** Takes the text of a view back before it is sent. */
+  'DELETE /api/conversations/:id/contexts/:context': { params: 'id' | 'context'; result: null }
   'GET /api/model-turns': { result: { turns: readonly ModelTurnView[] } }
   'POST /api/model-turns/:id/answer': { params: 'id'; body: ModelTurnAnswer; result: null }
 }

@@ -34,6 +34,8 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'chat':
       // A call has ended: its decision is in the log.
       return event.data.part.type === 'tool-result' || event.data.part.type === 'refused' ? ['GET /api/audit'] : []
+    case 'app':
+      return event.data.hasContext ? ['GET /api/conversations/:id'] : []
     case 'operation':
       // A new conversation is listed as soon as it is answered.
       if (event.data.state === 'running') return event.data.kind === 'chat' ? ['GET /api/conversations'] : []
