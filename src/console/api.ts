@@ -54,6 +54,7 @@ import type {
   SavedCall,
   SecretView,
   SettingsView,
+  SkillView,
   Started,
   SubscriptionView,
   ToolView,
@@ -166,6 +167,12 @@ interface UseRoutes {
 
 /** Routes for the views of tools. */
 interface AppRoutes {
+  'GET /api/skills': { query: { server?: string }; result: { skills: readonly SkillView[] } }
+  /** Reads a file of a skill for the person, also before its approval. Default: SKILL.md. */
+  'POST /api/skills/read': { body: { server: string; uri: string; path?: string }; result: Started }
+  /** Asks about this skill only. */
+  'POST /api/skills/approve': { body: { server: string; uri: string }; result: Started }
+  'POST /api/skills/revoke': { body: { server: string; uri: string }; result: null }
   'POST /api/apps': { body: NewApp; result: { app: AppView } }
   /** Messages of the view. */
   'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }

@@ -26,7 +26,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'review':
       return SERVERS
     case 'catalog':
-      return [...LISTS, 'GET /api/servers']
+      return [...LISTS, 'GET /api/servers', 'GET /api/skills']
     case 'grants':
       return ['GET /api/grants', 'GET /api/policy']
     case 'question-end':
@@ -45,7 +45,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
   }
 }
 
-const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id']
+const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id', 'GET /api/skills']
 
 const TASKS: readonly RouteName[] = ['GET /api/tasks', 'GET /api/tasks/:id']
 

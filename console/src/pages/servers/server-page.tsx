@@ -12,7 +12,7 @@ import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { shortened } from '../../state/format.ts'
+import { itemText, shortened } from '../../state/format.ts'
 import { hasToken, serverState } from '../../state/servers.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
@@ -168,4 +168,4 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
 }
 
 /** `tool add, prompt review`. */
-const itemsText = ({ items }: NonNullable<ServerDetails['review']>): string => items.map(({ kind, name }) => `${kind} ${name}`).join(', ')
+const itemsText = ({ items }: NonNullable<ServerDetails['review']>): string => items.map(itemText).join(', ')
