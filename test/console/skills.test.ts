@@ -39,7 +39,12 @@ test('a skill is read before it is approved, approved alone, and revoked', async
   await page.run('POST /api/servers/docs/enable', {})
   expect(await states()).toEqual(['mail new', 'refunds new'])
   const { skills } = await page.get('GET /api/skills')
-  expect(skills[1]).toMatchObject({ server: 'docs', uri: uriOf('refunds'), description: 'Does refunds well', files: [{ path: 'SKILL.md' }] })
+  expect(skills[1]).toMatchObject({
+    server: 'docs',
+    uri: uriOf('refunds'),
+    description: 'Does refunds well',
+    files: [{ path: 'SKILL.md' }],
+  })
 
   const read = await page.run('POST /api/skills/read', { server: 'docs', uri: uriOf('refunds') })
   expect(read.result.contents[0].text).toContain('Do it well')

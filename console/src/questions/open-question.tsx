@@ -8,7 +8,7 @@ import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
 import { hasMoreAnswers, menuAnswers } from '../state/lasting-answers.ts'
 import { hiddenText, isOver } from '../state/question-room.ts'
-import { CHOOSE_TEXT, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
+import { CHOOSE_TEXT, ENABLE_HINT, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { type ShownQuestion, shownQuestion } from '../state/shown-question.ts'
 import { AnswerBelow } from './answer-below.tsx'
@@ -113,6 +113,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
           </div>
         )}
         {isFolded && <p className={css.hint}>{foldedText(view, shown)}</p>}
+        {isStarting && !isFolded && <p className={css.hint}>{ENABLE_HINT}</p>}
         {fault !== undefined && (
           <p className={css.fault} role="alert">
             {fault}

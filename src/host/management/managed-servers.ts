@@ -273,6 +273,15 @@ export class ManagedServers {
   }
 
   /**
+   * Whether the requests to a server carry the tokens of a login.
+   * @example
+   * if (host.isLoggedIn('calendar')) await host.logout('calendar')
+   */
+  isLoggedIn(server: string): boolean {
+    return this.#services.logins.isLoggedIn(this.#services.fleet.get(server).id)
+  }
+
+  /**
    * Revokes and deletes the tokens of a server, and ends its connection.
    * @example
    * await host.logout('calendar')
