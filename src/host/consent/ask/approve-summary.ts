@@ -98,7 +98,8 @@ function shortWarnings(flags: readonly string[]): QuestionLine[] {
 
 /** The first line of what an item says about itself. Capabilities are listed by name. */
 function descriptionOf(definition: unknown): string {
-  const said = isObject(definition) ? definition.description : definition
+  const about = isObject(definition) && isObject(definition.frontmatter) ? definition.frontmatter : definition
+  const said = isObject(about) ? about.description : about
   if (typeof said !== 'string') return isObject(definition) && definition.name === undefined ? cut(Object.keys(definition).join(', ')) : ''
   const [first = ''] = said.trim().split('\n')
   return first === said ? cut(first) : `${first.slice(0, MAX_DESCRIPTION)}${CUT}`
