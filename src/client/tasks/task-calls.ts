@@ -121,7 +121,7 @@ export class TaskCalls {
         server: dialect.server,
         isExtension: dialect.revision.tasks === 'extension',
         request: (method, params, options) => connection.request(method, params, options),
-        listen: (id) => watching.onTask(id),
+        listen: (id) => watching.onMember('taskIds', [id]),
       },
       view,
       { ...following, maxMs, onOver: (over) => this.#followed.delete(over) },
