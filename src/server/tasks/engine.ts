@@ -109,7 +109,7 @@ export class TaskEngine {
 
   /** Ends a task on behalf of its caller. Undefined if it had ended. */
   async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
-    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
   }
