@@ -1,6 +1,7 @@
 /** `createServer`: define a server once and serve it in every revision on every transport. */
 
 import { randomId } from '../base/bytes.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
@@ -185,8 +186,13 @@ export function createServer(options: ServerOptions): Server {
     },
     extend: (extension) => {
       const { id } = extension
-      serverState.add(extension.install(serverState))
-      return { id, notify: (method, params = {}) => serverState.announce({ kind: 'extension', id, method, params }) }
+      const addition = extension.install(serverState)
+      serverState.add(addition)
+      const notify = (method: string, params: Params = {}): void => {
+        addition.checkNotice?.(method, params)
+        serverState.announce({ kind: 'extension', id, method, params })
+      }
+      return { id, notify }
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,

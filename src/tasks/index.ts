@@ -8,4 +8,4 @@ export { DEFAULT_TASK_OPTIONS, type TaskChange, type TaskOptions } from '../serv
 export { tasks } from '../server/tasks/support.ts'
 export type { TaskHead, TaskJournal, TaskLease, TaskRecord } from '../server/tasks/task-record.ts'
 export type { CreateRefusal, TaskCaps, TaskStore } from '../server/tasks/task-store.ts'
-export { fileTaskStore } from './file-task-store.ts'
+export { DEFAULT_FILE_TASK_STORE_LIMITS, type FileTaskStoreLimits, fileTaskStore } from './file-task-store.ts'

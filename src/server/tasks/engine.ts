@@ -26,7 +26,7 @@ import { TaskAsker } from './task-asker.ts'
 import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -109,7 +109,7 @@ export class TaskEngine {
 
   /** Ends a task on behalf of its caller. Undefined if it had ended. */
   async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
-    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
   }
@@ -153,7 +153,8 @@ export class TaskEngine {
         if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(STOPPED))).catch(() => {})
+        const ended = isKept ? this.table.renew(task, 0) : this.table.change(task, heldBy(task.lease, finish(STOPPED)))
+        await ended.catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -369,7 +370,7 @@ export class TaskEngine {
   }
 
   async #renew(task: TaskRecord): Promise<void> {
-    if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+    if (!(await this.table.renew(task, this.#leaseEnd()))) await this.#changedElsewhere(task)
   }
 
   /** Continues a task whose process is gone, or ends it. */
