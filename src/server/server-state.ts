@@ -155,7 +155,10 @@ export class ServerState implements FeatureEnvironment {
 
   /** Pages that a handler opened belong to the server that the client is connected to. */
   completePage(elicitationId: string): boolean {
-    return this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))
+    if (this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))) return true
+    for (const tell of this.announcements) tell({ kind: 'finished page', elicitationId })
+    // Another replica may have opened the page. The servers that mount this one listen as well, but not for that.
+    return this.announcements.size > this.outer.length
   }
 
   /** Called before the first message of a client. */
@@ -227,7 +230,10 @@ export class ServerState implements FeatureEnvironment {
 
   #publish(change: Change): void {
     this.bus.publish(change)
-    for (const tell of this.announcements) tell({ kind: 'change', change })
+    if (this.announcements.size === 0) return
+    const addition = change.kind === 'extension' ? this.additions.find(({ id }) => id === change.id) : undefined
+    const versions = addition && this.supported.filter((revision) => addition.isIn(revision)).map(({ version }) => version)
+    for (const tell of this.announcements) tell({ kind: 'change', change, ...(versions && { versions }) })
   }
 }
 

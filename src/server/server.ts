@@ -118,7 +118,9 @@ export interface Server extends Service {
    */
   readonly log: Log
   /**
-   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete.
+   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete. With a `store` of
+   * several replicas any of them may be told. The result is then true for every id that this process does not know, because another one
+   * may know it.
    *
    * @example
    * app.get('/connected', (request) => server.completeElicitation(request.query.elicitationId))
@@ -210,6 +212,7 @@ export function createServer(options: ServerOptions): Server {
       serverState.announcements.add(listener)
       return () => void serverState.announcements.delete(listener)
     },
+    isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

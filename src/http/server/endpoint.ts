@@ -93,8 +93,9 @@ export class Endpoint {
     this.#serve(this.#operations.service)
   }
 
-  /** Serves sessions together with other replicas. */
+  /** Serves sessions and rounds together with other replicas. */
   async #share(store: SharedStore): Promise<void> {
+    this.#stateless.values = store.counters
     if (!this.#sessions || this.#options.sessions === false) return
     const { SharedSessions } = await import('./shared/shared-sessions.ts')
     this.checks.set('store', () => {
@@ -109,7 +110,7 @@ export class Endpoint {
       inFlight: this.#inFlight,
       open: this.#open,
       clock: this.#clock,
-      usageOf: (request, principal) => this.#usageOf(request, principal),
+      usageOf: (principal, address) => this.#usages.of(principal, address),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
   }
@@ -211,10 +212,12 @@ export class Endpoint {
     clearTimeout(timer)
   }
 
-  /** Ends everything now. */
-  close(): void {
+  /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
+  async close(): Promise<void> {
     this.#isDraining = true
-    this.#sessions?.endAll('The server was closed')
+    const ended = this.#sessions?.endAll('The server was closed')
+    // The last events come from the store.
+    if (ended) await ended
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()
     this.#operations?.close()

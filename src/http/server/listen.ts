@@ -234,11 +234,12 @@ class Shutdown {
     this.#isClosing = true
     await this.#handler.drain(this.#graceMs)
     const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#handler.close()
+    const ended = this.#handler.close()
     this.#server.closeIdleConnections()
     // The last bytes of the answers may still be on their way.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
     this.#server.closeAllConnections()
+    await ended
     if (following.delete(this) && following.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)
     this.#settle()
   }

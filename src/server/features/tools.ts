@@ -65,6 +65,7 @@ interface ToolEntry {
   scopes: readonly string[] | undefined
   timeoutMs: number | undefined
   tasks: TaskRules | undefined
+  isRestartable: boolean
   handler: AnyToolHandler
 }
 
@@ -140,6 +141,11 @@ export class Tools {
 
   has(name: string): boolean {
     return this.#registry.get(name) !== undefined
+  }
+
+  /** A call that asks for a task is not: its task has a record of its own. */
+  isRestartable({ name, task }: Params): boolean {
+    return typeof name === 'string' && task === undefined && this.#registry.get(name)?.isRestartable === true
   }
 
   mirroredParams(name: string): readonly ParamHeader[] {
@@ -246,7 +252,7 @@ function toEntry(
   handler: AnyToolHandler,
   { tasks: hook, apps }: { tasks: TaskHook | undefined; apps: AppHook | undefined },
 ): ToolEntry {
-  const { title, description, annotations, icons, input, output, timeoutMs, scopes, task, view, visibleTo } = definition
+  const { title, description, annotations, icons, input, output, timeoutMs, scopes, task, restartable, view, visibleTo } = definition
   const where = `Tool ${JSON.stringify(name)}`
   checkMembers(where, definition, MEMBERS)
   checkMeta(where, definition._meta)
@@ -278,7 +284,17 @@ function toEntry(
     ...(outputPort ? { outputSchema: outputPort.json } : {}),
   }
   checkWritable(where, tool)
-  return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, tasks, handler }
+  return {
+    tool,
+    input: inputPort,
+    output: outputPort,
+    mirrored: headers,
+    scopes,
+    timeoutMs,
+    tasks,
+    isRestartable: restartable === true,
+    handler,
+  }
 }
 
 function badArguments(name: string, issues: readonly Issue[], call: IncomingCall): Params {
