@@ -2,7 +2,7 @@
 
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { storeBus } from '../store/store-bus.ts'
 import { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 /** The store that replicas share. Types only. */
 
-import type { Counters } from './counters.ts'
+import type { Counters } from '../protocol/interfaces/counters.ts'
 import type { Replica } from './replica.ts'
 import type { SessionTable } from './session-table.ts'
 import type { StreamLogs } from './stream-logs.ts'

@@ -1,6 +1,6 @@
 /** `fileTaskStore`: tasks in a folder. They survive a crash, and several processes can share them. */
 
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 
 /**
  * Keeps tasks as files in a folder, so that they survive the process. A task is on the disk before the client knows it. Processes

@@ -7,10 +7,10 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
 import { codeOf, kept, privateFolder, readPrivate, readPrivateStart, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import { expiryOf, type TaskHead, type TaskRecord } from '../../server/tasks/task-record.ts'
-import type { CreateRefusal, TaskCaps, TaskStore } from '../../server/tasks/task-store.ts'
 
 /** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
 interface TaskFileHead {
