@@ -33,7 +33,6 @@ export interface RedisOptions {
 
 /** A store in Redis. It also keeps tasks, and carries change notices. */
 export interface RedisStore extends SharedStore {
-  /** For `tasks({ store })`. */
   readonly tasks: TaskStore
   /** For `createServer({ bus })`. */
   readonly bus: Bus

@@ -186,6 +186,9 @@ export function createServer(options: ServerOptions): Server {
       serverState.announcements.add(listener)
       return () => void serverState.announcements.delete(listener)
     },
+    shareWith: (shared) => {
+      serverState.shared = shared
+    },
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }
