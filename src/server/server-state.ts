@@ -6,7 +6,7 @@ import { Bucket } from '../base/rate.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
-import type { Bus, Change, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
+import type { Bus, Change, KeyRing, SharedServices } from '../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../protocol/interfaces/service.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
@@ -60,6 +60,8 @@ export class ServerState implements FeatureEnvironment {
   readonly announcements = new Set<(announcement: Announcement) => void>()
   /** What extensions add, in the order of `server.extend`. */
   readonly additions: Addition[] = []
+  /** Set if replicas share a store. */
+  shared: SharedServices | undefined
   /** Set by the extension for tasks. */
   tasks: TaskHook | undefined
   /** Set by the extension for apps. */

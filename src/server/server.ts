@@ -213,6 +213,9 @@ export function createServer(options: ServerOptions): Server {
       return () => void serverState.announcements.delete(listener)
     },
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
+    shareWith: (shared) => {
+      serverState.shared = shared
+    },
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

@@ -1,8 +1,8 @@
 /** `checkTaskStore`: the rules that every store of tasks must keep. */
 
 import { comparableJson } from '../base/canonical-json.ts'
-import type { TaskRecord } from '../server/tasks/task-record.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 
 const CAPS = { perAccount: 1000, total: 1000 }
 

@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change, SharedValues } from './replaceable-services.ts'
+import type { Change, SharedServices, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -139,6 +139,8 @@ export interface Service {
   onRemoteChange?(change: Change): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
+  /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
+  shareWith?(shared: SharedServices): void
 }
 
 export const isService = (value: unknown): value is Service =>

@@ -5,6 +5,7 @@ import type { Deadline } from '../../base/deadlines.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
+import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { relatedTo, requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -15,7 +16,7 @@ import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
-import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
+import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
@@ -23,7 +24,6 @@ import { receivedBy, restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
-import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
@@ -35,7 +35,6 @@ export class TaskEngine {
   readonly serverState: ServerState
   readonly table: TaskTable
   readonly limits: TaskLimits
-  readonly #rates: RequestRates
   readonly settings: TaskSettings
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
@@ -50,7 +49,6 @@ export class TaskEngine {
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, store, onChange)
-    this.#rates = new RequestRates(this.limits.taskRequests, () => serverState.now())
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
   }
 
@@ -92,7 +90,9 @@ export class TaskEngine {
 
   /** Counts a request about tasks, or one that is as much work as several. */
   async admit(call: IncomingCall, requests = 1): Promise<void> {
-    this.#rates.spend(call.quota, requests)
+    const { taskRequests: rate } = this.limits
+    // A request that is larger than the burst takes all of it.
+    await call.quota.spend('taskRequests', rate, rate === false ? 0 : Math.min(requests, rate.burst))
     await this.start()
   }
 

@@ -1,15 +1,15 @@
 /** The tasks of a store, with changes that cannot get lost and listeners for them. */
 
 import { McpError } from '../../protocol/errors.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
+import { memoryTaskStore } from '../../store/memory/task-store.ts'
 import type { ServerState } from '../server-state.ts'
 import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
-import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { expiryOf, type TaskHead, type TaskRecord } from './task-record.ts'
-import type { TaskStore } from './task-store.ts'
 import { renew, type Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
