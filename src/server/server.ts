@@ -186,6 +186,7 @@ export function createServer(options: ServerOptions): Server {
       serverState.announcements.add(listener)
       return () => void serverState.announcements.delete(listener)
     },
+    ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

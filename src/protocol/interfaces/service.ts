@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change } from './replaceable-services.ts'
+import type { Change, KeyRing } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -110,6 +110,8 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
+  /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
+  useKeys?(keys: KeyRing): void
   /** Whether the handler of this request may run again after a crash. */
   isReplayable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }
