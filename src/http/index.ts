@@ -9,7 +9,15 @@ export { type HttpHandler, httpHandler } from './server/handler.ts'
 export type { HttpCounts } from './server/http-counts.ts'
 export type { Listening, ListenOptions } from './server/listen-options.ts'
 export type { HealthCheck, HealthOptions, HealthProblem, MetricsOptions } from './server/operations/health.ts'
-export type { AuthenticatedCaller, AuthRefusal, HttpAuth, HttpLimits, HttpOptions, RequestHead } from './server/options.ts'
+export {
+  type AuthenticatedCaller,
+  type AuthRefusal,
+  DEFAULT_HTTP_LIMITS,
+  type HttpAuth,
+  type HttpLimits,
+  type HttpOptions,
+  type RequestHead,
+} from './server/options.ts'
 
 /**
  * Serves at a port of this machine. Resolves when the server accepts requests.

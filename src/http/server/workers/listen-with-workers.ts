@@ -9,7 +9,7 @@ import type { Listening, ListenOptions } from '../listen-options.ts'
 /** More would only compete for the machine. */
 const MAX_WORKERS = 256
 /** Tells a worker of ours from a worker of another program. */
-const MARK = 'PORTICO_WORKER'
+const MARK = 'PORTICO_STARTED_AS_WORKER'
 
 let isUsed = false
 
