@@ -44,6 +44,8 @@ export class ServerState implements FeatureEnvironment {
   readonly slashesInToolNames: boolean
   readonly limits: ServerLimits
   readonly keys: KeyRing
+  /** Undefined if the author has given keys. */
+  readonly useKeys: ((keys: KeyRing) => void) | undefined
   readonly bus: Bus
   readonly changeListeners: ChangeListeners
   readonly quotas: Quotas
@@ -93,7 +95,9 @@ export class ServerState implements FeatureEnvironment {
     this.supported = selectRevisions(options.revisions)
     this.slashesInToolNames = options.slashesInToolNames === true
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
-    this.keys = options.keys ?? memoryKeyRing()
+    const ownKeys = memoryKeyRing()
+    this.keys = options.keys ?? ownKeys
+    this.useKeys = options.keys ? undefined : ownKeys.replace
     this.bus = options.bus ?? memoryBus()
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)

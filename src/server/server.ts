@@ -216,6 +216,7 @@ export function createServer(options: ServerOptions): Server {
     shareWith: (shared) => {
       serverState.shared = shared
     },
+    ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change, SharedServices, SharedValues } from './replaceable-services.ts'
+import type { Change, KeyRing, SharedServices, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -141,6 +141,8 @@ export interface Service {
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
   /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
   shareWith?(shared: SharedServices): void
+  /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
+  useKeys?(keys: KeyRing): void
 }
 
 export const isService = (value: unknown): value is Service =>
