@@ -26,7 +26,21 @@ import { TaskAsker } from './task-asker.ts'
 import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import {
+  answer,
+  ask,
+  cancel,
+  finish,
+  forget,
+  heldBy,
+  keepSteps,
+  receive,
+  renew,
+  say,
+  type Transition,
+  takeOver,
+  withdraw,
+} from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
