@@ -211,7 +211,10 @@ export class ServerState implements FeatureEnvironment {
 
   #publish(change: Change): void {
     this.bus.publish(change)
-    for (const tell of this.announcements) tell({ kind: 'change', change })
+    if (this.announcements.size === 0) return
+    const addition = change.kind === 'extension' ? this.additions.find(({ id }) => id === change.id) : undefined
+    const versions = addition && this.supported.filter((revision) => addition.isIn(revision)).map(({ version }) => version)
+    for (const tell of this.announcements) tell({ kind: 'change', change, ...(versions && { versions }) })
   }
 }
 

@@ -192,7 +192,6 @@ export function createServer(options: ServerOptions): Server {
       return () => void serverState.announcements.delete(listener)
     },
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
-    onRemotePage: (elicitationId) => void serverState.openPages.complete(elicitationId),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

@@ -93,8 +93,9 @@ export class Endpoint {
     this.#serve(this.#operations.service)
   }
 
-  /** Serves sessions together with other replicas. */
+  /** Serves sessions and rounds together with other replicas. */
   async #share(store: SharedStore): Promise<void> {
+    this.#stateless.values = store.counters
     if (!this.#sessions || this.#options.sessions === false) return
     const { SharedSessions } = await import('./shared/shared-sessions.ts')
     this.checks.set('store', () => {

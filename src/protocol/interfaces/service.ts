@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change } from './replaceable-services.ts'
+import type { Change, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -18,6 +18,8 @@ export interface SessionState {
   isReady: boolean
   /** Subscribed URIs, each with the scopes of its subscriber. */
   subscriptions: Record<string, readonly string[]>
+  /** The scopes of the last request that had some. */
+  scopes?: readonly string[] | undefined
 }
 
 /** What a call has done so far, for another replica that runs it again. */
@@ -44,15 +46,18 @@ export interface SharedSession {
   begin(state: SessionState): void
   /** Changes the state for all replicas. */
   change(apply: (state: SessionState) => void): Promise<void>
+  /** Remembers a page that a person was sent to, with the notification that they have finished there. */
+  openPage(elicitationId: string, json: string): Promise<void>
   /** Set if another replica may run the request of this channel again. */
   readonly journal?: CallJournal | undefined
 }
 
 /** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
 export type Announcement =
-  | { kind: 'change'; change: Change }
+  /** `versions`: the versions that have this change; all of them if it is undefined. */
+  | { kind: 'change'; change: Change; versions?: readonly string[] }
   | { kind: 'log'; level: LogLevel; json: string }
-  /** A page is complete that a client of another process may have been sent to. */
+  /** A person has finished with a page that this process does not know. */
   | { kind: 'page'; elicitationId: string }
 
 /** How a transport opens a channel. */
@@ -99,6 +104,8 @@ export interface Sender {
   account: string
   /** False if the transport does not serve `subscriptions/listen`, so that change notices are not declared. */
   canListen?: boolean
+  /** Where replicas keep the outcomes of rounds. Undefined: a repeated round runs again. */
+  values?: SharedValues | undefined
 }
 
 /** A stateless request while it is being answered. */
@@ -130,8 +137,6 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
-  /** Tells the client of this process that was sent to a page, if there is one, that it is complete. */
-  onRemotePage?(elicitationId: string): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }

@@ -168,6 +168,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     return this.#options.change(apply)
   }
 
+  openPage(elicitationId: string, json: string): Promise<void> {
+    return this.#options.services.pages.add(elicitationId, this.sid, json)
+  }
+
   get slow(): SlowAnswers {
     return this.#options.services.open.slow
   }

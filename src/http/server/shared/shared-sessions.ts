@@ -49,6 +49,7 @@ import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
 import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
 import { streamOfQuestion } from './shared-call.ts'
+import { SharedPages } from './shared-pages.ts'
 import { standingOutlet } from './standing-stream.ts'
 import { isFault, READ_AT_ONCE, Tails } from './tails.ts'
 
@@ -79,7 +80,6 @@ type ReplicaNotice =
   | { kind: 'notice'; sid: string; json: string }
   | { kind: 'end'; sid: string }
   | { kind: 'change'; change: Change }
-  | { kind: 'page'; elicitationId: string }
   /** A replica has ended, and has left its requests to others. */
   | { kind: 'left' }
 
@@ -117,6 +117,7 @@ export class SharedSessions implements SessionEndpoint {
       clock,
       bounds: { maxEvents: limits.maxEvents, maxBytes: limits.maxEventBytes, endedTtlMs: limits.eventTtlMs, maxEnded: MAX_ENDED },
       tails: new Tails(store, open, (error) => this.#report(error)),
+      pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
@@ -277,7 +278,13 @@ export class SharedSessions implements SessionEndpoint {
     if (crowded) return about(crowded, message.id)
     const sid = await this.#ids.create()
     let state: SessionState | undefined
-    const shared = { state: undefined, account: sid, begin: (begun: SessionState) => (state = begun), change: () => Promise.resolve() }
+    const shared = {
+      state: undefined,
+      account: sid,
+      begin: (begun: SessionState) => (state = begun),
+      change: () => Promise.resolve(),
+      openPage: () => Promise.resolve(),
+    }
     const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
     const over = (): void => {
       inFlight.leave(usage, body)
@@ -389,6 +396,7 @@ export class SharedSessions implements SessionEndpoint {
           account: sid,
           begin: () => {},
           change: (apply: (state: SessionState) => void) => this.#change(session, apply),
+          openPage: () => Promise.resolve(),
         }
         const channel = this.#options.service.open({ outlet: standingOutlet(sid, this.#services), principal: record.principal, shared })
         channel.receive(message, SILENT)
@@ -478,7 +486,6 @@ export class SharedSessions implements SessionEndpoint {
   #onNotice(notice: ReplicaNotice): void {
     if (notice.kind === 'end') return this.#close(notice.sid)
     if (notice.kind === 'change') return this.#options.service.onRemoteChange?.(notice.change)
-    if (notice.kind === 'page') return this.#options.service.onRemotePage?.(notice.elicitationId)
     if (notice.kind === 'left') return void this.#dead.look().catch((error: unknown) => this.#report(error))
     if (notice.kind !== 'notice') return
     const { method, params } = JSON.parse(notice.json) as NotificationMessage
