@@ -162,7 +162,7 @@ export class ServerState implements FeatureEnvironment {
   /** Pages that a handler opened belong to the server that the client is connected to. */
   completePage(elicitationId: string): boolean {
     if (this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))) return true
-    for (const tell of this.announcements) tell({ kind: 'finished page', elicitationId })
+    for (const tell of this.announcements) tell({ kind: 'page', elicitationId })
     // Another replica may have opened the page. The servers that mount this one listen as well, but not for that.
     return this.announcements.size > this.outer.length
   }

@@ -58,7 +58,7 @@ export type Announcement =
   | { kind: 'change'; change: Change; versions?: readonly string[] }
   | { kind: 'log'; level: LogLevel; json: string }
   /** A person has finished with a page that this process does not know. */
-  | { kind: 'finished page'; elicitationId: string }
+  | { kind: 'page'; elicitationId: string }
 
 /** How a transport opens a channel. */
 export interface ChannelOptions {

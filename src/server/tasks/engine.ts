@@ -26,7 +26,7 @@ import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -259,7 +259,11 @@ export class TaskEngine {
     if (!running) return
     if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
       return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    for (const [name, raw] of Object.entries(task.received)) await this.deliver(task, { [name]: raw }).catch(() => {})
+    for (const [name, raw] of Object.entries(task.received)) {
+      await this.deliver(task, { [name]: raw }).catch(async (error: unknown) => {
+        if (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS') await this.table.change(task, forget(name))
+      })
+    }
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
