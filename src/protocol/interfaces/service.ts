@@ -96,7 +96,7 @@ export interface Channel {
   close(reason: string): void
 }
 
-/** The sender of a stateless request, and the version it uses. */
+/** The sender of a request that belongs to no session, and the version it uses. */
 export interface Sender {
   version: string
   principal: string | undefined
@@ -108,7 +108,7 @@ export interface Sender {
   values?: SharedValues | undefined
 }
 
-/** A stateless request while it is being answered. */
+/** A request without a session while it is being answered. */
 export interface Answering {
   /** Stops the work, because the sender is gone. */
   cancel(reason: unknown): void
@@ -123,7 +123,7 @@ export interface Service {
   /** The name of the server, shown to a person who opens it in a browser. */
   readonly name?: string | undefined
   open(options: ChannelOptions): Channel
-  /** Answers one stateless request. Never throws. */
+  /** Answers one request that belongs to no session, of any supported revision. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
   /** The supported versions, oldest first. */
   readonly versions: readonly string[]
