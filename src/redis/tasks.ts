@@ -1,9 +1,9 @@
 /** Tasks in Redis. */
 
+import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import { expiryOf } from '../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { isFinal } from '../protocol/model/tasks.ts'
-import type { TaskRecord } from '../server/tasks/task-record.ts'
-import { expiryOf } from '../server/tasks/task-record.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { createTask } from './scripts/create-task.ts'

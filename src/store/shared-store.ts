@@ -1,6 +1,7 @@
 /** The store that replicas share. Types only. */
 
-import type { Counters } from './counters.ts'
+import type { Counters } from '../protocol/interfaces/counters.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import type { Replica } from './replica.ts'
 import type { SessionTable } from './session-table.ts'
 import type { StreamLogs } from './stream-logs.ts'
@@ -17,6 +18,8 @@ export interface SharedStore {
   readonly replica: Replica
   readonly topics: Topics
   readonly counters: Counters
+  /** Where tasks are kept. Without it each process keeps its own. */
+  readonly tasks?: TaskStore | undefined
   /** Why the store does not work; undefined while it does. */
   health(): string | undefined
   /** Leaves, and closes all connections. */

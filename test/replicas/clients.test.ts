@@ -9,11 +9,16 @@ import { connectV2Client } from '../interop/v2-client.ts'
 import { STREAMABLE } from '../support/http-service.ts'
 import '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
-import { startGroup } from './replica-group.ts'
+import { LONG_LEASE_MS, startGroup } from './replica-group.ts'
 
 const redisServer = redisOfFile()
 const start: StartOurServer = async (options = {}) => {
-  const group = await startGroup({ redisUrl: (await redisServer()).url, program: 'everything.mjs', server: { ...options } })
+  const group = await startGroup({
+    redisUrl: (await redisServer()).url,
+    leaseMs: LONG_LEASE_MS,
+    program: 'everything.mjs',
+    server: { ...options },
+  })
   return { url: group.url, stop: () => group.close() }
 }
 
@@ -27,6 +32,7 @@ for (const revision of revisions) {
     peer: 'v1 client',
     revision,
     over: 'http',
+    isReplicated: true,
     open: () => connectV1Client({ revisions: [revision] }, 'http', start),
   })
   describeOurServer({
@@ -34,6 +40,7 @@ for (const revision of revisions) {
     peer: 'v2 client legacy',
     revision,
     over: 'http',
+    isReplicated: true,
     open: () => connectV2Client({ mode: 'legacy', revision, over: 'http', start }),
   })
 }
@@ -42,6 +49,7 @@ describeOurServer({
   peer: 'v2 client modern',
   revision: '2026-07-28',
   over: 'http',
+  isReplicated: true,
   open: () => connectV2Client({ mode: { pin: '2026-07-28' }, over: 'http', start }),
 })
 

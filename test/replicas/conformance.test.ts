@@ -6,7 +6,7 @@ import { planned } from '../conformance/plan.ts'
 import { expectedFailures, listScenarios, runSuite, type SuiteRun } from '../conformance/suite.ts'
 import '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
-import { type ReplicaGroup, startGroup } from './replica-group.ts'
+import { LONG_LEASE_MS, type ReplicaGroup, startGroup } from './replica-group.ts'
 
 const LONG = 300_000
 const ALL = [
@@ -26,7 +26,12 @@ const tally = new Tally()
 describe.each(isShort ? ['auto'] : ['auto', 'sse'])('three replicas, answers %s,', (responses) => {
   let group: ReplicaGroup
   beforeAll(async () => {
-    group = await startGroup({ redisUrl: (await redisServer()).url, program: 'everything.mjs', responses: responses as 'auto' | 'sse' })
+    group = await startGroup({
+      redisUrl: (await redisServer()).url,
+      leaseMs: LONG_LEASE_MS,
+      program: 'everything.mjs',
+      responses: responses as 'auto' | 'sse',
+    })
   }, LONG)
   afterAll(() => group?.close())
 

@@ -49,8 +49,10 @@ export interface GroupOptions {
   server?: Record<string, unknown>
 }
 
-/** Short, so that tests which wait for its end are short. */
-export const LEASE_MS = 2000
+/** Short, so that tests which wait for its end are short. Long enough for a slow machine to renew it in time. */
+export const LEASE_MS = 3000
+/** For tests that wait for no end of a lease. */
+export const LONG_LEASE_MS = 10_000
 
 export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
   const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses, server } = options

@@ -5,6 +5,7 @@ import type { Deadline } from '../../base/deadlines.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
+import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { relatedTo, requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -15,7 +16,7 @@ import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
-import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
+import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
@@ -23,24 +24,9 @@ import { receivedBy, restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
-import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import {
-  answer,
-  ask,
-  cancel,
-  finish,
-  forget,
-  heldBy,
-  keepSteps,
-  receive,
-  renew,
-  say,
-  type Transition,
-  takeOver,
-  withdraw,
-} from './transitions.ts'
+import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -49,7 +35,6 @@ export class TaskEngine {
   readonly serverState: ServerState
   readonly table: TaskTable
   readonly limits: TaskLimits
-  readonly #rates: RequestRates
   readonly settings: TaskSettings
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
@@ -64,7 +49,6 @@ export class TaskEngine {
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, store, onChange)
-    this.#rates = new RequestRates(this.limits.taskRequests, () => serverState.now())
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
   }
 
@@ -106,7 +90,9 @@ export class TaskEngine {
 
   /** Counts a request about tasks, or one that is as much work as several. */
   async admit(call: IncomingCall, requests = 1): Promise<void> {
-    this.#rates.spend(call.quota, requests)
+    const { taskRequests: rate } = this.limits
+    // A request that is larger than the burst takes all of it.
+    await call.quota.spend('taskRequests', rate, rate === false ? 0 : Math.min(requests, rate.burst))
     await this.start()
   }
 
@@ -123,7 +109,7 @@ export class TaskEngine {
 
   /** Ends a task on behalf of its caller. Undefined if it had ended. */
   async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
-    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
   }
@@ -167,7 +153,8 @@ export class TaskEngine {
         if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(STOPPED))).catch(() => {})
+        const ended = isKept ? this.table.renew(task, 0) : this.table.change(task, heldBy(task.lease, finish(STOPPED)))
+        await ended.catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -387,7 +374,7 @@ export class TaskEngine {
   }
 
   async #renew(task: TaskRecord): Promise<void> {
-    if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+    if (!(await this.table.renew(task, this.#leaseEnd()))) await this.#changedElsewhere(task)
   }
 
   /** Continues a task whose process is gone, or ends it. */

@@ -3,6 +3,7 @@
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
@@ -10,7 +11,6 @@ import type { Quota } from '../quota.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import type { TaskSettings } from './options.ts'
 import { ownerOf } from './owner.ts'
-import type { TaskRecord } from './task-record.ts'
 
 type Given = Pick<TaskRecord, 'tool' | 'account' | 'ttlMs' | 'pollIntervalMs' | 'journal' | 'lease'>
 

@@ -1,8 +1,8 @@
 /** The options of tasks. */
 
+import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import type { TaskStatus } from '../../protocol/model/tasks.ts'
 import type { TaskLimits } from './limits.ts'
-import type { TaskStore } from './task-store.ts'
 
 /** A change of a task, for logs and metrics. */
 export interface TaskChange {

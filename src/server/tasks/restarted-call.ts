@@ -2,12 +2,12 @@
 
 import { Exchange } from '../../jsonrpc/exchange.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { type Dialect, IncomingCall } from '../incoming-call.ts'
 import { digestOf } from '../input/journal.ts'
 import type { ServerState } from '../server-state.ts'
 import { principalOf } from './owner.ts'
-import type { TaskJournal, TaskRecord } from './task-record.ts'
 
 /** Undefined if this server no longer speaks the revision of the call. */
 export function restartedCall(task: TaskRecord, serverState: ServerState): IncomingCall | undefined {

@@ -2,13 +2,13 @@
 
 import { jsonOf } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskJournal } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import { type Asker, Names, requireCapabilities } from '../input/asker.ts'
 import { digestOf } from '../input/journal.ts'
 import type { Question } from '../input/question.ts'
 import { type ReplayAsker, Suspended, stepJson } from '../input/replay.ts'
-import type { TaskJournal } from './task-record.ts'
 
 /** The task that a `TaskAsker` asks for. */
 export interface AskingTask {

@@ -1,9 +1,9 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
+import type { TaskJournal, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskJournal, TaskLease, TaskRecord } from './task-record.ts'
 
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined

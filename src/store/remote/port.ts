@@ -56,11 +56,15 @@ export const METHODS = [
   'topics.page',
   'topics.size',
   'counters.take',
+  'counters.hold',
   'counters.first',
   'counters.lock',
+  'counters.extend',
   'counters.unlock',
   'counters.keep',
   'counters.kept',
+  'counters.put',
+  'counters.forget',
 ] as const
 
 /** JSON has no undefined. Stores use no null, so it stands for undefined. */

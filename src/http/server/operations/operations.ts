@@ -8,6 +8,7 @@ import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { HttpOptions } from '../options.ts'
 import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
+import type { GatheredMetricsOptions } from './health.ts'
 import { OperatorGuard } from './operator-guard.ts'
 import { type CheckedEndpoint, ReadinessChecks } from './readiness.ts'
 
@@ -23,6 +24,7 @@ export class Operations {
   readonly #readiness: ReadinessChecks
   readonly #metrics: RequestMetrics | undefined
   readonly #token: string | undefined
+  readonly #gather: GatheredMetricsOptions['gather'] | undefined
   /** By reason and status. */
   readonly #refusals = new Map<string, number>()
   readonly #pages = new Map<string, Page>()
@@ -33,7 +35,10 @@ export class Operations {
     this.#endpoint = endpoint
     this.#guard = new OperatorGuard(options)
     this.#readiness = new ReadinessChecks(endpoint)
-    this.#token = typeof metrics === 'object' ? metrics.token : undefined
+    const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
+    this.#token = token
+    this.#gather = gather
+    serve?.(() => [...this.#families()])
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
@@ -101,7 +106,7 @@ export class Operations {
       const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
-    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(this.#families()) }
+    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText((await this.#gather?.()) ?? this.#families()) }
   }
 
   *#families(): Iterable<MetricFamily> {
