@@ -10,6 +10,7 @@ export type { HttpCounts } from './server/http-counts.ts'
 export type { Listening, ListenOptions } from './server/listen.ts'
 export type { HealthCheck, HealthOptions, HealthProblem, MetricsOptions } from './server/operations/health.ts'
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, HttpLimits, HttpOptions, RequestHead } from './server/options.ts'
+export { type PublicDocuments, type ServerCardOptions, serverCard } from './server/server-card.ts'
 
 /**
  * Serves at a port of this machine. Resolves when the server accepts requests.

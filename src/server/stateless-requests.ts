@@ -21,7 +21,7 @@ export class StatelessRequests {
     this.#serverState = serverState
   }
 
-  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
+  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true, values }: Sender, revision: Revision): Answering {
     const exchange = new StatelessExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
@@ -33,6 +33,7 @@ export class StatelessRequests {
         quota: this.#serverState.quotas.of(account),
         listen,
         canListen,
+        values,
       })
     } catch {
       exchange.failUnexpectedly()

@@ -91,7 +91,7 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
     const isOurs = isServed(url, path, options.legacySse !== false) || isOperation(pathOf(url), options)
-    if (isOurs || options.auth?.document('GET', pathOf(url))) return handler.node(request, response)
+    if (isOurs || isDocument(options, pathOf(url))) return handler.node(request, response)
     const exchange = new NodeRequestReply(request, response, undefined, stallMs)
     exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
@@ -234,12 +234,17 @@ class Shutdown {
     this.#isClosing = true
     await this.#handler.drain(this.#graceMs)
     const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#handler.close()
+    const ended = this.#handler.close()
     this.#server.closeIdleConnections()
     // The last bytes of the answers may still be on their way.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
     this.#server.closeAllConnections()
+    await ended
     if (following.delete(this) && following.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)
     this.#settle()
   }
 }
+
+/** Whether a public document is at this path, beside the endpoint. */
+const isDocument = ({ auth, card }: HttpOptions, path: string): boolean =>
+  (auth?.document('GET', path) ?? card?.document('GET', path, { header: () => undefined })) !== undefined

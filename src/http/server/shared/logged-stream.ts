@@ -11,6 +11,7 @@ import type { ReplicaServices } from './replica-services.ts'
 
 /** How long to wait before an append is sent again while the store does not answer. */
 const RETRY_APPEND_MS = 100
+const TAKEN_OVER = 'Another replica runs this request now'
 
 export interface LoggedStreamOwner {
   readonly sid: string
@@ -35,6 +36,7 @@ export class LoggedStream implements AnswerStream {
   #isLast = false
   #isOver = false
   #writing: Promise<void> | undefined
+  #opening: Promise<boolean> | undefined
   #epoch: number | undefined
 
   /** @param epoch set if the stream was taken over; it has no client here then */
@@ -70,14 +72,42 @@ export class LoggedStream implements AnswerStream {
   }
 
   push(json: string, question?: string): Promise<void> {
+    // A question that is withdrawn because the call ends.
+    if (this.#isLast) return Promise.resolve()
     this.#waiting.push(question === undefined ? { json } : { json, question })
     return this.#write()
   }
 
   finish(json: string | undefined): void {
+    if (this.#isLast) return
     if (json !== undefined) this.#waiting.push({ json })
     this.#isLast = true
     void this.#write()
+  }
+
+  /** Resolves when everything that was said is in the store. */
+  async written(): Promise<void> {
+    await this.#writing
+  }
+
+  /** Records a value for a later run. Rejects if this replica may not write any more. */
+  async record(name: string, json: string): Promise<void> {
+    const { sid, stream } = this.#owner
+    if (!this.#isOver && (await this.#opened()) && !this.#isOver) {
+      const { streams } = this.#services.store
+      if (await this.#untilHeard(() => streams.record(sid, stream, this.#epoch as number, name, json))) return
+      this.fence(TAKEN_OVER)
+    }
+    throw new DOMException(TAKEN_OVER, 'AbortError')
+  }
+
+  /** Leaves the stream to another replica, which continues it. The client comes back there. */
+  handOver(reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.breakOff()
+    this.#owner.onFenced(reason)
+    this.#owner.onWritten()
   }
 
   release(): void {
@@ -120,7 +150,7 @@ export class LoggedStream implements AnswerStream {
     // All that was said in this turn becomes one batch.
     await Promise.resolve()
     try {
-      if (this.#epoch === undefined && !(await this.#openLog())) return
+      if (!(await this.#opened())) return
       while (!this.#isOver && (this.#waiting.length > 0 || this.#isLast)) {
         const events = this.#waiting
         const isLast = this.#isLast
@@ -132,6 +162,12 @@ export class LoggedStream implements AnswerStream {
       this.#services.report(error)
       this.fence('The store cannot be reached')
     }
+  }
+
+  async #opened(): Promise<boolean> {
+    if (this.#epoch !== undefined) return true
+    this.#opening ??= this.#openLog()
+    return this.#opening
   }
 
   async #openLog(): Promise<boolean> {
@@ -152,7 +188,7 @@ export class LoggedStream implements AnswerStream {
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
     if (typeof appended === 'string') {
-      return this.fence(appended === 'gone' ? 'The session has ended' : 'Another replica runs this request now')
+      return this.fence(appended === 'gone' ? 'The session has ended' : TAKEN_OVER)
     }
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
