@@ -4,36 +4,18 @@
  * sends, and one with = is what the program gets. `UPDATE_WIRE=1 npx vitest run test/client/wire.test.ts` writes > and = anew.
  */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { Client } from '../../src/client/index.ts'
 // Loaded before the clock runs: a client loads it with its first task.
 import '../../src/client/tasks/task-calls.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
-import { proves } from '../support/proves.ts'
 import { Judge } from '../support/published-schemas.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { type Script, scriptedServer } from '../support/scripted-server.ts'
+import { testTranscripts } from '../support/transcripts.ts'
 
-const folder = fileURLToPath(new URL('./wire/', import.meta.url))
-const isUpdating = process.env.UPDATE_WIRE === '1'
-
-for (const revision of readdirSync(folder).sort()) {
-  describe(`a client of ${revision}`, () => {
-    for (const name of readdirSync(`${folder}${revision}`).sort()) {
-      const file = `${folder}${revision}/${name}`
-      const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-      const [title = '', ...ids] = (lines[0]?.slice(2) ?? '').split(/ ?[[\]]+ ?/).filter((part) => part !== '')
-      test(`${name.replace('.txt', '')}: ${title}`, async () => {
-        proves(...ids)
-        const written = await play(lines, revision)
-        if (isUpdating) writeFileSync(file, `${written.join('\n')}\n`)
-        expect(written).toEqual(isUpdating ? written : lines)
-      })
-    }
-  })
-}
+testTranscripts(fileURLToPath(new URL('./wire/', import.meta.url)), play)
 
 async function play(lines: readonly string[], revision: string): Promise<string[]> {
   const written = lines.filter((line) => line.startsWith('#'))
