@@ -66,7 +66,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     replica,
     topics: redisTopics(context),
     counters: redisCounters(context),
-    tasks: redisTasks(context),
+    tasks: redisTasks(context, leaseMs),
     bus: storeBus(replica),
     health: () => connection.health(),
     close: async () => {

@@ -14,6 +14,8 @@ import { reserveTask } from './scripts/reserve-task.ts'
 const GRACE_MS = 60_000
 /** How often to look for changes by other processes. */
 const WATCH_MS = 250
+/** How often to look for tasks of processes that died. */
+const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
 const MAX_NEGLECTED = 1000
 
@@ -25,7 +27,7 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
-export function redisTasks({ connection, keys, values }: RedisContext): TaskStore {
+export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: number): TaskStore {
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
@@ -35,6 +37,8 @@ export function redisTasks({ connection, keys, values }: RedisContext): TaskStor
     TASK_ID.test(taskId) ? readAt(keys.task(owner, taskId)) : undefined
   return {
     isShared: true,
+    leaseMs,
+    lookMs: Math.min(LOOK_MS, leaseMs / 3),
     /** The counts are on other nodes of a cluster, so they are reserved first. A process that dies in between leaves one behind until the task would have expired. */
     create: async (task, { perAccount, total }) => {
       const { owner, taskId } = task

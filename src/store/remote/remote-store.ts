@@ -4,6 +4,7 @@ import { type ErrorCode, McpError } from '../../protocol/errors.ts'
 import type { StoreMessage } from '../replica.ts'
 import type { SharedStore } from '../shared-store.ts'
 import { METHODS, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
+import { remoteTasks } from './task-texts.ts'
 
 /** Calls without a reply. */
 const MAX_WAITING = 10_000
@@ -102,6 +103,7 @@ export function remoteStore(port: StorePort): SharedStore {
     replica: replica as unknown as SharedStore['replica'],
     topics: methodsOf('topics') as SharedStore['topics'],
     counters: methodsOf('counters') as SharedStore['counters'],
+    tasks: remoteTasks(run),
     health: () => fault?.message ?? state.health ?? undefined,
     close: async () => {
       if (!fault) await run('replica.leave', []).catch(() => {})
