@@ -68,6 +68,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     counters: redisCounters(context),
     tasks: redisTasks(context, leaseMs),
     bus: storeBus(replica),
+    onCommand: (listener) => connection.commands.add(listener),
     health: () => connection.health(),
     close: async () => {
       await replica.close()

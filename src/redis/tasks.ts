@@ -1,5 +1,7 @@
 /** Tasks in Redis. */
 
+import { Bucket } from '../base/rate.ts'
+import { McpError } from '../protocol/errors.ts'
 import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
 import { expiryOf } from '../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
@@ -19,6 +21,9 @@ const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
 const MAX_NEGLECTED = 1000
 
+/** How often a task that cannot be opened is reported. */
+const REPORTS = { perSecond: 0.1, burst: 10 }
+
 /** Ids come from clients and become names of keys. */
 const TASK_ID = /^[\w-]{1,64}$/
 
@@ -28,10 +33,21 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
 export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: number): TaskStore {
+  const reports = new Bucket(REPORTS, Date.now())
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
     return reply === null ? undefined : (JSON.parse(await values.open(reply as Buffer, key)) as TaskRecord)
+  }
+  /** Undefined for a task that cannot be opened, so that the others are not held up. */
+  const readOrReport = async (key: string): Promise<TaskRecord | undefined> => {
+    try {
+      return await readAt(key)
+    } catch (error) {
+      if (!(error instanceof McpError) || error.code !== 'ERR_STORE') throw error
+      if (reports.take(Date.now()) === 0) console.error(`portico: a task cannot be read: ${error.message}`)
+      return undefined
+    }
   }
   const read = async (owner: string, taskId: string): Promise<TaskRecord | undefined> =>
     TASK_ID.test(taskId) ? readAt(keys.task(owner, taskId)) : undefined
@@ -73,7 +89,7 @@ export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: 
     },
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)
-      const tasks = await Promise.all(ids.map((id) => read(owner, id)))
+      const tasks = await Promise.all(ids.map((id) => readOrReport(keys.task(owner, id))))
       return tasks.filter((task) => task !== undefined)
     },
     neglected: async (now) => {
@@ -81,8 +97,10 @@ export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: 
       const tasks = await Promise.all(
         due.map(textOf).map(async (name) => {
           const [owner = '', taskId = ''] = name.split(' ')
-          const task = await readAt(keys.taskOfDigest(owner, taskId))
-          if (!task) await connection.command('ZREM', keys.allTasks, name)
+          const key = keys.taskOfDigest(owner, taskId)
+          const task = await readOrReport(key)
+          // One that cannot be opened stays, for a replica with the right key.
+          if (!task && (await connection.command('EXISTS', key)) === 0) await connection.command('ZREM', keys.allTasks, name)
           return task
         }),
       )

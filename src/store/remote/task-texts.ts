@@ -28,13 +28,13 @@ export function remoteTasks(run: (method: string, args: unknown[]) => Promise<un
     leaseMs: LEASE_MS,
     lookMs: LOOK_MS,
     create: async (task, caps) => (await call('create', JSON.stringify(task), caps)) as CreateRefusal | undefined,
-    read: async (owner, taskId) => valueOf<TaskRecord>(await call('read', owner, taskId)),
+    read: async (owner, taskId) => taskIn<TaskRecord>(await call('read', owner, taskId)),
     replace: async (task) => (await call('replace', JSON.stringify(task))) as boolean,
     remove: async (owner, taskId) => {
       await call('remove', owner, taskId)
     },
-    list: async (owner) => valueOf<TaskHead[]>(await call('list', owner)) ?? [],
-    neglected: async (now) => valueOf<TaskHead[]>(await call('neglected', now)) ?? [],
+    list: async (owner) => taskIn<TaskHead[]>(await call('list', owner)) ?? [],
+    neglected: async (now) => taskIn<TaskHead[]>(await call('neglected', now)) ?? [],
     watch: (owner, taskId, listener) => {
       let last: unknown = NEVER
       const look = async (): Promise<void> => {
@@ -54,4 +54,4 @@ const NEVER = Symbol('never')
 
 const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
 
-const valueOf = <T>(text: unknown): T | undefined => (typeof text === 'string' ? (JSON.parse(text) as T) : undefined)
+const taskIn = <T>(text: unknown): T | undefined => (typeof text === 'string' ? (JSON.parse(text) as T) : undefined)
