@@ -48,7 +48,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('allowedHosts', LIST, undefined, 'host names that clients use'),
   setting('allowedOrigins', LIST, undefined, 'origins of web pages that may call the server'),
   setting('dangerouslyAllowAnyHost', YES_NO, false, 'accept every Host header, so that any web page can call the server'),
-  setting('trustProxy', either(YES_NO, numberFrom(0, 16)), false, 'how many proxies are in front; true: one'),
+  setting('trustProxy', either(numberFrom(0, 16), YES_NO), false, 'how many proxies are in front; true: one'),
   setting('tlsCertFile', textOf('file'), undefined, 'the certificate, for https'),
   setting('tlsKeyFile', textOf('file'), undefined, 'the key of the certificate'),
   setting('authIssuers', LIST, undefined, 'issuers whose access tokens are accepted'),
