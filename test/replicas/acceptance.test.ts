@@ -320,6 +320,19 @@ test(
   LONG,
 )
 
+test('after Redis has lost everything, new sessions work at all replicas, also at a new one', async () => {
+  await (await server()).cli('FLUSHALL')
+  await group.start()
+  for (const version of STREAMABLE) {
+    await until(async () => {
+      const session = await openSession(group.url, version).catch(() => undefined)
+      if (!session) return false
+      const answers = await Promise.all([...group.replicas].map((replica, id) => at(replica, session).ask({ ...callTool('where'), id })))
+      return answers.every(({ status }) => status === 200)
+    })
+  }
+}, LONG)
+
 test(
   'a client that only listens keeps its subscription, and in the end nothing is left in Redis',
   async () => {
