@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/order.ts'
 
 export default defineConfig({
   test: {
@@ -7,7 +8,10 @@ export default defineConfig({
     setupFiles: ['test/support/property-settings.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     testTimeout: 15_000,
     hookTimeout: 30_000,
+    // A busy machine is slow: what is polled for fails late, and passes at once.
+    expect: { poll: { timeout: 10_000 } },
   },
 })

@@ -36,8 +36,8 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     hasTool: (name) => service.hasTool(name),
     ...(service.onAnnouncement && { onAnnouncement: service.onAnnouncement.bind(service) }),
     ...(service.onRemoteChange && { onRemoteChange: service.onRemoteChange.bind(service) }),
+    ...(service.isRestartable && { isRestartable: service.isRestartable.bind(service) }),
     ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
-    ...(service.isReplayable && { isReplayable: service.isReplayable.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
     open: (options) => new ObservedChannel(service.open(options), options.principal, report),

@@ -28,11 +28,15 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-/** Answers a call with the result of its method. */
-export function dispatch(call: IncomingCall, serverState: ServerState): void {
+/**
+ * Answers a call with the result of its method.
+ *
+ * @param method runs the method
+ */
+export function dispatch(call: IncomingCall, serverState: ServerState, method: Handler = runMethod): void {
   const { middleware } = serverState
   settle(call, serverState, () =>
-    middleware.length === 0 ? runMethod(call, serverState) : runMiddleware(middleware, call, (inner) => runMethod(inner, serverState)),
+    middleware.length === 0 ? method(call, serverState) : runMiddleware(middleware, call, (inner) => method(inner, serverState)),
   )
 }
 
@@ -53,7 +57,7 @@ export function settle(call: IncomingCall, serverState: ServerState, work: () =>
 }
 
 /** Runs the method itself. Throws ERR_METHOD_NOT_FOUND when the revision or this server does not have it. */
-function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
+export function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
   if (!row) {

@@ -44,6 +44,8 @@ export class ServerState implements FeatureEnvironment {
   readonly slashesInToolNames: boolean
   readonly limits: ServerLimits
   readonly keys: KeyRing
+  /** Undefined if the author has given keys. */
+  readonly useKeys: ((keys: KeyRing) => void) | undefined
   readonly bus: Bus
   readonly changeListeners: ChangeListeners
   readonly quotas: Quotas
@@ -68,10 +70,14 @@ export class ServerState implements FeatureEnvironment {
   apps: AppHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
+  /** The servers that mount this one. */
+  readonly outer: ServerState[] = []
   readonly #options: ServerOptions
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
   #quietDiscovery: Params | undefined
+  /** The number of middleware functions of mounted servers. */
+  #mounted = 0
   #unopened: Bucket | undefined
   #unreported = 0
 
@@ -89,7 +95,9 @@ export class ServerState implements FeatureEnvironment {
     this.supported = selectRevisions(options.revisions)
     this.slashesInToolNames = options.slashesInToolNames === true
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
-    this.keys = options.keys ?? memoryKeyRing()
+    const ownKeys = memoryKeyRing()
+    this.keys = options.keys ?? ownKeys
+    this.useKeys = options.keys ? undefined : ownKeys.replace
     this.bus = options.bus ?? memoryBus()
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)
@@ -142,6 +150,21 @@ export class ServerState implements FeatureEnvironment {
     if (canTell) this.#discovery ??= this.#discover(true)
     else this.#quietDiscovery ??= this.#discover(false)
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  /** Adds middleware inside of that which is there. That of mounted servers stays the innermost. */
+  use(middleware: Middleware, isMounted = false): void {
+    const own = this.middleware.length - this.#mounted
+    this.middleware = isMounted ? [...this.middleware, middleware] : this.middleware.toSpliced(own, 0, middleware)
+    if (isMounted) this.#mounted++
+  }
+
+  /** Pages that a handler opened belong to the server that the client is connected to. */
+  completePage(elicitationId: string): boolean {
+    if (this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))) return true
+    for (const tell of this.announcements) tell({ kind: 'page', elicitationId })
+    // Another replica may have opened the page. The servers that mount this one listen as well, but not for that.
+    return this.announcements.size > this.outer.length
   }
 
   /** Called before the first message of a client. */
@@ -213,7 +236,10 @@ export class ServerState implements FeatureEnvironment {
 
   #publish(change: Change): void {
     this.bus.publish(change)
-    for (const tell of this.announcements) tell({ kind: 'change', change })
+    if (this.announcements.size === 0) return
+    const addition = change.kind === 'extension' ? this.additions.find(({ id }) => id === change.id) : undefined
+    const versions = addition && this.supported.filter((revision) => addition.isIn(revision)).map(({ version }) => version)
+    for (const tell of this.announcements) tell({ kind: 'change', change, ...(versions && { versions }) })
   }
 }
 

@@ -1,4 +1,4 @@
-/** Stateless requests over HTTP. They share no ids, and nothing is kept between them except rate limits. */
+/** Requests over HTTP that belong to no session. They share no ids, and nothing is kept between them except rate limits. */
 
 import { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params, RequestMessage } from '../jsonrpc/message.ts'
@@ -7,6 +7,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Answering, Sender } from '../protocol/interfaces/service.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { AcceptedMember } from './addition.ts'
+import { runSessionless } from './dialect/sessionless.ts'
 import { runStateless } from './dialect/stateless.ts'
 import type { IncomingCall } from './incoming-call.ts'
 import type { ServerState } from './server-state.ts'
@@ -21,18 +22,20 @@ export class StatelessRequests {
     this.#serverState = serverState
   }
 
-  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
+  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true, values }: Sender, revision: Revision): Answering {
     const exchange = new StatelessExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
       const listen = (call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params> =>
         exchange.listen(call.params, this.#serverState, accepted)
-      runStateless(exchange, revision, {
+      const run = revision.dialect === 'stateless' ? runStateless : runSessionless
+      run(exchange, revision, {
         serverState: this.#serverState,
         principal,
         quota: this.#serverState.quotas.of(account),
         listen,
         canListen,
+        values,
       })
     } catch {
       exchange.failUnexpectedly()

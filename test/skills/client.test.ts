@@ -66,6 +66,9 @@ describe('the skills of a server', () => {
     const client = await connect(server)
     expect(() => skillsOf(client)).toThrow(expect.objectContaining({ code: 'ERR_CAPABILITY_MISSING' }))
     await client.close()
+    const older = await connect(honest().server, { revisions: ['2025-11-25'] })
+    expect(() => skillsOf(older)).toThrow('io.modelcontextprotocol/skills in protocol revision 2025-11-25; older revisions have no skills')
+    await older.close()
   })
 
   test('have folders that are listed only if the server can do that', async () => {

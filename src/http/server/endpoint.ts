@@ -97,8 +97,9 @@ export class Endpoint {
     this.#serve(this.#operations.service)
   }
 
-  /** Serves sessions, limits callers and keeps tasks together with other replicas. */
+  /** Serves sessions and rounds, limits callers and keeps tasks together with other replicas. */
   async #share(store: SharedStore): Promise<void> {
+    this.#stateless.values = store.counters
     const [{ SharedSessions }, { SharedLimits, servicesOf }] = await Promise.all([
       import('./shared/shared-sessions.ts'),
       import('./limits/shared-limits.ts'),
@@ -119,7 +120,7 @@ export class Endpoint {
       inFlight: this.#inFlight,
       open: this.#open,
       clock: this.#clock,
-      usageOf: (request, principal) => this.#usageOf(request, principal),
+      usageOf: (principal, address) => this.#usages.of(principal, address),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
@@ -169,8 +170,9 @@ export class Endpoint {
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
     if (this.#operations?.answer(this.#lastSegmentOf(request.url), request, reply)) return
-    const { auth, authenticate } = this.#options
-    const document = auth?.document(request.method, this.#pathOf(request.url))
+    const { auth, authenticate, card } = this.#options
+    const path = this.#pathOf(request.url)
+    const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
     const bad = this.#guard.check(request)
     if (bad) return this.#refuse(reply, bad)
@@ -224,11 +226,12 @@ export class Endpoint {
     clearTimeout(timer)
   }
 
-  /** Ends everything now. */
-  close(): void {
+  /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
+  async close(): Promise<void> {
     this.#isDraining = true
-    this.#sessions?.endAll('The server was closed')
-    this.#replica?.endAll('The server was closed')
+    if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
+    // The last events come from the store.
+    await this.#replica?.endAll('The server was closed')
     this.#sharedLimits?.close()
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()

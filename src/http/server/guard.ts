@@ -25,7 +25,7 @@ export class Guard {
   constructor(options: HttpOptions) {
     this.#options = options
     const { auth, allowedHosts = [] } = options
-    this.#hosts = new Set([...allowedHosts, ...(auth ? [auth.host] : [])].map((host) => host.toLowerCase()))
+    this.#hosts = new Set([...allowedHosts, ...(auth?.host !== undefined ? [auth.host] : [])].map((host) => host.toLowerCase()))
     this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
   }
 

@@ -52,10 +52,10 @@ export interface PublicDocument {
   body?: string
 }
 
-/** Authorization of an HTTP endpoint. `resourceServer()` of portico/auth creates one. */
+/** Authorization of an HTTP endpoint. `resourceServer()` and `apiKeys()` of portico/auth create one. */
 export interface HttpAuth {
-  /** The host name of the endpoint as callers use it. */
-  readonly host: string
+  /** The host name of the endpoint as callers use it. Undefined: only the hosts that the transport allows. */
+  readonly host?: string
   /** Called for every request, before its body is read. */
   authenticate(request: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /** The response for a caller that lacks some of these scopes. */

@@ -24,6 +24,14 @@ export interface Bus {
   subscribe(listener: (change: Change) => void): () => void
 }
 
+/** Values that all replicas of a server share, by key. `Counters` of portico/store is one. */
+export interface SharedValues {
+  /** Keeps a value, if there is none, and returns the kept one. It stays for `ttlMs` from now. */
+  keep(key: string, value: string, ttlMs: number): Promise<string>
+  /** The value of `keep`, if there is one. */
+  kept(key: string): Promise<string | undefined>
+}
+
 /** A key that encrypts state. */
 export interface SealingKey {
   id: string

@@ -1,6 +1,6 @@
 /** The interface of a store for tasks. Types only. */
 
-import type { TaskHead, TaskRecord } from './task-record.ts'
+import type { TaskHead, TaskLease, TaskRecord } from './task-record.ts'
 
 /** How many tasks a store keeps. */
 export interface TaskCaps {
@@ -31,6 +31,11 @@ export interface TaskStore {
   head?(owner: string, taskId: string): Promise<TaskHead | undefined>
   /** Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. */
   replace(task: TaskRecord): Promise<boolean>
+  /**
+   * Sets the end of the lease, if the task is unfinished and `lease` has its holder and its epoch. Returns false otherwise. The
+   * edition stays the same. For stores where that takes less than `replace`, which then need not change the end of the same lease.
+   */
+  renew?(owner: string, taskId: string, lease: TaskLease): Promise<boolean>
   remove(owner: string, taskId: string): Promise<void>
   /** The tasks of an owner, oldest first. Tasks can be large: leave out their content where you can. */
   list(owner: string): Promise<TaskHead[]>

@@ -16,7 +16,7 @@ import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } fro
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from '../tasks/hook.ts'
 
@@ -65,6 +65,7 @@ interface ToolEntry {
   scopes: readonly string[] | undefined
   timeoutMs: number | undefined
   tasks: TaskRules | undefined
+  isRestartable: boolean
   handler: AnyToolHandler
 }
 
@@ -129,8 +130,22 @@ export class Tools {
     ) as ToolHandle
   }
 
+  isDefined(name: string): boolean {
+    return this.#registry.isDefined(name)
+  }
+
+  /** For a server that mounts this one. */
+  follow(follower: (tool: Defined<ToolDefinition, AnyToolHandler>) => ToolHandle | undefined): void {
+    this.#registry.follow(follower as Follower)
+  }
+
   has(name: string): boolean {
     return this.#registry.get(name) !== undefined
+  }
+
+  /** A call that asks for a task is not: its task has a record of its own. */
+  isRestartable({ name, task }: Params): boolean {
+    return typeof name === 'string' && task === undefined && this.#registry.get(name)?.isRestartable === true
   }
 
   mirroredParams(name: string): readonly ParamHeader[] {
@@ -241,7 +256,7 @@ function toEntry(
   handler: AnyToolHandler,
   { tasks: hook, apps }: { tasks: TaskHook | undefined; apps: AppHook | undefined },
 ): ToolEntry {
-  const { title, description, annotations, icons, input, output, timeoutMs, scopes, task, view, visibleTo } = definition
+  const { title, description, annotations, icons, input, output, timeoutMs, scopes, task, restartable, view, visibleTo } = definition
   const where = `Tool ${JSON.stringify(name)}`
   checkMembers(where, definition, MEMBERS)
   checkMeta(where, definition._meta)
@@ -273,7 +288,17 @@ function toEntry(
     ...(outputPort ? { outputSchema: outputPort.json } : {}),
   }
   checkWritable(where, tool)
-  return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, tasks, handler }
+  return {
+    tool,
+    input: inputPort,
+    output: outputPort,
+    mirrored: headers,
+    scopes,
+    timeoutMs,
+    tasks,
+    isRestartable: restartable === true,
+    handler,
+  }
 }
 
 function badArguments(name: string, issues: readonly Issue[], call: IncomingCall): Params {

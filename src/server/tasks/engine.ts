@@ -26,7 +26,7 @@ import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, heldBy, keepSteps, receive, renew, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -114,7 +114,7 @@ export class TaskEngine {
 
   /** Ends a task on behalf of its caller. Undefined if it had ended. */
   async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
-    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
   }
@@ -158,7 +158,8 @@ export class TaskEngine {
         if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(STOPPED))).catch(() => {})
+        const ended = isKept ? this.table.renew(task, 0) : this.table.change(task, heldBy(task.lease, finish(STOPPED)))
+        await ended.catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -263,7 +264,11 @@ export class TaskEngine {
     if (!running) return
     if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
       return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    for (const [name, raw] of Object.entries(task.received)) await this.deliver(task, { [name]: raw }).catch(() => {})
+    for (const [name, raw] of Object.entries(task.received)) {
+      await this.deliver(task, { [name]: raw }).catch(async (error: unknown) => {
+        if (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS') await this.table.change(task, forget(name))
+      })
+    }
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
@@ -384,7 +389,7 @@ export class TaskEngine {
     const startedAt = this.serverState.now()
     if (startedAt - running.renewedAt < this.leaseMs / 4) return
     try {
-      if (await this.table.change(task, renew(task.lease, this.#leaseEnd()))) running.renewedAt = startedAt
+      if (await this.table.renew(task, this.#leaseEnd())) running.renewedAt = startedAt
       else await this.#changedElsewhere(task)
     } catch (error) {
       // The handler must stop before another process takes the task over.

@@ -86,8 +86,8 @@ async function list(call: IncomingCall, engine: TaskEngine): Promise<Params> {
 
 /** Answers as the call would have answered, once the task has ended. */
 async function result(call: IncomingCall, engine: TaskEngine): Promise<Params> {
-  const { taskId, outcome, statusMessage = 'The task was cancelled' } = await untilFinal(call, engine, await engine.own(call))
-  if (!outcome) throw new McpError('ERR_INTERNAL', statusMessage)
+  const { taskId, outcome, statusMessage } = await untilFinal(call, engine, await engine.own(call))
+  if (!outcome) throw new McpError('ERR_INTERNAL', `The task was cancelled${statusMessage === undefined ? '' : `: ${statusMessage}`}`)
   if ('error' in outcome) {
     call.exchange.fail(outcome.error)
     return {}

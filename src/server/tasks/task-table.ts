@@ -10,7 +10,7 @@ import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import type { Transition } from './transitions.ts'
+import { renew, type Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
 const MAX_ATTEMPTS = 50
@@ -93,6 +93,13 @@ export class TaskTable {
       return next
     }
     throw new McpError('ERR_STORE', `The task ${key.taskId} changes too often`)
+  }
+
+  /** Changes the end of the task's lease. False if the lease is over: the task has ended, or another process took it over. */
+  async renew(task: TaskRecord, until: number): Promise<boolean> {
+    const { owner, taskId, lease } = task
+    if (this.store.renew) return this.store.renew(owner, taskId, { ...lease, until })
+    return (await this.change(task, renew(lease, until))) !== undefined
   }
 
   async remove(key: TaskKey): Promise<void> {

@@ -10,6 +10,7 @@ import type { HttpOptions } from '../options.ts'
 import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { SESSIONS } from '../shared/session-topics.ts'
+import type { GatheredMetricsOptions } from './health.ts'
 import { OperatorGuard } from './operator-guard.ts'
 import { type CheckedEndpoint, ReadinessChecks } from './readiness.ts'
 
@@ -25,6 +26,7 @@ export class Operations {
   readonly #readiness: ReadinessChecks
   readonly #metrics: RequestMetrics | undefined
   readonly #token: string | undefined
+  readonly #gather: GatheredMetricsOptions['gather'] | undefined
   /** By reason and status. */
   readonly #refusals = new Map<string, number>()
   readonly #pages = new Map<string, Page>()
@@ -36,7 +38,10 @@ export class Operations {
     this.#endpoint = endpoint
     this.#guard = new OperatorGuard(options)
     this.#readiness = new ReadinessChecks(endpoint)
-    this.#token = typeof metrics === 'object' ? metrics.token : undefined
+    const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
+    this.#token = token
+    this.#gather = gather
+    serve?.(() => [...this.#families()])
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
@@ -107,11 +112,8 @@ export class Operations {
       const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
-    return {
-      status: 200,
-      headers: { 'content-type': PROMETHEUS_TYPE },
-      body: prometheusText([...this.#families(), ...((await this.#store?.families()) ?? [])]),
-    }
+    const families = [...((await this.#gather?.()) ?? this.#families()), ...((await this.#store?.sessions()) ?? [])]
+    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(families) }
   }
 
   *#families(): Iterable<MetricFamily> {
@@ -137,6 +139,7 @@ export class Operations {
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
     yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
     yield gauge('portico_ready', '1 while new requests are accepted, 0 during the shutdown.', isReady ? 1 : 0)
+    if (this.#store) yield* this.#store.families()
     if (this.#process) yield* this.#process.families()
   }
 
