@@ -121,6 +121,7 @@ export class Endpoint {
       open: this.#open,
       clock: this.#clock,
       usageOf: (principal, address) => this.#usages.of(principal, address),
+      bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica

@@ -19,6 +19,7 @@ import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
@@ -62,6 +63,8 @@ export interface SharedSessionsOptions {
   open: OpenStreams
   clock: Clock
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
 }
@@ -127,6 +130,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#calls = new RunningCalls({
       services: this.#services,
       usageOf: options.usageOf,
+      bodyOf: options.bodyOf,
       change: (session, apply) => this.#change(session, apply),
     })
     this.#dead = new DeadReplicas(this.#services, this.#calls)
