@@ -23,7 +23,7 @@ export async function serveAsWorker(
   const tell = (message: ToPrimary): void => sendTo(process, message)
   const gathering = new Map<number, (parts: MetricsPart[]) => void>()
   let gathered = 0
-  let ownMetrics: () => Promise<MetricFamily[]> = async () => []
+  let ownMetrics: () => MetricFamily[] = () => []
   let onStoreText: (text: string) => void = () => {}
   let onStop: (isSignal: boolean) => void = () => {}
   let state: WorkersState | undefined
@@ -43,7 +43,7 @@ export async function serveAsWorker(
           state = message.state
           return
         case 'metrics':
-          return void ownMetrics().then((families) => tell({ kind: 'metrics', id: message.id, families }))
+          return tell({ kind: 'metrics', id: message.id, families: ownMetrics() })
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
           gathering.delete(message.id)
