@@ -1,18 +1,22 @@
 /** A program with workers as real processes: sessions on any of them, crashes, restarts, drains. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
+import { temporaryFolders } from '../../../support/folders.ts'
 import { http, portOf } from '../../../support/http-requests.ts'
 import { askModern, callTool, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
 import { isAlive } from '../../../support/processes.ts'
 import { proofRuns } from '../../../support/proof.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 
+const newFolder = temporaryFolders()
 const redisServer = redisOfFile()
 const PROGRAM = fileURLToPath(new URL('fixtures/program.mjs', import.meta.url))
 /** The lease of the store in memory, and what the documentation promises after it. */
@@ -105,6 +109,29 @@ test.each(stores)('a session with the store %s lives on all workers, with questi
   }
 })
 
+test('a store in memory is the one of the process that was started', async () => {
+  const { url } = await start({ workers: 2, inMemory: true })
+  const session = await openSession(url, '2025-11-25', { headers: CLOSE })
+  for (let id = 1; id <= 4; id++) expect((await session.ask({ ...callTool('pid'), id }, CLOSE)).status).toBe(200)
+  // Both workers know that it is full.
+  for (let i = 0; i < 2; i++) await expect(openSession(url, '2025-11-25', { headers: CLOSE })).rejects.toThrow('No session')
+})
+
+test('workers serve https', async () => {
+  const folder = newFolder()
+  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  })
+  const [keyText, certText] = [readFileSync(key, 'utf8'), readFileSync(cert, 'utf8')]
+  const { url } = await start({ workers: 2, tls: { key: keyText, cert: certText } })
+  expect(url).toMatch(/^https:/)
+  const pids = new Set<string>()
+  for (let i = 0; i < 4; i++) pids.add((await http(url, { ...modern(callTool('pid')), ca: certText })).text)
+  expect(pids.size).toBe(2)
+})
+
 test('workers open each other’s sealed state: cursors, and answers of stateless clients', async () => {
   const { url } = await start({ workers: 2 })
   const names: string[] = []
@@ -127,7 +154,7 @@ test('a call of a killed worker ends with a typed error at another one, and the 
   const before = pids()
   // Calls of older revisions have no pid in their events, so the one that runs it is found by what it writes.
   const victims = [...before.values()]
-  const runner = await busiest(victims)
+  const runner = busiest(victims)
   process.kill(runner, 'SIGKILL')
   const killedAt = performance.now()
   await stream.ended
@@ -141,8 +168,7 @@ test('a call of a killed worker ends with a typed error at another one, and the 
 })
 
 /** The process with the most open sockets of clients is the one that has the stream. */
-async function busiest(pids: readonly number[]): Promise<number> {
-  const { readdirSync, readlinkSync } = await import('node:fs')
+function busiest(pids: readonly number[]): number {
   const socketsOf = (pid: number): number =>
     readdirSync(`/proc/${pid}/fd`).filter((fd) => {
       try {
