@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, vi } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { freePort } from '../support/listening-process.ts'
@@ -33,16 +33,9 @@ export async function startNginx(folder: string, replicas: readonly number[]): P
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  onTestFinished(() => void child.kill('SIGTERM'))
+  afterAll(() => void child.kill('SIGTERM'))
   const plainUrl = `http://127.0.0.1:${plain}`
-  await expect
-    .poll(() =>
-      fetch(plainUrl, { redirect: 'manual' }).then(
-        ({ status: code }) => code,
-        () => said,
-      ),
-    )
-    .toBe(308)
+  await vi.waitFor(async () => expect((await fetch(plainUrl, { redirect: 'manual' })).status, said).toBe(308), { timeout: 10_000 })
   return { url: `https://127.0.0.1:${secure}/mcp`, plainUrl }
 }
 
