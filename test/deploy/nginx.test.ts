@@ -21,6 +21,9 @@ const redisServer = redisOfFile()
 vi.setConfig({ testTimeout: 30_000 })
 const HOST = { host: 'mcp.example.com' }
 
+/** What the tests started. */
+const started: ChildProcess[] = []
+
 interface Replica {
   child: ChildProcess
   port: number
@@ -40,7 +43,7 @@ async function startReplica(env: Record<string, string>): Promise<Replica> {
       ...env,
     },
   })
-  afterAll(() => void child.kill('SIGKILL'))
+  started.push(child)
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
@@ -66,6 +69,7 @@ async function startAll() {
     newFolder(),
     replicas.map(({ port }) => port),
   )
+  started.push(nginx.child)
   return { ...nginx, replicas, first: replicas[0] as Replica }
 }
 
@@ -79,6 +83,7 @@ beforeAll(async () => {
   all = await startAll()
 }, INSTALL_MS)
 afterAll(() => {
+  for (const child of started) child.kill(child.spawnfile === 'nginx' ? 'SIGTERM' : 'SIGKILL')
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
 })
 

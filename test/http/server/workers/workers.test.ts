@@ -82,10 +82,14 @@ const CLOSE = { connection: 'close' }
 
 /** A program for the tests that only ask. */
 let shared: Program
+let endShared: () => Promise<void> = async () => {}
 const TOKEN = 'secret-of-the-scraper'
 beforeAll(async () => {
-  shared = await start({ workers: 3, health: true, metrics: { token: TOKEN } }, afterAll)
+  shared = await start({ workers: 3, health: true, metrics: { token: TOKEN } }, (end) => {
+    endShared = end
+  })
 })
+afterAll(() => endShared())
 
 test('all workers serve one port, and the program learns which of them it is', async () => {
   const { url, child, pids, said } = shared
