@@ -18,6 +18,7 @@ export {
   type HttpOptions,
   type RequestHead,
 } from './server/options.ts'
+export { type PublicDocuments, type ServerCardOptions, serverCard } from './server/server-card.ts'
 
 /**
  * Serves at a port of this machine. Resolves when the server accepts requests.

@@ -122,7 +122,7 @@ export class ClientMessages implements EndpointHandler {
   }
 
   /** `params` holds only members that the agreed revision knows. */
-  #initialize({ params, revision }: IncomingCall): Params {
+  #initialize({ params, revision, access }: IncomingCall): Params {
     const { protocolVersion, capabilities, clientInfo } = params
     if (typeof protocolVersion !== 'string' || protocolVersion === '') {
       const data = {
@@ -144,7 +144,8 @@ export class ClientMessages implements EndpointHandler {
     const { instructions, info } = this.#serverState
     const { principal, isPrivate, shared } = this.#options
     const { version } = revision
-    shared?.begin({ version, capabilities: declared, client, logLevel: session.logLevel(), isReady: false, subscriptions: {} })
+    const logLevel = session.logLevel()
+    shared?.begin({ version, capabilities: declared, client, logLevel, isReady: false, subscriptions: {}, scopes: access?.scopes })
     const result: Params = {
       protocolVersion: revision.version,
       capabilities: this.#serverState.capabilities(this.#canTell, revision, (principal ?? isPrivate) !== undefined),

@@ -28,11 +28,15 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-/** Answers a call with the result of its method. */
-export function dispatch(call: IncomingCall, serverState: ServerState): void {
+/**
+ * Answers a call with the result of its method.
+ *
+ * @param method runs the method
+ */
+export function dispatch(call: IncomingCall, serverState: ServerState, method: Handler = runMethod): void {
   const { middleware } = serverState
   settle(call, serverState, () =>
-    middleware.length === 0 ? runMethod(call, serverState) : runMiddleware(middleware, call, (inner) => runMethod(inner, serverState)),
+    middleware.length === 0 ? method(call, serverState) : runMiddleware(middleware, call, (inner) => method(inner, serverState)),
   )
 }
 
@@ -53,7 +57,7 @@ export function settle(call: IncomingCall, serverState: ServerState, work: () =>
 }
 
 /** Runs the method itself. Throws ERR_METHOD_NOT_FOUND when the revision or this server does not have it. */
-function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
+export function runMethod(call: IncomingCall, serverState: ServerState): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
   if (!row) {
@@ -116,6 +120,7 @@ async function fail(call: IncomingCall, error: unknown, serverState: ServerState
 }
 
 function failPlainly(call: IncomingCall, error: unknown, serverState: ServerState): void {
+  if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return call.exchange.fail(STORE_DOWN, STORE_RETRY_S)
   const isTool = call.method === 'tools/call'
   const forModel = isTool ? serverState.tools.failure(error) : undefined
   if (forModel) return answer(call, forModel, serverState)
@@ -131,6 +136,14 @@ function failPlainly(call: IncomingCall, error: unknown, serverState: ServerStat
   if (isTool) answer(call, errorResult(hidden.message), serverState)
   else call.exchange.fail(toErrorObject(hidden, call.revision))
 }
+
+/** The reason is for the operator only. `/readyz` and metrics have it. */
+const STORE_DOWN: ErrorObject = {
+  code: INTERNAL_ERROR,
+  message: 'The server cannot reach its store. Send the request again later',
+  data: { reason: 'store_down', retryable: true },
+}
+const STORE_RETRY_S = 2
 
 const isForPeer = (error: unknown): error is McpError => error instanceof McpError && 'isForPeer' in ERRORS[error.code]
 

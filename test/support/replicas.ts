@@ -41,7 +41,7 @@ export async function serveReplicas(
   const urls = await Promise.all(handlers.map((handler) => serveWith(() => handler)))
   const url = await serveWith(() => handlers[Math.floor(Math.random() * count)] as HttpHandler)
   onTestFinished(async () => {
-    for (const handler of handlers) handler.close()
+    await Promise.all(handlers.map((handler) => handler.close()))
     for (const store of stores) await store.close()
   })
   return { url, urls, handlers, servers, stores }

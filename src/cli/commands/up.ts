@@ -69,6 +69,7 @@ async function upAction(started: Invocation, options: UpOptions, commands: Comma
   }
   return withHost(invocation, how, async (host) => {
     const servers = new SampleServers(invocation, host)
+    await servers.follow()
     const console = parts && (await openConsole(invocation, host, { parts, servers, port }))
     try {
       await use(invocation, host, { console, servers, commands, mayOpen: options.open })
@@ -145,7 +146,11 @@ async function converse(invocation: Invocation, host: Host, { console, servers, 
   })
   show()
   try {
-    await readCommands(invocation, (step, line) => shell.run(step, line), { history, complete: (line) => shell.complete({ io }, line) })
+    const run = async (step: Invocation, line: string): Promise<void> => {
+      await servers.refresh()
+      await shell.run(step, line)
+    }
+    await readCommands(invocation, run, { history, complete: (line) => shell.complete({ io }, line) })
   } finally {
     await history.saved()
     await host.endConversation(conversation)

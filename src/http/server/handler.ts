@@ -31,8 +31,8 @@ export interface HttpHandler {
   readonly checks: Map<string, HealthCheck>
   /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>
-  /** Closes every session and stream now. */
-  close(): void
+  /** Closes every session and stream now. With a `store` it resolves when the other replicas may continue them. */
+  close(): Promise<void>
 }
 
 const DEFAULT_GRACE_MS = 10_000

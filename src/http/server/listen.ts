@@ -11,7 +11,7 @@ import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
 import { isOperation, settingsOf, urlOf } from './listen-settings.ts'
-import { DEFAULT_HTTP_LIMITS } from './options.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 import { followSignals, Shutdown } from './shutdown.ts'
@@ -54,7 +54,7 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
     const isOurs = isServed(url, path, options.legacySse !== false) || isOperation(pathOf(url), options)
-    if (isOurs || options.auth?.document('GET', pathOf(url))) return handler.node(request, response)
+    if (isOurs || isDocument(options, pathOf(url))) return handler.node(request, response)
     const exchange = new NodeRequestReply(request, response, undefined, stallMs)
     exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
@@ -132,3 +132,7 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
       resolve()
     })
   })
+
+/** Whether a public document is at this path, beside the endpoint. */
+const isDocument = ({ auth, card }: HttpOptions, path: string): boolean =>
+  (auth?.document('GET', path) ?? card?.document('GET', path, { header: () => undefined })) !== undefined

@@ -54,11 +54,12 @@ export class Shutdown implements Closable {
     this.#isClosing = true
     await this.#handler.drain(this.#graceMs)
     const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#handler.close()
+    const ended = this.#handler.close()
     this.#server.closeIdleConnections()
     // The last bytes of the answers may still be on their way.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
     this.#server.closeAllConnections()
+    await ended
     unfollowSignals(this)
     this.#settle()
   }

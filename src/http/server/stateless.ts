@@ -3,6 +3,7 @@
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { McpError } from '../../protocol/errors.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
+import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
 import type { Answering, Service } from '../../protocol/interfaces/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
@@ -30,6 +31,8 @@ export interface StatelessOptions {
   canListen: boolean
   /** Whether the mirrored headers are required also where the revision does not. */
   requireMcpHeaders: boolean
+  /** Where replicas keep the outcomes of rounds. */
+  values?: SharedValues | undefined
 }
 
 /** A POST that passed the guard, with its caller. */
@@ -116,8 +119,8 @@ class StatelessAnswer implements ReplyOwner {
   start(message: RequestMessage, { reply, accepts, access, body }: HttpPost, version: string): void {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
-    const { canListen, service } = this.#options
-    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen }
+    const { canListen, service, values } = this.#options
+    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values }
     this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#cancel()
   }

@@ -1,12 +1,12 @@
 /** The interface between a transport and a server: the transport opens channels and passes messages in. */
 
-import type { Incoming, RequestMessage } from '../../jsonrpc/message.ts'
+import type { Incoming, Params, RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change, KeyRing } from './replaceable-services.ts'
+import type { Change, KeyRing, SharedServices, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -18,6 +18,22 @@ export interface SessionState {
   isReady: boolean
   /** Subscribed URIs, each with the scopes of its subscriber. */
   subscriptions: Record<string, readonly string[]>
+  /** The scopes of the last request that had some. */
+  scopes?: readonly string[] | undefined
+}
+
+/** What a call has done so far, for another replica that runs it again. */
+export interface CallJournal {
+  /** The same in every run of the call. */
+  readonly callId: string
+  /**
+   * Returns the answer that a run before got. Otherwise asks, and records the answer.
+   *
+   * @param send sends the question under this id. With `isSent` a run before has sent it, and only its answer is missing.
+   */
+  ask(name: string, request: unknown, send: (id: string, isSent: boolean) => Promise<Params>): Promise<Params>
+  /** Returns the JSON that a run before has recorded. Otherwise runs the step, and records what it returns. */
+  step(name: string, run: () => Promise<string>): Promise<string>
 }
 
 /** A session that several replicas serve. Each request gets a channel of its own. */
@@ -30,10 +46,19 @@ export interface SharedSession {
   begin(state: SessionState): void
   /** Changes the state for all replicas. */
   change(apply: (state: SessionState) => void): Promise<void>
+  /** Remembers a page that a person was sent to, with the notification that they have finished there. */
+  openPage(elicitationId: string, json: string): Promise<void>
+  /** Set if another replica may run the request of this channel again. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** What a server tells clients outside of their requests. A transport with shared sessions passes it on. */
-export type Announcement = { kind: 'change'; change: Change } | { kind: 'log'; level: LogLevel; json: string }
+export type Announcement =
+  /** `versions`: the versions that have this change; all of them if it is undefined. */
+  | { kind: 'change'; change: Change; versions?: readonly string[] }
+  | { kind: 'log'; level: LogLevel; json: string }
+  /** A person has finished with a page that this process does not know. */
+  | { kind: 'page'; elicitationId: string }
 
 /** How a transport opens a channel. */
 export interface ChannelOptions {
@@ -71,7 +96,7 @@ export interface Channel {
   close(reason: string): void
 }
 
-/** The sender of a stateless request, and the version it uses. */
+/** The sender of a request that belongs to no session, and the version it uses. */
 export interface Sender {
   version: string
   principal: string | undefined
@@ -79,9 +104,11 @@ export interface Sender {
   account: string
   /** False if the transport does not serve `subscriptions/listen`, so that change notices are not declared. */
   canListen?: boolean
+  /** Where replicas keep the outcomes of rounds. Undefined: a repeated round runs again. */
+  values?: SharedValues | undefined
 }
 
-/** A stateless request while it is being answered. */
+/** A request without a session while it is being answered. */
 export interface Answering {
   /** Stops the work, because the sender is gone. */
   cancel(reason: unknown): void
@@ -96,7 +123,7 @@ export interface Service {
   /** The name of the server, shown to a person who opens it in a browser. */
   readonly name?: string | undefined
   open(options: ChannelOptions): Channel
-  /** Answers one stateless request. Never throws. */
+  /** Answers one request that belongs to no session, of any supported revision. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
   /** The supported versions, oldest first. */
   readonly versions: readonly string[]
@@ -110,10 +137,12 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
+  /** Whether another process may run the handler of this request again when this one stops. */
+  isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
+  /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
+  shareWith?(shared: SharedServices): void
   /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
   useKeys?(keys: KeyRing): void
-  /** Whether the handler of this request may run again after a crash. */
-  isReplayable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
 }
 
 export const isService = (value: unknown): value is Service =>

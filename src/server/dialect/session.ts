@@ -67,6 +67,7 @@ export class Session implements Dialect {
     const { state } = options.shared ?? {}
     this.#isReady = state?.isReady ?? false
     this.#logLevel = state?.logLevel ?? serverState.logging.defaultLevel
+    this.#scopes = state?.scopes
     // The transport passes changes on to sessions that are shared.
     if (!options.shared) serverState.changeListeners.add(this)
   }
@@ -87,7 +88,8 @@ export class Session implements Dialect {
     return new LiveAsker({
       name: targetOf(call),
       capabilities: this.#options.capabilities,
-      send: (question) => this.#send(question, call),
+      journal: this.#options.shared?.journal,
+      send: (question, name) => this.#send(question, name, call),
     })
   }
 
@@ -110,13 +112,11 @@ export class Session implements Dialect {
 
   requirePages(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {
     if (this.revision.hasUrlElicitationError && isObject(this.#caller.capabilities.elicitation?.url)) {
-      for (const { elicitationId } of error.pages)
-        this.#options.serverState.openPages.add(elicitationId, () => this.#complete(elicitationId))
-      throw error
+      return Promise.all(error.pages.map(({ elicitationId }) => this.#openPage(elicitationId))).then(() => {
+        throw error
+      })
     }
-    // Older revisions have no code for it, so the URL is in the text of the result.
-    if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
-    throw new McpError('ERR_INTERNAL', error.message)
+    return pagesAsText(call, error)
   }
 
   /** The client has received our answer to initialize, so it may be asked now. */
@@ -136,7 +136,14 @@ export class Session implements Dialect {
     if (!access) return
     const before = this.#scopes
     this.#scopes = access.scopes
-    if (!before || (before.length === access.scopes.length && before.every((scope, i) => scope === access.scopes[i]))) return
+    if (before?.length === access.scopes.length && before.every((scope, i) => scope === access.scopes[i])) return
+    // The other replicas compare with these from now on. Their next request tells the client if this fails.
+    void this.#options.shared
+      ?.change((state) => {
+        state.scopes = access.scopes
+      })
+      .catch(() => {})
+    if (!before) return
     const { tools, prompts, resources } = this.#options.serverState
     if (tools.hasScopes) this.tell({ kind: 'tools' })
     if (prompts.hasScopes) this.tell({ kind: 'prompts' })
@@ -245,11 +252,18 @@ export class Session implements Dialect {
     void this.#options.outlet.push(notificationJson(method, params))
   }
 
-  #complete(elicitationId: string): void {
-    this.#notify('notifications/elicitation/complete', { elicitationId })
+  /** Notifies the client when the person has finished. Other replicas may hear of it first. */
+  async #openPage(elicitationId: string): Promise<void> {
+    const { shared, serverState } = this.#options
+    const method = 'notifications/elicitation/complete'
+    if (!shared) serverState.openPages.add(elicitationId, () => this.#notify(method, { elicitationId }))
+    else if (this.revision.has(method))
+      await shared.openPage(elicitationId, notificationJson(method, this.revision.downgradeParams(method, { elicitationId })))
   }
 
-  async #send(question: Sendable, call: IncomingCall): Promise<Params> {
+  async #send(question: Sendable, name: string, call: IncomingCall): Promise<Params> {
+    const { journal } = this.#options.shared ?? {}
+    if (journal) return journal.ask(name, question.request, (id, isSent) => this.#request(question, call, id, isSent))
     if (question.request.method !== 'roots/list') return this.#request(question, call)
     // The answer is kept only if the client sends change notices.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
@@ -261,18 +275,20 @@ export class Session implements Dialect {
     return answer
   }
 
-  async #request(question: Sendable, call: IncomingCall): Promise<Params> {
+  /** @param isSent a run before has sent the question, and only its answer is missing */
+  async #request(question: Sendable, call: IncomingCall, given?: string, isSent = false): Promise<Params> {
     const { serverState, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
       throw new McpError('ERR_ASK', 'The client cannot be asked: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
     const { method } = question.request
-    const params = this.#withId(question)
+    const isNewPage = !isSent && question.request.method === 'elicitation/create' && question.request.params.mode === 'url'
+    const params = isNewPage ? await this.#withId(question) : (question.request.params as Params | undefined)
     const fitted = params && this.revision.downgradeParams(method, params)
-    const named = call.exchange.outlet.questionId?.()
+    const named = given ?? call.exchange.outlet.questionId?.()
     const id = named ?? peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
-      write: (json) => void call.exchange.push(json, named),
+      write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
       signal: call.exchange.signal,
       timeoutMs: serverState.limits.askTimeoutMs,
       maxTotalMs: serverState.limits.askTimeoutMs,
@@ -289,9 +305,14 @@ export class Session implements Dialect {
   }
 
   /** Gives a page an id, so that the client can be notified when the person has finished. */
-  #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
-    if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    this.#options.serverState.openPages.add(elicitationId, () => this.#complete(elicitationId))
+  async #withId({ request, elicitationId = randomId() }: Sendable): Promise<Params> {
+    await this.#openPage(elicitationId)
     return { ...request.params, elicitationId }
   }
+}
+
+/** Older revisions have no code for pages, so the URL is in the text of the result. */
+export function pagesAsText(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {
+  if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
+  throw new McpError('ERR_INTERNAL', error.message)
 }

@@ -4,18 +4,21 @@ import { isObject } from '../../base/json.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { Cancelled, Declined, McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
+import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
 import { METHODS } from '../../protocol/methods.ts'
 import { type Implementation, META } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { AcceptedMember } from '../addition.ts'
-import { dispatch, toErrorObject } from '../dispatch.ts'
+import { dispatch, runMethod, toErrorObject } from '../dispatch.ts'
 import { type Caller, type Dialect, IncomingCall, normalCapabilities } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
-import { type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
+import { digestOf, type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
 import { page } from '../input/question.ts'
 import { ReplayAsker } from '../input/replay.ts'
+import { seal, unseal } from '../input/seal.ts'
+import type { SharedRound } from '../input/shared-round.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
 import { runHandler } from '../run-handler.ts'
@@ -29,6 +32,8 @@ export interface Surroundings {
   listen(call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params>
   /** False if the transport does not serve `subscriptions/listen`. */
   canListen?: boolean
+  /** Where replicas keep the outcomes of rounds. */
+  values?: SharedValues | undefined
 }
 
 /** Answers one request. If it contains state, that is opened first. */
@@ -42,7 +47,7 @@ export function runStateless(exchange: Exchange, revision: Revision, surrounding
     return exchange.fail(toErrorObject(new McpError('ERR_INVALID_PARAMS', 'params.inputResponses must be an object'), revision))
   if (params.requestState === undefined) return dispatch(call, serverState)
   dialect.resume(call).then(
-    () => dispatch(call, serverState),
+    (round) => dispatch(call, serverState, round && ((inner) => round.run(() => runMethod(inner, serverState)))),
     (error: McpError) => {
       serverState.reportUnopened(error, call)
       if (exchange.isOver) exchange.onStopped?.()
@@ -57,6 +62,7 @@ class Stateless implements Dialect {
   readonly #meta: Params
   #caller: Omit<Caller, 'auth'> | undefined
   #journal: Journal | undefined
+  #round: SharedRound | undefined
 
   constructor(around: Surroundings, revision: Revision, params: Params) {
     this.#around = around
@@ -64,11 +70,16 @@ class Stateless implements Dialect {
     this.#meta = params._meta as Params
   }
 
-  /** Opens the state from the previous round. */
-  async resume(call: IncomingCall): Promise<void> {
+  /** Opens the state from the previous round. Returns the round, if replicas share it. */
+  async resume(call: IncomingCall): Promise<SharedRound | undefined> {
     const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.serverState.keys)
     checkResponses(call.params.inputResponses, journal)
     this.#journal = journal
+    const { values } = this.#around
+    if (!values) return undefined
+    const { SharedRound } = await import('../input/shared-round.ts')
+    this.#round = new SharedRound(call, values, this.#around, journal.callId, { seal, unseal, digestOf })
+    return this.#round
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -93,6 +104,7 @@ class Stateless implements Dialect {
       limits: this.#around.serverState.limits,
       journal: this.#journal,
       responses: call.params.inputResponses,
+      step: this.#round?.step.bind(this.#round),
       onSuspend: (round) => call.running?.suspend(round),
     })
   }

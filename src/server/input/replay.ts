@@ -29,6 +29,8 @@ export interface ReplayOptions {
   journal: Journal | undefined
   /** The answers that the client sent in this round. */
   responses: unknown
+  /** Runs a step, unless another run of this round has done so. */
+  step: ((name: string, run: () => Promise<string>) => Promise<string>) | undefined
   /** Ends the round with a result that contains the questions, or with an error. */
   onSuspend(outcome: Promise<Params>): void
 }
@@ -95,7 +97,8 @@ export class ReplayAsker implements Asker {
     if (Object.hasOwn(steps, key)) return steps[key] as T
     return this.#busily(async () => {
       // Convert through JSON, so that this round gets the same value as the next one: not a Date now and a string later.
-      steps[key] = JSON.parse(stepJson(key, (await step()) ?? null))
+      const run = async (): Promise<string> => stepJson(key, (await step()) ?? null)
+      steps[key] = JSON.parse(await (this.#options.step ? this.#options.step(key, run) : run()))
       return steps[key] as T
     })
   }

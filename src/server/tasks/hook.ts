@@ -4,7 +4,7 @@ import type { Params } from '../../jsonrpc/message.ts'
 import type { CallContext } from '../context.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 
-/** What the definition of a tool says about tasks. */
+/** What the definition of a tool says about tasks, and about calls whose process stops. */
 export interface TaskDefinition {
   /**
    * Whether calls may run as tasks, which outlive the connection. `optional`: if the client asks for it or accepts it; `required`:
@@ -16,8 +16,9 @@ export interface TaskDefinition {
   /** How long a task of this tool is kept. Default: `ttlMs` of `tasks()`. */
   taskTtlMs?: number
   /**
-   * Runs the handler again if the server stopped during a task, instead of failing the task. Steps in `ctx.once` and answered
-   * questions are not repeated. Needs a durable store. Default: false.
+   * Runs the handler again, in another process, if its process stopped before the answer. Steps in `ctx.once` and answered questions are
+   * not repeated; everything else may happen again. Tasks need a durable store for it; other calls a session and a `store` of
+   * several replicas. Default: false, and the task or call fails.
    */
   restartable?: boolean
 }

@@ -15,5 +15,6 @@ export interface SessionEndpoint {
   delete(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined
   /** Ends the standing streams, so that clients reconnect elsewhere. */
   release(): void
-  endAll(reason: string): void
+  /** Resolves when other replicas may continue what ran here, if there are some. */
+  endAll(reason: string): void | Promise<void>
 }

@@ -3,8 +3,8 @@
 import { notificationJson } from '../../../jsonrpc/write.ts'
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { ReplicaServices } from './replica-services.ts'
-import { logTopics, READY, readSubscriber, resourceTopics } from './session-topics.ts'
-import { appendStanding } from './shared-call.ts'
+import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
+import { appendStanding } from './standing-stream.ts'
 
 /** Announcements that wait. More are dropped: a process that announces so many overloads its clients. */
 const MAX_WAITING = 1000
@@ -45,7 +45,12 @@ export class Announcements {
       for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
       return
     }
-    const { change } = announcement
+    if (announcement.kind === 'page') {
+      const page = await this.#services.pages.take(announcement.elicitationId)
+      if (page) await appendStanding(page.sid, { json: page.json }, this.#services)
+      return
+    }
+    const { change, versions = [] } = announcement
     await this.#services.store.replica.broadcast(JSON.stringify({ kind: 'change', change }))
     switch (change.kind) {
       case 'resource': {
@@ -53,11 +58,15 @@ export class Announcements {
         const needed = this.#services.service.requiredScopes({ method: 'resources/read', params: { uri: change.uri } })
         const told = new Set<string>()
         for (const topic of resourceTopics(change.uri))
-          await this.#tell(topic, { json, coalesce: `resource ${change.uri}` }, { told, needed })
+          await this.#tell(topic, { json, coalesce: `resource ${change.uri}` }, told, (scopes) =>
+            needed.every((scope) => scopes.includes(scope)),
+          )
         return
       }
-      case 'extension':
-        return
+      case 'extension': {
+        const json = notificationJson(change.method, change.params)
+        return this.#tell(READY, { json }, new Set(), ([version = '']) => versions.includes(version))
+      }
       default:
         return this.#tell(READY, { json: notificationJson(`notifications/${change.kind}/list_changed`), coalesce: change.kind })
     }
@@ -66,7 +75,8 @@ export class Announcements {
   async #tell(
     topic: string,
     event: { json: string; coalesce?: string },
-    { told = new Set(), needed = [] }: { told?: Set<string>; needed?: readonly string[] } = {},
+    told = new Set<string>(),
+    isFor: (facts: string[]) => boolean = () => true,
   ): Promise<void> {
     const { topics } = this.#services.store
     let cursor: string | undefined
@@ -74,7 +84,7 @@ export class Announcements {
       const page = await topics.page(topic, cursor)
       cursor = page.next
       for (let at = 0; at < page.members.length; at += APPENDS) {
-        await Promise.all(page.members.slice(at, at + APPENDS).map((member) => this.#tellOne(topic, member, event, told, needed)))
+        await Promise.all(page.members.slice(at, at + APPENDS).map((member) => this.#tellOne(topic, member, event, told, isFor)))
       }
     } while (cursor !== undefined)
   }
@@ -84,10 +94,10 @@ export class Announcements {
     member: string,
     event: { json: string; coalesce?: string },
     told: Set<string>,
-    needed: readonly string[],
+    isFor: (facts: string[]) => boolean,
   ): Promise<void> {
-    const { sid, scopes } = readSubscriber(member)
-    if (told.has(sid) || !needed.every((scope) => scopes.includes(scope))) return
+    const { sid, facts } = readMember(member)
+    if (told.has(sid) || !isFor(facts)) return
     told.add(sid)
     if (!(await appendStanding(sid, event, this.#services))) await this.#services.store.topics.remove(topic, member)
   }

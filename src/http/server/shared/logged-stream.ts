@@ -1,6 +1,5 @@
 /** The stream of an answer whose events go to the store first, and then to the client. */
 
-import { McpError } from '../../../protocol/errors.ts'
 import type { Batch, NewEvent } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
@@ -8,9 +7,9 @@ import { EVENT_STREAM_HEADERS, eventText, idEventText, RETRY_MS } from '../strea
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 import { eventIdOf } from './event-ids.ts'
 import type { ReplicaServices } from './replica-services.ts'
+import { untilHeard } from './until-heard.ts'
 
-/** How long to wait before an append is sent again while the store does not answer. */
-const RETRY_APPEND_MS = 100
+const TAKEN_OVER = 'Another replica runs this request now'
 
 export interface LoggedStreamOwner {
   readonly sid: string
@@ -35,6 +34,7 @@ export class LoggedStream implements AnswerStream {
   #isLast = false
   #isOver = false
   #writing: Promise<void> | undefined
+  #opening: Promise<boolean> | undefined
   #epoch: number | undefined
 
   /** @param epoch set if the stream was taken over; it has no client here then */
@@ -70,18 +70,47 @@ export class LoggedStream implements AnswerStream {
   }
 
   push(json: string, question?: string): Promise<void> {
+    // A question that is withdrawn because the call ends.
+    if (this.#isLast) return Promise.resolve()
     this.#waiting.push(question === undefined ? { json } : { json, question })
     return this.#write()
   }
 
   finish(json: string | undefined): void {
+    if (this.#isLast) return
     if (json !== undefined) this.#waiting.push({ json })
     this.#isLast = true
     void this.#write()
   }
 
+  /** Resolves when everything that was said is in the store. */
+  async written(): Promise<void> {
+    await this.#writing
+  }
+
+  /** Records a value for a later run. Rejects if this replica may not write any more. */
+  async record(name: string, json: string): Promise<void> {
+    const { sid, stream } = this.#owner
+    if (!this.#isOver && (await this.#opened()) && !this.#isOver) {
+      const { streams } = this.#services.store
+      if (await this.#untilHeard(() => streams.record(sid, stream, this.#epoch as number, name, json))) return
+      this.fence(TAKEN_OVER)
+    }
+    throw new DOMException(TAKEN_OVER, 'AbortError')
+  }
+
+  /** Leaves the stream to another replica, which continues it. The client comes back there. */
+  handOver(reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.breakOff()
+    this.#owner.onFenced(reason)
+    this.#owner.onWritten()
+  }
+
   release(): void {
-    if (this.#owner.isPolled) this.breakOff()
+    // The client needs an id to come back with.
+    if (this.#owner.isPolled) void this.#write().then(() => this.breakOff())
   }
 
   /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. */
@@ -110,9 +139,7 @@ export class LoggedStream implements AnswerStream {
 
   /** Resolves when everything that waits is in the store and sent. One batch at a time. */
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#writeAll()
     return this.#writing
   }
 
@@ -120,7 +147,7 @@ export class LoggedStream implements AnswerStream {
     // All that was said in this turn becomes one batch.
     await Promise.resolve()
     try {
-      if (this.#epoch === undefined && !(await this.#openLog())) return
+      if (!(await this.#opened())) return
       while (!this.#isOver && (this.#waiting.length > 0 || this.#isLast)) {
         const events = this.#waiting
         const isLast = this.#isLast
@@ -131,7 +158,16 @@ export class LoggedStream implements AnswerStream {
     } catch (error) {
       this.#services.report(error)
       this.fence('The store cannot be reached')
+    } finally {
+      // In the same turn as the last look at what waits: what is pushed after that look needs another write.
+      this.#writing = undefined
     }
+  }
+
+  async #opened(): Promise<boolean> {
+    if (this.#epoch !== undefined) return true
+    this.#opening ??= this.#openLog()
+    return this.#opening
   }
 
   async #openLog(): Promise<boolean> {
@@ -152,7 +188,7 @@ export class LoggedStream implements AnswerStream {
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
     if (typeof appended === 'string') {
-      return this.fence(appended === 'gone' ? 'The session has ended' : 'Another replica runs this request now')
+      return this.fence(appended === 'gone' ? 'The session has ended' : TAKEN_OVER)
     }
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
@@ -165,17 +201,8 @@ export class LoggedStream implements AnswerStream {
     }
   }
 
-  /** Sends a command again until the store answers, or this replica loses its lease. A batch that is sent again is added once. */
-  async #untilHeard<T>(command: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await command()
-      } catch (error) {
-        const { replica } = this.#services.store
-        if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || !replica.isHeld || this.#isOver) throw error
-        await new Promise<void>((resolve) => this.#services.clock.after(RETRY_APPEND_MS, resolve))
-      }
-    }
+  #untilHeard<T>(command: () => Promise<T>): Promise<T> {
+    return untilHeard(this.#services, command, () => this.#isOver)
   }
 
   #end(): void {

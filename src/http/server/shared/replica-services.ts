@@ -7,6 +7,7 @@ import type { LogBounds } from '../../../store/stream-logs.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
+import type { SharedPages } from './shared-pages.ts'
 import type { Tails } from './tails.ts'
 
 export interface ReplicaServices {
@@ -17,6 +18,7 @@ export interface ReplicaServices {
   open: OpenStreams
   bounds: LogBounds
   tails: Tails
+  pages: SharedPages
   clock: Clock
   /** The next number of a batch. Each is higher than all before. */
   nextBatch(): number

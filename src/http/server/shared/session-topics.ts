@@ -6,7 +6,7 @@ import type { SessionRecord } from './session-record.ts'
 
 /** All sessions, for their number. */
 export const SESSIONS = 'sessions'
-/** The sessions whose clients have finished the handshake. */
+/** The sessions whose clients have finished the handshake, each with its version. */
 export const READY = 'ready'
 
 /** The topics whose sessions receive a log message of this level. */
@@ -26,12 +26,12 @@ export function resourceTopics(changed: string): string[] {
   return [...new Set(topics)]
 }
 
-/** A subscriber with its scopes, because a resource below the subscribed one may need others. */
-const subscriberOf = (sid: string, scopes: readonly string[]): string => [sid, ...scopes].join(' ')
+/** A session with what decides whether it is told: the scopes of a subscriber, because a resource below the subscribed one may need others. */
+const memberOf = (sid: string, facts: readonly string[]): string => [sid, ...facts].join(' ')
 
-export function readSubscriber(member: string): { sid: string; scopes: string[] } {
-  const [sid = '', ...scopes] = member.split(' ')
-  return { sid, scopes }
+export function readMember(member: string): { sid: string; facts: string[] } {
+  const [sid = '', ...facts] = member.split(' ')
+  return { sid, facts }
 }
 
 /** All topics of a session, each with the member that it is there. */
@@ -41,8 +41,8 @@ export function topicsOf(sid: string, { caller, state }: SessionRecord): [topic:
     [caller, sid],
   ]
   if (!state.isReady) return topics
-  topics.push([READY, sid], [logTopic(state.logLevel), sid])
-  for (const [uri, scopes] of Object.entries(state.subscriptions)) topics.push([resourceTopic(uri), subscriberOf(sid, scopes)])
+  topics.push([READY, memberOf(sid, [state.version])], [logTopic(state.logLevel), sid])
+  for (const [uri, scopes] of Object.entries(state.subscriptions)) topics.push([resourceTopic(uri), memberOf(sid, scopes)])
   return topics
 }
 

@@ -1,14 +1,12 @@
 /** One request of a shared session while this replica runs it. */
 
 import { randomId } from '../../../base/bytes.ts'
-import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
-import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Id, Incoming } from '../../../jsonrpc/message.ts'
 import { read } from '../../../jsonrpc/read.ts'
-import { errorJson } from '../../../jsonrpc/write.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
-import { STANDING_STREAM } from '../../../store/stream-logs.ts'
+import type { TakenOver } from '../../../store/stream-logs.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
@@ -16,15 +14,19 @@ import { SILENT } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
 import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
+import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
+import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
+import { standingOutlet } from './standing-stream.ts'
 
-/** What another replica needs to continue a request. */
-export interface OpenCall {
-  /** The ids that must be answered. */
-  ids: Id[]
-  isBatch: boolean
+/** What the runs of a call before this one have left. */
+export interface RunsBefore {
+  stream: string
+  taken: TakenOver
+  /** The number of this run, from 1. */
+  run: number
 }
 
 export interface SharedCallOptions {
@@ -32,47 +34,55 @@ export interface SharedCallOptions {
   message: Incoming
   usage: CallerUsage
   services: ReplicaServices
+  /** Set if another replica may run the request again. */
+  restart: RestartableCall | undefined
+  before?: RunsBefore
   /** Changes the state of the session in the store. */
   change(apply: (state: SessionState) => void): Promise<void>
-  /** Writes a message that belongs to no request. */
-  standing: Outlet
   onOver(call: SharedCall): void
 }
 
-export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession {
+export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession, JournalOwner {
   readonly sid: string
-  readonly stream = randomId()
+  readonly stream: string
   readonly eventName: string
   readonly isPolled: boolean
   readonly usage: CallerUsage
   readonly account: string
   readonly state: SessionState
+  readonly journal: StreamJournal | undefined
   readonly #options: SharedCallOptions
   readonly #channel: Channel
+  /** Answers to questions of a run before, which this run may not have reached yet. */
+  readonly #answersBefore: Map<string, string>
+  #outlet: ReplyOutlet | undefined
   #logged: LoggedStream | undefined
   #questions = 0
   #isAnswered = false
   #isUnattended = false
+  #isFenced = false
   #body: BodyMemory | undefined
 
   constructor(options: SharedCallOptions) {
-    const { session, usage, services, standing } = options
+    const { session, usage, services, restart, before } = options
     const { principal, state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
+    this.stream = before?.stream ?? randomId()
     this.account = session.sid
     this.state = state
     this.eventName = eventName
     this.usage = usage
     this.isPolled = revisionOf(state.version)?.hasPolledStreams ?? false
-    this.#channel = services.service.open({ outlet: standing, principal, shared: this })
+    this.journal = restart && new StreamJournal(this, before?.taken)
+    this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
+    if (before) this.#questions = lastQuestion(before.taken.journal)
+    this.#channel = services.service.open({ outlet: standingOutlet(session.sid, services), principal, shared: this })
   }
 
   get callJson(): string {
-    const { message } = this.#options
-    const messages = message.kind === 'batch' ? message.messages : [message]
-    const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.id] : []))
-    return JSON.stringify({ ids, isBatch: message.kind === 'batch' } satisfies OpenCall)
+    const { message, restart } = this.#options
+    return JSON.stringify(openCallOf(message, restart))
   }
 
   /** The stream, once the answer has become one. */
@@ -82,8 +92,26 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession 
 
   start(reply: HttpReply, accepts: AcceptedTypes, access: Access, body: BodyMemory): void {
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
+    this.#outlet = outlet
     reply.onGone = () => outlet.abandon()
     this.#channel.receive(this.#options.message, outlet)
+  }
+
+  /** Runs a request that another replica has begun. Its client reads the stream at any replica. */
+  startAgain({ taken }: RunsBefore, sender: Access, body: BodyMemory): void {
+    const logged = new LoggedStream(this, this.#options.services, taken.epoch)
+    this.#logged = logged
+    const end = (json?: string): void => {
+      this.onOver(body)
+      logged.finish(json)
+    }
+    this.#channel.receive(this.#options.message, {
+      sender,
+      push: (json, question) => logged.push(json, question),
+      questionId: () => this.questionId(),
+      answer: end,
+      drop: () => end(),
+    })
   }
 
   /** Passes on a notification of the client that is about this request. */
@@ -92,19 +120,56 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession 
   }
 
   takeAnswer(question: string, json: string): void {
+    this.#channel.receive(read(json, this.#options.services.limits), SILENT)
+    // The journal settles it once it is recorded.
+    if (this.journal) this.#answersBefore.set(question, json)
+    else this.settle(question)
+  }
+
+  passAnswer(question: string): void {
+    const json = this.#answersBefore.get(question)
+    if (json !== undefined) this.takeAnswer(question, json)
+  }
+
+  settle(question: string): void {
     const { services } = this.#options
-    this.#channel.receive(read(json, services.limits), SILENT)
-    void services.store.streams.settle(this.sid, this.stream, question).catch(services.report)
+    this.#answersBefore.delete(question)
+    if (!this.#isFenced) void services.store.streams.settle(this.sid, this.stream, question).catch(services.report)
+  }
+
+  async record(name: string, json: string): Promise<void> {
+    // The journal is kept with the stream. A client that accepts no stream could not resume it, so nothing has to be recorded.
+    if (!this.#logged) this.#outlet?.onSlow()
+    await this.#logged?.record(name, json)
   }
 
   abort(reason: string): void {
     this.#channel.close(reason)
   }
 
+  /** This replica ends. Another one runs the request again if it may; otherwise it is answered with an error. */
+  async handOver(reason: string): Promise<void> {
+    const { restart, before, message } = this.#options
+    const logged = this.#logged
+    if (logged && !this.#isAnswered) {
+      if (restart) {
+        // A run that was handed over does not count as one that ended its process.
+        await logged.record(RUNS, String((before?.run ?? 1) - 1)).catch(() => {})
+        logged.handOver(reason)
+      } else logged.finish(lostAnswer(openCallOf(message, undefined)))
+    }
+    this.abort(reason)
+    await logged?.written()
+  }
+
   begin(): void {}
 
   change(apply: (state: SessionState) => void): Promise<void> {
     return this.#options.change(apply)
+  }
+
+  openPage(elicitationId: string, json: string): Promise<void> {
+    return this.#options.services.pages.add(elicitationId, this.sid, json)
   }
 
   get slow(): SlowAnswers {
@@ -133,7 +198,9 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession 
     const { message, services } = this.#options
     this.#isAnswered = true
     this.#body = body
-    if (message.kind === 'request') void services.store.sessions.leave(this.sid, callName(message.id)).catch(services.report)
+    // Another replica may have registered the request since.
+    if (message.kind === 'request' && !this.#isFenced)
+      void services.store.sessions.leave(this.sid, callName(message.id)).catch(services.report)
     queueMicrotask(() => {
       this.#channel.close('The request was answered')
       if (!this.#logged) this.#end()
@@ -155,6 +222,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession 
   }
 
   onFenced(reason: string): void {
+    this.#isFenced = true
     this.abort(reason)
   }
 
@@ -174,39 +242,4 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession 
 /** The stream of a question, from its id; undefined for ids that no replica made. */
 export function streamOfQuestion(id: Id | undefined): string | undefined {
   return typeof id === 'string' ? /^([A-Za-z0-9_-]{22})\.\d{1,9}$/.exec(id)?.[1] : undefined
-}
-
-/** How a request is registered in the store: the number 1 and the text "1" are two ids. */
-export const callName = (id: Id): string => JSON.stringify(id)
-
-/** The answer to a request whose replica died. */
-export function lostAnswer({ ids, isBatch }: OpenCall): string {
-  const error = {
-    code: INTERNAL_ERROR,
-    message: 'The replica that ran this request has ended. Send the request again',
-    data: { reason: 'replica_lost', retryable: true },
-  }
-  const answers = ids.map((id) => errorJson(id, error))
-  return isBatch ? `[${answers.join(',')}]` : (answers[0] as string)
-}
-
-/** Appends messages that belong to no request to the standing stream of a session. */
-export function standingOutlet(sid: string, services: ReplicaServices): Outlet {
-  return {
-    push: (json) => appendStanding(sid, { json }, services).then(() => undefined, services.report),
-    answer: () => {},
-    drop: () => {},
-  }
-}
-
-/** Returns false if there is no such session. */
-export async function appendStanding(
-  sid: string,
-  event: { json: string; coalesce?: string },
-  { store, bounds, nextBatch, tails }: ReplicaServices,
-): Promise<boolean> {
-  const appended = await store.streams.append(sid, STANDING_STREAM, { n: nextBatch(), events: [event] }, bounds)
-  if (typeof appended === 'string') return false
-  if (appended.reader === store.replica.id) tails.wake(sid, STANDING_STREAM)
-  return true
 }

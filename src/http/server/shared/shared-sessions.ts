@@ -19,6 +19,7 @@ import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
@@ -42,11 +43,15 @@ import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
 import { DeadReplicas } from './dead-replicas.ts'
 import { eventIdOf, readEventId } from './event-ids.ts'
+import { callName } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
+import { RunningCalls } from './running-calls.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
 import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
-import { callName, SharedCall, standingOutlet, streamOfQuestion } from './shared-call.ts'
+import { streamOfQuestion } from './shared-call.ts'
+import { SharedPages } from './shared-pages.ts'
+import { standingOutlet } from './standing-stream.ts'
 import { isFault, READ_AT_ONCE, Tails } from './tails.ts'
 
 export interface SharedSessionsOptions {
@@ -57,7 +62,9 @@ export interface SharedSessionsOptions {
   inFlight: InFlight
   open: OpenStreams
   clock: Clock
-  usageOf(request: HttpRequestView, principal: string | undefined): CallerUsage
+  usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
 }
@@ -66,8 +73,18 @@ export interface SharedSessionsOptions {
 const MAX_ENDED = 16
 const STORE_DOWN = refuse(503, 'The store of the sessions cannot be reached', { kind: 'store_down', headers: { 'retry-after': '2' } })
 
+/** How long a replica that ends waits for the store to accept the last events. */
+const HAND_OVER_MS = 2000
+/** How often to look for replicas that have ended, at least. */
+const LOOK_MS = 1000
+
 /** Messages between replicas. */
-type ReplicaNotice = { kind: 'notice'; sid: string; json: string } | { kind: 'end'; sid: string } | { kind: 'change'; change: Change }
+type ReplicaNotice =
+  | { kind: 'notice'; sid: string; json: string }
+  | { kind: 'end'; sid: string }
+  | { kind: 'change'; change: Change }
+  /** A replica has ended, and has left its requests to others. */
+  | { kind: 'left' }
 
 export class SharedSessions implements SessionEndpoint {
   readonly methods = 'POST, GET, DELETE'
@@ -77,7 +94,7 @@ export class SharedSessions implements SessionEndpoint {
   readonly #ids: SessionIds
   readonly #announcements: Announcements
   readonly #dead: DeadReplicas
-  readonly #calls = new Set<SharedCall>()
+  readonly #calls: RunningCalls
   readonly #stopListening: (() => void)[] = []
   readonly #topicLifeMs: number
   #timer: Timer | undefined
@@ -85,6 +102,10 @@ export class SharedSessions implements SessionEndpoint {
   #isDraining = false
   #batches = 0
   #lastReport = 0
+  #lookedAgainAt = 0
+  #lookingAgain: Promise<void> | undefined
+  /** When the sessions of clients that only listen were kept from expiring. */
+  #keptAt = 0
 
   constructor(options: SharedSessionsOptions) {
     const { store, service, limits, inFlight, open, clock } = options
@@ -99,13 +120,20 @@ export class SharedSessions implements SessionEndpoint {
       clock,
       bounds: { maxEvents: limits.maxEvents, maxBytes: limits.maxEventBytes, endedTtlMs: limits.eventTtlMs, maxEnded: MAX_ENDED },
       tails: new Tails(store, open, (error) => this.#report(error)),
+      pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
     this.#topicLifeMs = limits.sessionIdleMs * 1.5
     this.#ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
     this.#announcements = new Announcements(this.#services)
-    this.#dead = new DeadReplicas(this.#services)
+    this.#calls = new RunningCalls({
+      services: this.#services,
+      usageOf: options.usageOf,
+      bodyOf: options.bodyOf,
+      change: (session, apply) => this.#change(session, apply),
+    })
+    this.#dead = new DeadReplicas(this.#services, this.#calls)
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.add(announcement))
     if (stop) this.#stopListening.push(stop)
     this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
@@ -115,9 +143,7 @@ export class SharedSessions implements SessionEndpoint {
 
   /** The sessions that have a request or a stream at this replica. */
   get size(): number {
-    const sids = this.#services.tails.sids()
-    for (const { sid } of this.#calls) sids.add(sid)
-    return sids.size
+    return new Set([...this.#services.tails.sids(), ...this.#calls.sids()]).size
   }
 
   post(message: Incoming, post: HttpPost): Refusal | undefined {
@@ -171,21 +197,27 @@ export class SharedSessions implements SessionEndpoint {
 
   release(): void {
     this.#isDraining = true
+    this.#dead.stop()
     this.#services.tails.breakOffAll()
   }
 
-  /** Ends what runs here. The sessions live on at the other replicas. */
-  endAll(reason: string): void {
+  /** Leaves what runs here to the other replicas. The sessions live on there. */
+  async endAll(reason: string): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#timer?.cancel()
+    this.#dead.stop()
     for (const stop of this.#stopListening) stop()
     this.#services.tails.breakOffAll()
-    for (const call of [...this.#calls]) {
-      call.logged?.breakOff()
-      call.abort(reason)
+    const { replica } = this.#store
+    try {
+      const waited = new Promise<void>((resolve) => this.#options.clock.after(HAND_OVER_MS, resolve))
+      await Promise.race([this.#calls.handOverAll(reason), waited])
+      await replica.leave()
+      await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
+    } catch {
+      // A store that cannot be reached: others take over when the lease ends.
     }
-    this.#store.replica.leave().catch((error: unknown) => this.#report(error))
   }
 
   /** Sends the refusal of a request that needed the store. */
@@ -203,7 +235,7 @@ export class SharedSessions implements SessionEndpoint {
 
   /** Reads the session and, with `call`, registers the request. Sessions of others look as if they did not exist. */
   async #enter(sid: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
-    if (!(await this.#ids.isGenuine(sid))) return NOT_FOUND
+    if (!(await this.#ids.isGenuine(sid, this.#options.clock.now()))) return NOT_FOUND
     const max = this.#options.limits.maxInFlightPerSession
     const entered = await this.#store.sessions.enter(sid, call, max)
     switch (entered) {
@@ -219,29 +251,20 @@ export class SharedSessions implements SessionEndpoint {
       if (call !== undefined) await this.#store.sessions.leave(sid, call)
       return NOT_FOUND
     }
-    if (entered.isTopicRenewalDue) {
-      const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
-      Promise.all(adding).catch((error: unknown) => this.#report(error))
-    }
+    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
     return { sid, record, revision: entered.revision }
   }
 
+  #renewTopics(sid: string, record: SessionRecord): void {
+    const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
+    Promise.all(adding).catch((error: unknown) => this.#report(error))
+  }
+
   async #call(sid: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
-    const { reply, accepts, access, body, principal, usage } = post
     const name = message.kind === 'request' ? callName(message.id) : undefined
-    const session = await this.#enter(sid, principal, name)
+    const session = await this.#enter(sid, post.principal, name)
     if ('status' in session) return session
-    const call = new SharedCall({
-      session,
-      message,
-      usage,
-      services: this.#services,
-      change: (apply) => this.#change(session, apply),
-      standing: standingOutlet(sid, this.#services),
-      onOver: (over) => this.#calls.delete(over),
-    })
-    this.#calls.add(call)
-    call.start(reply, accepts, access, body)
+    this.#calls.start(session, message, post)
     return undefined
   }
 
@@ -259,7 +282,13 @@ export class SharedSessions implements SessionEndpoint {
     if (crowded) return about(crowded, message.id)
     const sid = await this.#ids.create()
     let state: SessionState | undefined
-    const shared = { state: undefined, account: sid, begin: (begun: SessionState) => (state = begun), change: () => Promise.resolve() }
+    const shared = {
+      state: undefined,
+      account: sid,
+      begin: (begun: SessionState) => (state = begun),
+      change: () => Promise.resolve(),
+      openPage: () => Promise.resolve(),
+    }
     const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
     const over = (): void => {
       inFlight.leave(usage, body)
@@ -352,7 +381,7 @@ export class SharedSessions implements SessionEndpoint {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
         const runner = await this.#store.sessions.runnerOf(sid, callName(id))
-        if (runner === undefined || runner === this.#store.replica.id) this.#pass(sid, message)
+        if (runner === undefined || runner === this.#store.replica.id) this.#calls.notice(sid, message)
         else await this.#store.replica.send(runner, json)
         return
       }
@@ -360,10 +389,10 @@ export class SharedSessions implements SessionEndpoint {
         await this.#change(session, (state) => {
           state.isReady = true
         })
-        this.#pass(sid, message)
+        this.#calls.notice(sid, message)
         return this.#store.replica.broadcast(json)
       case 'notifications/progress':
-        this.#pass(sid, message)
+        this.#calls.notice(sid, message)
         return this.#store.replica.broadcast(json)
       default: {
         const shared = {
@@ -371,17 +400,13 @@ export class SharedSessions implements SessionEndpoint {
           account: sid,
           begin: () => {},
           change: (apply: (state: SessionState) => void) => this.#change(session, apply),
+          openPage: () => Promise.resolve(),
         }
         const channel = this.#options.service.open({ outlet: standingOutlet(sid, this.#services), principal: record.principal, shared })
         channel.receive(message, SILENT)
         channel.close('The notification was handled')
       }
     }
-  }
-
-  /** Gives a notification of the client to its requests at this replica. */
-  #pass(sid: string, message: Incoming): void {
-    for (const call of this.#calls) if (call.sid === sid) call.notice(message)
   }
 
   async #read(sid: string, request: HttpRequestView, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
@@ -395,7 +420,7 @@ export class SharedSessions implements SessionEndpoint {
     const { stream, position } = place
     const isStanding = stream === STANDING_STREAM
     if (isStanding && this.#isDraining) return DRAINING
-    const usage = usageOf(request, principal)
+    const usage = usageOf(principal, request.remoteAddress)
     const full = inFlight.checkStreams(usage, open.size)
     if (full) return full
     const attached = await this.#store.streams.attach(sid, stream, position, READ_AT_ONCE)
@@ -403,7 +428,7 @@ export class SharedSessions implements SessionEndpoint {
       return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
     }
     if (reply.isGone) return undefined
-    for (const call of this.#calls) if (call.sid === sid && call.stream === stream) call.logged?.disconnect()
+    this.#calls.disconnect(sid, stream)
     const { events, isOver, reader } = attached
     // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
     if (isOver && events.length === 0) {
@@ -439,7 +464,7 @@ export class SharedSessions implements SessionEndpoint {
   }
 
   #close(sid: string): void {
-    for (const call of [...this.#calls]) if (call.sid === sid) call.abort('The client ended the session')
+    this.#calls.endSession(sid, 'The client ended the session')
     this.#services.tails.endSession(sid)
   }
 
@@ -450,16 +475,13 @@ export class SharedSessions implements SessionEndpoint {
         return tails.wake(message.sid, message.stream)
       case 'superseded':
         tails.supersede(message.sid, message.stream, message.reader)
-        for (const call of this.#calls) if (call.sid === message.sid && call.stream === message.stream) call.logged?.disconnect()
-        return
+        return this.#calls.disconnect(message.sid, message.stream)
       case 'answered':
-        for (const call of this.#calls)
-          if (call.sid === message.sid && call.stream === message.stream) call.takeAnswer(message.question, message.json)
-        return
+        return this.#calls.takeAnswer(message.sid, message.stream, message.question, message.json)
       case 'message':
         return this.#onNotice(JSON.parse(message.json) as ReplicaNotice)
       case 'missed':
-        return void this.#lookAgain()
+        return this.#lookAgain()
       case 'lost':
         return this.#onLost(message.reason)
     }
@@ -468,15 +490,16 @@ export class SharedSessions implements SessionEndpoint {
   #onNotice(notice: ReplicaNotice): void {
     if (notice.kind === 'end') return this.#close(notice.sid)
     if (notice.kind === 'change') return this.#options.service.onRemoteChange?.(notice.change)
+    if (notice.kind === 'left') return void this.#dead.look().catch((error: unknown) => this.#report(error))
     if (notice.kind !== 'notice') return
     const { method, params } = JSON.parse(notice.json) as NotificationMessage
-    this.#pass(notice.sid, { kind: 'notification', method, params } as NotificationMessage)
+    this.#calls.notice(notice.sid, { kind: 'notification', method, params } as NotificationMessage)
   }
 
   /** Others may continue what this replica ran, so it must not write any more. */
   #onLost(reason: string): void {
     this.#services.tails.destroyAll()
-    for (const call of [...this.#calls]) call.logged?.fence(`This replica lost its lease: ${reason}`)
+    this.#calls.fenceAll(`This replica lost its lease: ${reason}`)
     this.#join()
   }
 
@@ -484,30 +507,41 @@ export class SharedSessions implements SessionEndpoint {
     if (!this.#isClosed) this.#store.replica.join().catch((error: unknown) => this.#report(error))
   }
 
-  /** What messages may have failed to say: answers to questions, new events, replicas that died. */
+  /** Looks for replicas that died, and for what messages may have failed to say. */
   #tend(): void {
+    const { clock } = this.#options
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
-    this.#timer = this.#options.clock.after((leaseMs / 4) * (0.8 + 0.4 * Math.random()), () => {
-      this.#lookAgain()
+    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * Math.random()), () => {
+      if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
+      this.#dead
+        .look()
         .catch((error: unknown) => this.#report(error))
         .finally(() => !this.#isClosed && this.#tend())
     })
   }
 
-  async #lookAgain(): Promise<void> {
+  #lookAgain(): void {
+    this.#lookedAgainAt = this.#options.clock.now()
+    this.#lookingAgain ??= this.#lookOnce()
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => {
+        this.#lookingAgain = undefined
+      })
+  }
+
+  async #lookOnce(): Promise<void> {
     const { tails } = this.#services
     tails.wakeAll()
     await this.#ids.renew(this.#options.clock.now())
-    for (const sid of tails.sids()) await this.#store.sessions.enter(sid, undefined, 0)
-    for (const call of this.#calls) {
-      const epoch = call.logged?.epoch
-      if (epoch === undefined) continue
-      const answers = await this.#store.streams.answers(call.sid, call.stream, epoch)
-      if (typeof answers === 'string') call.abort('Another replica runs this request now, or its session has ended')
-      else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+    await this.#calls.lookAgain()
+    const now = this.#options.clock.now()
+    if (now - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return
+    this.#keptAt = now
+    for (const sid of tails.sids()) {
+      const entered = await this.#store.sessions.enter(sid, undefined, 0)
+      if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
     }
-    await this.#dead.look()
   }
 
   /** At most one report a second: a store that is down fails every request. */

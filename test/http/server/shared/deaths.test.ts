@@ -18,6 +18,8 @@ const AFTER_LEASE_MS = 2000
 interface ReplicaProcess {
   url: string
   child: ChildProcess
+  /** What it printed after its address. */
+  said: string[]
 }
 
 async function startReplicas(count: number): Promise<ReplicaProcess[]> {
@@ -30,8 +32,11 @@ async function startReplica(redisUrl: string, prefix: string): Promise<ReplicaPr
   const program = fileURLToPath(new URL('fixtures/replica.mjs', import.meta.url))
   const child = spawn(process.execPath, [program, redisUrl, prefix, String(LEASE_MS)], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { url, child }
+  const lines = createInterface({ input: child.stdout })
+  const [url] = (await once(lines, 'line')) as [string]
+  const said: string[] = []
+  lines.on('line', (line) => said.push(line))
+  return { url, child, said }
 }
 
 const at = ({ url }: ReplicaProcess, { id, headers }: HttpSession): HttpSession => sessionAt(url, id, headers)
@@ -69,6 +74,27 @@ test('a question of a killed replica may still be answered, and its call ends wi
   expect((await at(second, session).post(answer)).status).toBe(202)
   const rest = await (await at(second, session).listen(lastEventId)).messages()
   expect(rest).toMatchObject([{ id: 1, error: { data: { reason: 'replica_lost' } } }])
+})
+
+test('a restartable call of a killed replica goes on elsewhere, and is answered once', async () => {
+  const [first, second, third] = (await startReplicas(3)) as [ReplicaProcess, ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, '2025-11-25', { capabilities: { elicitation: {} } })
+  const stream = await session.askStream({ ...callTool('order', {}, WATCHED), id: 1 })
+  await stream.message()
+  const question = await stream.message()
+  first.child.kill('SIGKILL')
+  const killedAt = performance.now()
+  await stream.ended
+  const resumed = at(second, session).listen(stream.events.filter(({ data }) => data).at(-1)?.id)
+  const answer = { jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Ada' } } }
+  expect((await at(third, session).post(answer)).status).toBe(202)
+  const rest = await (await resumed).messages()
+  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + AFTER_LEASE_MS)
+  expect(rest.filter(({ method }) => method !== 'notifications/progress')).toMatchObject([
+    { id: 1, result: { content: [{ text: 'Ada: first step, second step' }] } },
+  ])
+  expect(first.said).toEqual(['first step'])
+  expect([...second.said, ...third.said]).toEqual(['second step'])
 })
 
 test('a replica that was stopped for longer than its lease writes nothing when it goes on', async () => {

@@ -1,0 +1,47 @@
+/** What the store keeps of a request in progress, for another replica that continues it or answers it with an error. */
+
+import { type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
+import { errorJson } from '../../../jsonrpc/write.ts'
+import type { Access } from '../../../protocol/interfaces/access.ts'
+
+export interface OpenCall {
+  /** The ids that must be answered. */
+  ids: Id[]
+  isBatch: boolean
+  /** Set if another replica may run the request again. */
+  restart?: RestartableCall
+}
+
+export interface RestartableCall {
+  message: RequestMessage
+  access: Access
+  /** The address of the client. */
+  address: string | undefined
+}
+
+/** How often a call is run. A handler that ends its process each time must not end all replicas. */
+export const MAX_RUNS = 3
+/** The entry of a journal with the number of runs. */
+export const RUNS = 'runs'
+
+/** How a request is registered in the store: the number 1 and the text "1" are two ids. */
+export const callName = (id: Id): string => JSON.stringify(id)
+
+export function openCallOf(message: Incoming, restart: RestartableCall | undefined): OpenCall {
+  const messages = message.kind === 'batch' ? message.messages : [message]
+  const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.id] : []))
+  return { ids, isBatch: message.kind === 'batch', ...(restart && { restart }) }
+}
+
+/** The answer to a request whose replica has ended. */
+export function lostAnswer({ ids, isBatch }: OpenCall, hadAllRuns = false): string {
+  const error = {
+    code: INTERNAL_ERROR,
+    message: hadAllRuns
+      ? `Each of the ${MAX_RUNS} replicas that ran this request has ended`
+      : 'The replica that ran this request has ended. Send the request again',
+    data: { reason: 'replica_lost', retryable: !hadAllRuns },
+  }
+  const answers = ids.map((id) => errorJson(id, error))
+  return isBatch ? `[${answers.join(',')}]` : (answers[0] as string)
+}

@@ -1,0 +1,140 @@
+/** The requests of shared sessions that this replica runs, also those that another replica has begun. */
+
+import type { Incoming } from '../../../jsonrpc/message.ts'
+import type { SessionState } from '../../../protocol/interfaces/service.ts'
+import type { TakenOver } from '../../../store/stream-logs.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { HttpPost } from '../stateless.ts'
+import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
+import type { ReplicaServices } from './replica-services.ts'
+import type { ReadSession, SessionRecord } from './session-record.ts'
+import { SharedCall } from './shared-call.ts'
+
+/** A larger request is not run again, because the store would have to keep it. */
+const MAX_RESTARTABLE_CHARS = 256 * 1024
+
+export interface RunningCallsOptions {
+  services: ReplicaServices
+  usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
+  /** Changes the state of a session in the store. */
+  change(session: ReadSession, apply: (state: SessionState) => void): Promise<void>
+}
+
+export class RunningCalls {
+  readonly #options: RunningCallsOptions
+  readonly #calls = new Set<SharedCall>()
+
+  constructor(options: RunningCallsOptions) {
+    this.#options = options
+  }
+
+  sids(): Set<string> {
+    return new Set([...this.#calls].map(({ sid }) => sid))
+  }
+
+  start(session: ReadSession, message: Incoming, { reply, accepts, access, body, usage, request }: HttpPost): void {
+    const restart = accepts.events ? this.#restartable({ message, access, address: request.remoteAddress }) : undefined
+    const call = this.#add(session, message, usage, restart)
+    call.start(reply, accepts, access, body)
+  }
+
+  /** Runs a request again whose replica has ended. Returns why not, if not. */
+  async restart(sid: string, stream: string, taken: TakenOver, { restart }: OpenCall): Promise<'lost' | 'had all runs' | undefined> {
+    const { services, usageOf, bodyOf } = this.#options
+    const { store, service, inFlight, limits } = services
+    if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
+    const run = Number(taken.journal[RUNS] ?? 1) + 1
+    if (run > MAX_RUNS) return 'had all runs'
+    // Before the handler begins, because it may end this process.
+    if (!(await store.streams.record(sid, stream, taken.epoch, RUNS, String(run)))) return undefined
+    const { message, access, address } = restart
+    const entered = await store.sessions.enter(sid, callName(message.id), limits.maxInFlightPerSession)
+    // The client may have sent the request again.
+    if (typeof entered === 'string') return 'lost'
+    const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
+    const usage = usageOf(session.record.principal, address)
+    const body = bodyOf(usage)
+    if (!body.grow(taken.call.length) || inFlight.enter(usage, body)) {
+      body.release()
+      await store.sessions.leave(sid, callName(message.id))
+      return 'lost'
+    }
+    const before = { stream, taken, run }
+    this.#add(session, message, usage, restart, before).startAgain(before, access, body)
+    return undefined
+  }
+
+  /** Gives a notification of the client to its requests at this replica. */
+  notice(sid: string, message: Incoming): void {
+    for (const call of this.#calls) if (call.sid === sid) call.notice(message)
+  }
+
+  takeAnswer(sid: string, stream: string, question: string, json: string): void {
+    this.#find(sid, stream)?.takeAnswer(question, json)
+  }
+
+  /** The client reads the stream elsewhere. */
+  disconnect(sid: string, stream: string): void {
+    this.#find(sid, stream)?.logged?.disconnect()
+  }
+
+  endSession(sid: string, reason: string): void {
+    for (const call of [...this.#calls]) if (call.sid === sid) call.abort(reason)
+  }
+
+  /** Others may continue what this replica ran, so it must not write any more. */
+  fenceAll(reason: string): void {
+    for (const call of [...this.#calls]) call.logged?.fence(reason)
+  }
+
+  /** Leaves everything to other replicas. */
+  async handOverAll(reason: string): Promise<void> {
+    await Promise.all([...this.#calls].map((call) => call.handOver(reason)))
+  }
+
+  /** What messages may have failed to say: answers to questions, and that another replica has taken over. */
+  async lookAgain(): Promise<void> {
+    const { streams } = this.#options.services.store
+    for (const call of [...this.#calls]) {
+      const epoch = call.logged?.epoch
+      if (epoch === undefined) continue
+      const answers = await streams.answers(call.sid, call.stream, epoch)
+      if (typeof answers === 'string') call.logged?.fence('Another replica runs this request now, or its session has ended')
+      else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+    }
+  }
+
+  #find(sid: string, stream: string): SharedCall | undefined {
+    for (const call of this.#calls) if (call.sid === sid && call.stream === stream) return call
+    return undefined
+  }
+
+  #restartable({ message, access, address }: { message: Incoming } & Omit<RestartableCall, 'message'>): RestartableCall | undefined {
+    if (message.kind !== 'request' || !this.#options.services.service.isRestartable?.(message)) return undefined
+    return JSON.stringify(message).length > MAX_RESTARTABLE_CHARS ? undefined : { message, access, address }
+  }
+
+  #add(
+    session: ReadSession,
+    message: Incoming,
+    usage: CallerUsage,
+    restart: RestartableCall | undefined,
+    before?: { stream: string; taken: TakenOver; run: number },
+  ): SharedCall {
+    const call = new SharedCall({
+      session,
+      message,
+      usage,
+      services: this.#options.services,
+      restart,
+      ...(before && { before }),
+      change: (apply) => this.#options.change(session, apply),
+      onOver: (over) => this.#calls.delete(over),
+    })
+    this.#calls.add(call)
+    return call
+  }
+}

@@ -1,0 +1,106 @@
+/** What a client of a shared session is told outside of its requests, when it happens at another replica. */
+
+import { describe, expect, test } from 'vitest'
+import { randomId } from '../../../../src/base/bytes.ts'
+import { serverExtension } from '../../../../src/extensions/index.ts'
+import type { AuthenticatedCaller } from '../../../../src/http/index.ts'
+import { redis } from '../../../../src/redis/index.ts'
+import { pageRequired, type Server } from '../../../../src/server/index.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
+import { callTool, type HttpSession, openSession, sessionAt, testServer, until } from '../../../support/http-service.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+
+const redisServer = redisOfFile()
+
+const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
+  ['memory', async (count) => storesInMemory(count)],
+  [
+    'Redis',
+    async (count) => {
+      const { url } = await redisServer()
+      const prefix = `${randomId()}:`
+      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
+    },
+  ],
+]
+
+const at = (url: string | undefined, { id, headers }: HttpSession): HttpSession => sessionAt(url as string, id, headers)
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  test('any replica may hear that a person has finished with a page, and the client that asked is told once', async () => {
+    const { urls, servers } = await serveReplicas(
+      () => {
+        const server = testServer()
+        server.tool('connect', {}, async (_args, ctx) => {
+          await ctx.elicitUrl('page', 'Connect', 'https://example.com/connect', { elicitationId: 'asked' })
+          throw pageRequired('Connect', 'https://example.com/more', 'required')
+        })
+        return server
+      },
+      { stores: await storesOf(3) },
+    )
+    const capabilities = { elicitation: { url: {} } }
+    const session = await openSession(urls[0] as string, '2025-11-25', { capabilities })
+    const other = await openSession(urls[0] as string, '2025-11-25', { capabilities })
+    const [standing, others] = [await at(urls[1], session).listen(), await at(urls[1], other).listen()]
+    const stream = await session.askStream({ ...callTool('connect'), id: 1 })
+    const question = await stream.message()
+    expect(question).toMatchObject({ params: { elicitationId: 'asked' } })
+    await at(urls[1], session).post({ jsonrpc: '2.0', id: question.id, result: { action: 'accept' } })
+    expect(await stream.message()).toMatchObject({ id: 1, error: { code: -32042 } })
+    for (const elicitationId of ['asked', 'asked', 'unknown', 'required']) servers[2]?.completeElicitation(elicitationId)
+    for (const elicitationId of ['asked', 'required'])
+      expect(await standing.message()).toMatchObject({ method: 'notifications/elicitation/complete', params: { elicitationId } })
+    servers[2]?.tool('new', {}, () => 'new')
+    for (const stream of [standing, others]) expect(await stream.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  })
+
+  test('a client whose scopes changed is told to read the lists again, whichever replica sees the new token', async () => {
+    const authenticate = (request: { header(name: string): string | undefined }): AuthenticatedCaller => {
+      const scopes = (request.header('x-scopes') ?? 'read').split(' ')
+      return {
+        principal: 'ada',
+        auth: { issuer: 'i', subject: 'ada', clientId: 'c', scopes, claims: {}, expiresAt: Date.now() + 3_600_000 },
+      }
+    }
+    const { urls } = await serveReplicas(
+      () => {
+        const server = testServer()
+        server.tool('write', { scopes: ['write'] }, () => 'written')
+        return server
+      },
+      { stores: await storesOf(3), authenticate },
+    )
+    const session = await openSession(urls[0] as string, '2025-06-18')
+    const standing = await at(urls[1], session).listen()
+    expect((await at(urls[1], session).ask(callTool('hi'))).status).toBe(200)
+    expect((await at(urls[2], session).ask(callTool('hi'), { 'x-scopes': 'read write' })).status).toBe(200)
+    expect(await standing.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+    expect((await at(urls[0], session).ask(callTool('hi'), { 'x-scopes': 'read write' })).status).toBe(200)
+    expect((await at(urls[0], session).ask(callTool('hi'), { 'x-scopes': 'read' })).status).toBe(200)
+    expect(await standing.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+    await session.end()
+    expect(await standing.messages()).toEqual([])
+  })
+
+  test('a notification of an extension reaches the sessions of its revisions at all replicas', async () => {
+    const handles: ReturnType<Server['extend']>[] = []
+    const make = (): Server => {
+      const server = testServer()
+      handles.push(
+        server.extend(
+          serverExtension({ id: 'com.example/clock', revisions: ['2025-11-25'], sends: { 'notifications/com.example/tick': {} } }),
+        ),
+      )
+      return server
+    }
+    const { urls, stores } = await serveReplicas(make, { stores: await storesOf(3) })
+    const told = await Promise.all(urls.map(async (url) => (await openSession(url, '2025-11-25')).listen()))
+    const older = await (await openSession(urls[0] as string, '2025-06-18')).listen()
+    await until(async () => (await stores[0]?.topics.size('ready')) === 4)
+    handles[2]?.notify('notifications/com.example/tick', { at: 7 })
+    for (const stream of told) expect(await stream.message()).toMatchObject({ method: 'notifications/com.example/tick', params: { at: 7 } })
+    expect(older.events.filter(({ data }) => data)).toEqual([])
+  })
+})

@@ -1,0 +1,111 @@
+/** Rounds of stateless calls that replicas share: continued anywhere, and not run again when they are repeated. */
+
+import { describe, expect, test } from 'vitest'
+import { randomId } from '../../../../src/base/bytes.ts'
+import { redis } from '../../../../src/redis/index.ts'
+import { keyRing, type Server } from '../../../../src/server/index.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
+import type { HttpAnswer } from '../../../support/http-requests.ts'
+import { httpStream } from '../../../support/http-requests.ts'
+import { askModern, byHeader, callTool, gate, modern, serve, testServer, until } from '../../../support/http-service.ts'
+import type { Message } from '../../../support/raw-channel.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+
+const redisServer = redisOfFile()
+const keys = keyRing('a secret of all replicas, long enough')
+
+const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
+  ['memory', async (count) => storesInMemory(count)],
+  [
+    'Redis',
+    async (count) => {
+      const { url } = await redisServer()
+      const prefix = `${randomId()}:`
+      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
+    },
+  ],
+]
+
+const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+const CAN_ASK = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } }
+const ANSWERS = { name: { action: 'accept', content: { name: 'Ada' } } }
+const TOOL = callTool('order', {}, CAN_ASK)
+
+const resultOf = ({ message }: HttpAnswer): Message => (message as Message).result as Message
+const nextRound = (asked: HttpAnswer) =>
+  callTool('order', {}, { ...CAN_ASK, requestState: resultOf(asked).requestState, inputResponses: ANSWERS })
+
+/** Asks for a name, then runs a step, waits for `go` and ends. `did` gets the step and the end, each with its replica. */
+function orderTool(did: string[], go: Promise<void> = Promise.resolve()): (replica: number) => Server {
+  return (replica) => {
+    const own = testServer({ keys })
+    own.tool('order', {}, async (_args, ctx) => {
+      const before = await ctx.once('before', () => did.push(`before at ${replica}`))
+      const { name } = await ctx.elicit('name', 'Your name?', NAME)
+      const step = await ctx.once('step', () => did.push(`step at ${replica}`))
+      await ctx.progress(1)
+      await Promise.race([go, new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))])
+      did.push(`end at ${replica}`)
+      return `${name} ${before} ${step}`
+    })
+    return own
+  }
+}
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  test('a repeated round returns the outcome of the first, at every replica, and runs the handler once', async () => {
+    const did: string[] = []
+    const go = gate()
+    const { urls } = await serveReplicas(orderTool(did, go.opened), { stores: await storesOf(3) })
+    const asked = await askModern(urls[0] as string, TOOL)
+    expect(resultOf(asked).resultType).toBe('input_required')
+    const first = askModern(urls[1] as string, nextRound(asked))
+    await until(() => did.includes('step at 1'))
+    // The others wait for it.
+    const others = urls.map((url, id) => askModern(url, { ...nextRound(asked), id: `other ${id}` }))
+    go.open()
+    const later = await askModern(urls[2] as string, nextRound(asked))
+    const all = [await first, ...(await Promise.all(others)), later]
+    expect(all.map((answer) => resultOf(answer).content)).toEqual(Array(5).fill([{ type: 'text', text: 'Ada 1 2' }]))
+    expect(did).toEqual(['before at 0', 'step at 1', 'end at 1'])
+  })
+
+  test('a round that its client broke off runs again, and not the steps that it had finished', async () => {
+    const did: string[] = []
+    const go = gate()
+    const { urls } = await serveReplicas(orderTool(did, go.opened), { stores: await storesOf(3) })
+    const asked = await askModern(urls[0] as string, TOOL)
+    const round = nextRound(asked)
+    const watched = { ...round, params: { ...round.params, _meta: { ...CAN_ASK._meta, progressToken: 'p' } } }
+    const broken = await httpStream(urls[1] as string, modern(watched))
+    await broken.message()
+    broken.destroy()
+    const second = askModern(urls[2] as string, round)
+    go.open()
+    expect(resultOf(await second).content).toEqual([{ type: 'text', text: 'Ada 1 2' }])
+    expect(did.filter((what) => what.startsWith('step'))).toEqual(['step at 1'])
+  })
+
+  test('other answers are another round, and the round of one caller is not that of another', async () => {
+    const did: string[] = []
+    const { urls } = await serveReplicas(orderTool(did), { stores: await storesOf(3), authenticate: byHeader })
+    const ada = { 'x-user': 'ada' }
+    const asked = await askModern(urls[0] as string, TOOL, ada)
+    expect(resultOf(await askModern(urls[1] as string, nextRound(asked), ada)).content).toMatchObject([{ text: 'Ada 1 2' }])
+    const other = nextRound(asked)
+    const bob = { ...other, params: { ...other.params, inputResponses: { name: { action: 'accept', content: { name: 'Bob' } } } } }
+    expect(resultOf(await askModern(urls[2] as string, bob, ada)).content).toMatchObject([{ text: expect.stringMatching(/^Bob/) }])
+    const stolen = await askModern(urls[1] as string, nextRound(asked), { 'x-user': 'eve' })
+    expect(stolen.message).toMatchObject({ error: { message: 'Invalid or expired requestState' } })
+  })
+})
+
+test('without a store a round goes on at any replica with the same keys, and a repeated one runs again', async () => {
+  const did: string[] = []
+  const [first, second] = await Promise.all([0, 1].map((replica) => serve(orderTool(did)(replica))))
+  const asked = await askModern(first?.url as string, TOOL)
+  for (let i = 0; i < 2; i++)
+    expect(resultOf(await askModern(second?.url as string, nextRound(asked))).content).toMatchObject([{ type: 'text' }])
+  expect(did).toEqual(['before at 0', 'step at 1', 'end at 1', 'step at 1', 'end at 1'])
+})
