@@ -29,6 +29,7 @@ import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DO
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
+import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
@@ -49,7 +50,7 @@ export class Endpoint {
   #stateless!: StatelessOptions
   #sessions: SessionEndpoint | undefined
   /** The part that hears of other replicas, also if there are no sessions. */
-  #replica: SessionEndpoint | undefined
+  #replica: SharedSessions | undefined
   #sharedLimits: SharedLimits | undefined
   #legacySse: LegacySse | undefined
   #operations: Operations | undefined
@@ -125,6 +126,9 @@ export class Endpoint {
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
+    if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
+    // A session of the oldest transport has the name of its replica, which others must know.
+    await store.replica.join().catch(() => {})
   }
 
   /** Creates the parts that answer requests. */
