@@ -9,6 +9,7 @@ import { counted, proofRuns } from '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { Ledger, runCalls } from './load.ts'
+import { startNginx } from './nginx.ts'
 import { LEASE_MS, type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
 
 /** What the documentation promises after the end of a lease. */
@@ -305,20 +306,44 @@ test(
   async () => {
     await inEach(async (version) => {
       const session = await openSession(group.url, version)
+      const uri = `note://${version}-${Math.random()}`
+      await session.ask({ method: 'resources/subscribe', params: { uri } })
       const [first, second, third] = [...group.replicas] as [ReplicaProcess, ReplicaProcess, ReplicaProcess]
       const older = await at(first, session).listen()
       const newer = await at(second, session).listen()
       expect(await older.ended, version).toBe('end')
       const newest = await at(first, session).listen()
       expect(await newer.ended, version).toBe('end')
-      third.tell(`list ${version.replaceAll('-', '')}${Math.floor(Math.random() * 1e6)}`)
-      expect(await newest.message(), version).toMatchObject({ method: 'notifications/tools/list_changed' })
+      third.tell(`changed ${uri}`)
+      expect(await newest.message(), version).toMatchObject({ method: 'notifications/resources/updated', params: { uri } })
       expect([...(await older.messages()), ...(await newer.messages())], version).toEqual([])
       newest.destroy()
     })
   },
   LONG,
 )
+
+test('behind nginx, which takes the replicas in turn, sessions work and streams are resumed', async () => {
+  const nginx = await startNginx([...group.balancer.ports])
+  onTestFinished(() => nginx.close())
+  const seen = new Set<string>()
+  await inEach(async (version) => {
+    const session = await openSession(nginx.url, version)
+    for (let id = 1; id <= 6; id++) {
+      const { status, message } = await session.ask({ ...callTool('where'), id })
+      expect(status, version).toBe(200)
+      seen.add((message.result as { content: [{ text: string }] }).content[0].text)
+    }
+    const stream = await session.askStream(count(30, 10))
+    const before = [await stream.message(), await stream.message()]
+    const cursor = stream.events.filter(({ data }) => data)[1]?.id
+    stream.destroy()
+    const rest = await (await session.listen(cursor)).messages()
+    expect(progressOf([...before, ...rest]), version).toEqual(upTo(30))
+    expect((await session.end()).status, version).toBe(204)
+  })
+  expect(seen.size).toBe(3)
+}, LONG)
 
 test('after Redis has lost everything, new sessions work at all replicas, also at a new one', async () => {
   await (await server()).cli('FLUSHALL')
