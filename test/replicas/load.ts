@@ -121,7 +121,7 @@ export async function openLoadSession(url: string, version: string, agent: Agent
     } catch (error) {
       if (!isCut(error)) throw error
     }
-    if (performance.now() - started > HUNG_MS) throw new Error('No session could be opened')
+    if (performance.now() - started > 4 * HUNG_MS) throw new Error('No session could be opened')
     await sleep(pause)
   }
 }

@@ -8,23 +8,23 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startCluster } from '../redis/redis-cluster.ts'
 import { tcpProxy } from '../redis/tcp-proxy.ts'
 import { STREAMABLE } from '../support/http-service.ts'
+import { isProof, proofSize } from '../support/proof.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { Ledger, runCalls } from './load.ts'
 import { type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
 
-const { PORTICO_PROOF_FACTOR, PORTICO_PROOF_SESSIONS = '1000', PORTICO_PROOF_EVENTS = '100000' } = process.env
-const SESSIONS = Number(PORTICO_PROOF_SESSIONS)
-const EVENTS = Number(PORTICO_PROOF_EVENTS)
+const SESSIONS = proofSize('SESSIONS', 0, 1000)
+const EVENTS = proofSize('EVENTS', 0, 100_000)
 /** What two cores can do, with the clients and the balancer on the same machine. */
 const EVENTS_PER_SECOND = 1500
 const LEASE_MS = 5000
-/** Sessions end soon after the run, so that the test sees that nothing is left. */
-const STORMY = { leaseMs: LEASE_MS, timeoutMs: 2000, limits: { sessionIdleMs: 30_000, keepAliveMs: 500 } }
+/** Sessions end a minute after the run, so that the test sees that nothing is left. */
+const STORMY = { leaseMs: LEASE_MS, timeoutMs: 2000, limits: { sessionIdleMs: 60_000, keepAliveMs: 500 } }
 const HOUR = 3_600_000
 const NO_FAULTS = { lost: 0, duplicated: 0, reordered: 0, hung: 0, foreign: 0 }
 
-const longTest = test.runIf(PORTICO_PROOF_FACTOR !== undefined)
+const longTest = test.runIf(isProof)
 
 /** Puts load on a group until enough events were accepted and enough faults have happened. */
 async function storm(what: string, group: ReplicaGroup, fault: (n: number) => Promise<void>, minFaults: number): Promise<Ledger> {
@@ -84,7 +84,7 @@ longTest(
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     await endAll(group)
-    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+    await until(async () => (await redisServer.scan()).length === 0, 300_000)
   },
   HOUR,
 )
@@ -114,7 +114,7 @@ longTest(
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     await endAll(group)
-    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+    await until(async () => (await redisServer.scan()).length === 0, 300_000)
   },
   HOUR,
 )
@@ -148,7 +148,7 @@ longTest.each([
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
     if (isLossless) expect([lost, ledger.cursorsRefused, ledger.sessionsLost]).toEqual([0, 0, 0])
     await endAll(group)
-    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+    await until(async () => (await redisServer.scan()).length === 0, 300_000)
   },
   HOUR,
 )
@@ -179,7 +179,7 @@ longTest(
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     await endAll(group)
-    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+    await until(async () => (await redisServer.scan()).length === 0, 300_000)
   },
   HOUR,
 )
@@ -206,7 +206,7 @@ longTest(
     const { lost: _counted, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
     await endAll(group)
-    await until(async () => (await cluster.scan()).length === 0, 120_000)
+    await until(async () => (await cluster.scan()).length === 0, 300_000)
   },
   HOUR,
 )
