@@ -16,13 +16,23 @@ import { readEvents } from './scripts/read-events.ts'
 import { takeOver } from './scripts/take-over.ts'
 import { placeOf } from './stream-place.ts'
 
-/** Takeovers whose outcome is unknown, because Redis did not answer. */
+/** Commands whose outcome is unknown, because Redis did not answer. */
 const MAX_ATTEMPTS = 10_000
 
 export function redisStreams(context: RedisContext, own: RedisReplica): StreamLogs {
   const { connection, keys, values } = context
-  /** Takeovers without a reply. One that was made is recognised when it is tried again. */
+  /** Names of commands without a reply. One that was run is recognised when it is tried again. */
   const attempts = new BoundedMap<string, string>(MAX_ATTEMPTS)
+  const attempted = async <T>(name: string, run: (attempt: string) => Promise<T>): Promise<T> => {
+    const attempt = attempts.get(name) ?? randomId()
+    attempts.delete(name)
+    try {
+      return await run(attempt)
+    } catch (error) {
+      attempts.set(name, attempt)
+      throw error
+    }
+  }
   const keysOf = (sid: string, name: string) => {
     const { session, dirty, streams, stream, log } = keys.session(sid)
     return { session, dirty, streams, stream: stream + name, log: log + name }
@@ -40,11 +50,13 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       await own.join()
       if (stream === STANDING_STREAM) return 'exists'
       const { session, stream: key, streams } = keysOf(sid, stream)
+      const sealed = await values.seal(call, placeOf('call', sid, stream))
       const noted = own.note(sid, stream)
       // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
       if (connection.target.kind === 'cluster') await noted
-      const args = [stream, own.id, await values.seal(call, placeOf('call', sid, stream)), randomId()]
-      const [reply] = await Promise.all([connection.run(openStream, [session, key, streams], args), noted])
+      const [reply] = await attempted(`open ${sid} ${stream} ${own.id}`, (attempt) =>
+        Promise.all([connection.run(openStream, [session, key, streams], [stream, own.id, sealed, attempt]), noted]),
+      )
       if (typeof reply === 'number') return reply
       own.forget(sid, stream)
       return textOf(reply) as 'gone' | 'exists'
@@ -95,13 +107,9 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       await own.join()
       await own.note(sid, stream)
       const { session, stream: key, log, streams } = keysOf(sid, stream)
-      const name = `${sid} ${stream} ${from} ${own.id}`
-      const attempt = attempts.get(name) ?? randomId()
-      attempts.delete(name)
-      const reply = await connection.run(takeOver, [session, key, log, streams], [from, own.id, attempt]).catch((error: unknown) => {
-        attempts.set(name, attempt)
-        throw error
-      })
+      const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
+        connection.run(takeOver, [session, key, log, streams], [from, own.id, attempt]),
+      )
       own.forgetOf(from, sid, stream)
       if (!Array.isArray(reply)) {
         own.forget(sid, stream)

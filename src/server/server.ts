@@ -118,9 +118,8 @@ export interface Server extends Service {
    */
   readonly log: Log
   /**
-   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete. With a `store` of
-   * several replicas any of them may be told. The result is then true for every id that this process does not know, because another one
-   * may know it.
+   * Notifies the client that the person has finished with a page. False when the id is unknown or already complete. With a store, other
+   * replicas are asked, and the return value is always true.
    *
    * @example
    * app.get('/connected', (request) => server.completeElicitation(request.query.elicitationId))
@@ -213,6 +212,10 @@ export function createServer(options: ServerOptions): Server {
       return () => void serverState.announcements.delete(listener)
     },
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
+    shareWith: (shared) => {
+      serverState.shared = shared
+    },
+    ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

@@ -1,4 +1,4 @@
-/** Stateless requests over HTTP. They share no ids, and nothing is kept between them except rate limits. */
+/** Requests over HTTP that belong to no session. They share no ids, and nothing is kept between them except rate limits. */
 
 import { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params, RequestMessage } from '../jsonrpc/message.ts'
@@ -7,6 +7,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Answering, Sender } from '../protocol/interfaces/service.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { AcceptedMember } from './addition.ts'
+import { runSessionless } from './dialect/sessionless.ts'
 import { runStateless } from './dialect/stateless.ts'
 import type { IncomingCall } from './incoming-call.ts'
 import type { ServerState } from './server-state.ts'
@@ -27,7 +28,8 @@ export class StatelessRequests {
     try {
       const listen = (call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params> =>
         exchange.listen(call.params, this.#serverState, accepted)
-      runStateless(exchange, revision, {
+      const run = revision.dialect === 'stateless' ? runStateless : runSessionless
+      run(exchange, revision, {
         serverState: this.#serverState,
         principal,
         quota: this.#serverState.quotas.of(account),

@@ -1,7 +1,7 @@
 /** `fileTaskStore`: tasks in a folder. They survive a crash, and several processes can share them. */
 
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
 
 /** Limits of `fileTaskStore`, in bytes. Each task counts 4 KiB more than its file. More is refused with ERR_LIMIT. */
 export interface FileTaskStoreLimits {

@@ -1,8 +1,8 @@
 /** `checkTaskStore`: the rules that every store of tasks must keep. */
 
 import { comparableJson } from '../base/canonical-json.ts'
-import type { TaskRecord } from '../server/tasks/task-record.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 
 const CAPS = { perAccount: 1000, total: 1000 }
 
@@ -125,7 +125,7 @@ async function survivesOddIds(store: TaskStore): Promise<void> {
     expectEqual(`read of ${JSON.stringify(id.slice(0, 20))}`, await store.read('o', id), undefined)
 }
 
-function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
+export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
   return {
     taskId,
     owner: 'o',

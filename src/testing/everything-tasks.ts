@@ -1,5 +1,6 @@
 /** The tools of the everything server that run as tasks. The official conformance suite calls them by these names. */
 
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { form, type JsonSchema, McpError, type Server, ToolError } from '../server/index.ts'
 import { tasks } from '../server/tasks/support.ts'
 
@@ -15,8 +16,8 @@ const string = { type: 'string' } as const
 const AT_ONCE = { task: 'optional', taskAfterMs: 0 } as const
 
 /** Call it before any tool is defined. */
-export function extendWithTasks(server: Server): void {
-  server.extend(tasks({ pollIntervalMs: 100 }))
+export function extendWithTasks(server: Server, store: TaskStore | undefined): void {
+  server.extend(tasks({ pollIntervalMs: 100, ...(store && { store }) }))
 }
 
 export function addTaskTools(server: Server): void {

@@ -1,5 +1,6 @@
 /** A server with every feature of the protocol, for testing clients. */
 
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import {
   audio,
   createServer,
@@ -60,8 +61,10 @@ const string = { type: 'string' } as const
  * @example
  * const { client } = await pair(everythingServer())
  * const { content } = await client.call('echo', { text: 'Hello' })
+ *
+ * @param more.taskStore keeps the tasks. Replicas share one. Default: the memory of this process
  */
-export function everythingServer(options: Partial<ServerOptions> = {}): Server {
+export function everythingServer(options: Partial<ServerOptions> = {}, more: { taskStore?: TaskStore } = {}): Server {
   const server = createServer({
     name: 'everything',
     version: '1.0.0',
@@ -69,7 +72,7 @@ export function everythingServer(options: Partial<ServerOptions> = {}): Server {
     instructions: 'Every tool, resource and prompt here exists to test a client.',
     ...options,
   })
-  extendWithTasks(server)
+  extendWithTasks(server, more.taskStore)
   addPlainTools(server)
   addAskingTools(server)
   addRoundTools(server)

@@ -12,6 +12,8 @@ export interface OurServerRun {
   /** The revision the two must agree on. */
   revision: string
   over?: Over
+  /** Several replicas are reached by chance. Each has its own memory. */
+  isReplicated?: boolean
   open(): Promise<TheirClient>
 }
 
@@ -30,7 +32,7 @@ const provesVersion = (peer: PeerName): void => {
   if (!peer.startsWith('v1')) proves('T-VER-009')
 }
 
-export function describeOurServer({ matrix, peer, revision, over = 'stdio', open }: OurServerRun): void {
+export function describeOurServer({ matrix, peer, revision, over = 'stdio', isReplicated = false, open }: OurServerRun): void {
   const hasSession = revision < STATELESS_SINCE
   /** For requirements of the revisions that have sessions. */
   const provesInSession = (...ids: string[]): void => {
@@ -206,7 +208,8 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
 
     testWorks('subscribe', `changes of a resource are reported from subscription to its end`, async () => {
       provesInSession('T-RES-023', 'T-RES-024', 'T-RES-025', 'T-RES-026')
-      await client.call('test_trigger_resource_update')
+      // A replica may still be telling of this change when another one accepts the subscription.
+      if (!isReplicated) await client.call('test_trigger_resource_update')
       const told = client.updates.next()
       const unsubscribe = await client.subscribe('test://watched-resource')
       await client.call('test_trigger_resource_update')
@@ -312,7 +315,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       })
     }
 
-    testQuestions({ testWorks, provesInSession, revision, hasSession, client: () => client })
+    testQuestions({ testWorks, provesInSession, revision, hasSession, isReplicated, client: () => client })
 
     testWorks('list_changed', 'lists that change are read again at once', async () => {
       provesInSession('T-TOOL-008', 'T-TOOL-016', 'T-TOOL-017', 'T-PROM-004', 'T-PROM-013', 'T-PROM-014')

@@ -11,13 +11,14 @@ export interface QuestionsRun {
   provesInSession(...ids: string[]): void
   revision: string
   hasSession: boolean
+  isReplicated: boolean
   client(): TheirClient
 }
 
 const FORM_SINCE = '2025-06-18'
 const PAGES_SINCE = '2025-11-25'
 
-export function testQuestions({ testWorks, provesInSession, revision, hasSession, client }: QuestionsRun): void {
+export function testQuestions({ testWorks, provesInSession, revision, hasSession, isReplicated, client }: QuestionsRun): void {
   const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
     (await client().call(name, args)).content[0]?.text
 
@@ -127,14 +128,16 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
       const told = client().completed.next()
       await client().call('complete_page', { elicitationId })
       expect(await told).toBe(elicitationId)
-      expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+      // The tool remembers in its own process that the page was visited.
+      if (!isReplicated) expect(await textOf('test_url_required', { url })).toBe('The page was visited')
     })
   }
   if (!hasSession) {
     testWorks('url', 'a page that must come first is asked for in the answer, and the call then works', async () => {
       client().person.elicit = () => ({ action: 'accept' })
       expect(await textOf('test_url_required', { url })).toBe('The page was visited')
-      expect(client().asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page first' } }])
+      const asked = isReplicated ? client().asked.items.slice(0, 1) : client().asked.items
+      expect(asked).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page first' } }])
     })
   }
 
@@ -158,7 +161,7 @@ export function testQuestions({ testWorks, provesInSession, revision, hasSession
     await client().setRoots([{ uri: 'file:///project/one', name: 'One' }])
     expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///project/one', name: 'One' }] })
     await rootsSeen()
-    expect(client().asked.items).toHaveLength(hasSession ? 1 : 2)
+    expect(client().asked.items).toHaveLength(hasSession && !isReplicated ? 1 : 2)
     await client().setRoots([{ uri: 'file:///project/two' }, { uri: 'file:///project/three' }])
     expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///project/two' }, { uri: 'file:///project/three' }] })
   })

@@ -104,11 +104,14 @@ export const ourServer = (options: OurServerOptions = {}): { command: string; ar
   args: [fixture, JSON.stringify(options)],
 })
 
+/** Starts our server, or several replicas of it. */
+export type StartOurServer = (options?: OurServerOptions) => Promise<{ url: string; stop(): Promise<unknown> }>
+
 /** Our server as a process that listens; the two endpoints of the oldest transport are beside the one it names. */
 export const startOurServer = (options: OurServerOptions = {}): Promise<ListeningProcess> =>
   startListening([fixture, JSON.stringify({ ...options, http: true })])
 
-export const endpointOf = ({ url }: ListeningProcess, over: 'http' | 'sse'): URL => new URL(over === 'sse' ? 'sse' : 'mcp', url)
+export const endpointOf = ({ url }: { url: string }, over: 'http' | 'sse'): URL => new URL(over === 'sse' ? 'sse' : 'mcp', url)
 
 /** Fails if the process is still there. */
 export function expectNoProcess(pid: number | null): void {

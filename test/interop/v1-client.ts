@@ -31,6 +31,7 @@ import {
   ourServer,
   PAGED,
   type PagedMethod,
+  type StartOurServer,
   startOurServer,
   type TheirClient,
   type ToolResult,
@@ -44,7 +45,11 @@ const PAGE_SCHEMAS = {
 }
 
 /** Starts our server and connects. It always asks for its newest revision and takes an older one if that is the answer. */
-export async function connectV1Client(options: OurServerOptions = {}, over: Over = 'stdio'): Promise<TheirClient> {
+export async function connectV1Client(
+  options: OurServerOptions = {},
+  over: Over = 'stdio',
+  start: StartOurServer = startOurServer,
+): Promise<TheirClient> {
   const person = newPerson()
   const asked: TheirClient['asked'] = new Inbox()
   const logs: TheirClient['logs'] = new Inbox()
@@ -82,7 +87,7 @@ export async function connectV1Client(options: OurServerOptions = {}, over: Over
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updates.push(params))
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => completed.push(params.elicitationId))
 
-  const way = await wayTo(options, over)
+  const way = await wayTo(options, over, start)
   let revision: string | undefined
   const tellVersion = way.transport.setProtocolVersion?.bind(way.transport)
   // The one place where this SDK says what was agreed on.
@@ -196,7 +201,7 @@ interface Way {
   stop(): Promise<unknown>
 }
 
-async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
+async function wayTo(options: OurServerOptions, over: Over, start: StartOurServer): Promise<Way> {
   if (over === 'stdio') {
     const transport = new StdioClientTransport({ ...ourServer(options), stderr: 'ignore' })
     const leave: Way['leave'] = async (close) => {
@@ -206,7 +211,7 @@ async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
     }
     return { transport, leave, stop: async () => {} }
   }
-  const server = await startOurServer(options)
+  const server = await start(options)
   const endpoint = endpointOf(server, over)
   if (over === 'http') {
     const transport = new StreamableHTTPClientTransport(endpoint)

@@ -21,6 +21,7 @@ import {
   type Over,
   ourServer,
   PAGED,
+  type StartOurServer,
   startOurServer,
   type TheirClient,
   type ToolResult,
@@ -33,9 +34,16 @@ export interface V2Options {
   revision?: string
   server?: OurServerOptions
   over?: Over
+  start?: StartOurServer
 }
 
-export async function connectV2Client({ mode, revision, server = {}, over = 'stdio' }: V2Options): Promise<TheirClient> {
+export async function connectV2Client({
+  mode,
+  revision,
+  server = {},
+  over = 'stdio',
+  start = startOurServer,
+}: V2Options): Promise<TheirClient> {
   const person = newPerson()
   const asked: TheirClient['asked'] = new Inbox()
   const logs: TheirClient['logs'] = new Inbox()
@@ -75,7 +83,7 @@ export async function connectV2Client({ mode, revision, server = {}, over = 'std
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => updates.push(params))
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => completed.push(params.elicitationId))
 
-  const way = await wayTo(server, over)
+  const way = await wayTo(server, over, start)
   const close = async (): Promise<void> => {
     await client.close()
     await way.stop()
@@ -155,7 +163,7 @@ interface Way {
   stop(): Promise<unknown>
 }
 
-async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
+async function wayTo(options: OurServerOptions, over: Over, start: StartOurServer): Promise<Way> {
   if (over === 'stdio') {
     const transport = new StdioClientTransport({ ...ourServer(options), stderr: 'ignore' })
     const leave: Way['leave'] = async (close) => {
@@ -165,7 +173,7 @@ async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
     }
     return { transport, leave, stop: async () => {} }
   }
-  const server = await startOurServer(options)
+  const server = await start(options)
   const endpoint = endpointOf(server, over)
   if (over === 'http') {
     const transport = new StreamableHTTPClientTransport(endpoint)

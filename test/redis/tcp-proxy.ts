@@ -9,6 +9,8 @@ export interface TcpProxy {
   cut(): void
   /** Passes nothing on and closes nothing, as after a cable was pulled. `replies` only loses what Redis says, after some replies more. */
   hang(direction: 'both' | 'replies', passing?: number): void
+  /** Passes everything on after this time. */
+  delay(ms: number): void
   /** Connections that are made from now on work. Those that hang go on hanging. */
   heal(): void
   close(): Promise<void>
@@ -18,6 +20,11 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let hanging: 'both' | 'replies' | undefined
   let passes = 0
+  let delayMs = 0
+  const write = (socket: Socket, bytes: Buffer): void => {
+    if (delayMs > 0) setTimeout(() => socket.write(bytes), delayMs)
+    else socket.write(bytes)
+  }
   const server = createServer((inner) => {
     const outer = connect(target, '127.0.0.1')
     const hangs = (): boolean => hung.is || hanging !== undefined
@@ -39,11 +46,10 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
       return direction === 'replies' || hung.direction === 'both'
     }
     inner.on('data', (bytes) => {
-      if (passes > 0 || !isLost('requests')) outer.write(bytes)
+      if (passes > 0 || !isLost('requests')) write(outer, bytes)
     })
     outer.on('data', (bytes) => {
-      if (hanging && !hung.is && passes-- > 0) return inner.write(bytes)
-      return !isLost('replies') && inner.write(bytes)
+      if ((hanging && !hung.is && passes-- > 0) || !isLost('replies')) write(inner, bytes)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -55,6 +61,9 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
     hang: (direction, passing = 0) => {
       hanging = direction
       passes = passing
+    },
+    delay: (ms) => {
+      delayMs = ms
     },
     heal: () => {
       hanging = undefined

@@ -172,9 +172,13 @@ export class Tools {
     const entry = this.#registry.get(name)
     if (!entry || this.#isHidden(entry, call)) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
-    call.quota.spend('toolCalls')
+    const spent = call.quota.spend('toolCalls', this.#environment.limits.toolCalls)
+    return spent ? spent.then(() => this.#admitted(call, entry, args)) : this.#admitted(call, entry, args)
+  }
+
+  #admitted(call: IncomingCall, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     return thenMaybe(entry.input.check(args), (input) => {
-      if (!input.ok) return badArguments(name, input.issues, call)
+      if (!input.ok) return badArguments(entry.tool.name, input.issues, call)
       const { tasks } = this.#environment
       if (tasks?.concerns(call, entry.tasks)) return tasks.call(call, this.#taskTool(entry, input.value))
       return this.#run(call, entry, input.value)

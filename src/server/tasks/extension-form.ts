@@ -1,8 +1,8 @@
 /** Tasks as the extension shows them. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { taskTimes } from '../../protocol/model/kept-task.ts'
-import type { TaskRecord } from './task-record.ts'
 
 /** A task in the extension. */
 export function extensionTask(task: TaskRecord): Params {
@@ -12,9 +12,13 @@ export function extensionTask(task: TaskRecord): Params {
 
 /** A task in the extension, with its questions, its result or its error. */
 export function detailedTask(task: TaskRecord): Params {
-  const { status, questions, outcome } = task
+  const { status, questions, received, outcome } = task
   const whole = extensionTask(task)
-  if (status === 'input_required') return { ...whole, inputRequests: questions }
+  if (status === 'input_required') {
+    // An answer that another process received counts, although the process that runs the task has not read it yet.
+    const open = Object.entries(questions).filter(([name]) => !Object.hasOwn(received, name))
+    return open.length === 0 ? { ...whole, status: 'working' } : { ...whole, inputRequests: Object.fromEntries(open) }
+  }
   // The result says what kind it is, also if the call was made in a revision without kinds.
   return outcome && 'result' in outcome ? { ...whole, result: { resultType: 'complete', ...outcome.result } } : { ...whole, ...outcome }
 }

@@ -5,6 +5,7 @@ import { onAbort } from '../../base/on-abort.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { permits } from '../../protocol/interfaces/access.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { relatedTo, requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal, TASKS } from '../../protocol/model/tasks.ts'
@@ -16,7 +17,6 @@ import type { Question } from '../input/question.ts'
 import type { TaskEngine } from './engine.ts'
 import { detailedTask } from './extension-form.ts'
 import { ownerOf, type TaskKey } from './owner.ts'
-import type { TaskRecord } from './task-record.ts'
 
 type TaskMethod = (call: IncomingCall, engine: TaskEngine) => Promise<Params>
 

@@ -2,12 +2,12 @@
 
 import { jsonOf } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { digestOf } from '../input/journal.ts'
 import { describeAnswerIssues, form, page, type Question, rootList, sampling } from '../input/question.ts'
 import { answersTooLarge } from './kept-outcome.ts'
-import type { TaskJournal, TaskRecord } from './task-record.ts'
 
 /**
  * Throws for an answer that its question does not allow, or that takes too much room: the process that runs the task cannot tell the

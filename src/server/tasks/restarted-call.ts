@@ -2,11 +2,11 @@
 
 import { Exchange } from '../../jsonrpc/exchange.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { type Dialect, IncomingCall } from '../incoming-call.ts'
 import type { ServerState } from '../server-state.ts'
 import { principalOf } from './owner.ts'
-import type { TaskRecord } from './task-record.ts'
 
 /** Undefined if this server no longer speaks the revision of the call. */
 export function restartedCall(task: TaskRecord, serverState: ServerState): IncomingCall | undefined {

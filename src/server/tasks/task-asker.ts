@@ -1,6 +1,7 @@
 /** Questions and steps of a handler that may become a task: first as in a plain call, then through the task. */
 
 import { jsonOf } from '../../jsonrpc/write.ts'
+import type { TaskJournal } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import { type Asker, Names, requireCapabilities } from '../input/asker.ts'
@@ -8,7 +9,6 @@ import { digestOf } from '../input/journal.ts'
 import type { Question } from '../input/question.ts'
 import { type ReplayAsker, Suspended, stepJson } from '../input/replay.ts'
 import { answersTooLarge } from './kept-outcome.ts'
-import type { TaskJournal } from './task-record.ts'
 
 /** The task that a `TaskAsker` asks for. */
 export interface AskingTask {

@@ -1,9 +1,9 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
+import type { TaskJournal, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskJournal, TaskLease, TaskRecord } from './task-record.ts'
 
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined
@@ -68,6 +68,14 @@ export const receive = (answers: Record<string, unknown>): Transition =>
   unlessFinal((task) => {
     const open = Object.entries(answers).filter(([name]) => Object.hasOwn(task.questions, name))
     return open.length === 0 ? undefined : { ...task, received: { ...task.received, ...Object.fromEntries(open) } }
+  })
+
+/** Forgets an invalid answer that another process received, so that the question is open again. */
+export const forget = (name: string): Transition =>
+  unlessFinal((task) => {
+    if (!Object.hasOwn(task.received, name)) return undefined
+    const { [name]: _, ...received } = task.received
+    return { ...task, received }
   })
 
 export const keepSteps = (steps: Record<string, unknown>): Transition =>

@@ -6,9 +6,9 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark } from '../../files/lock-file.ts'
 import { readPrivate, readPrivateStart, removePrivate, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskHead, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskHead, TaskLease, TaskRecord } from '../../server/tasks/task-record.ts'
 
 /** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
 export interface TaskFileHead {

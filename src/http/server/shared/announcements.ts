@@ -45,7 +45,7 @@ export class Announcements {
       for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
       return
     }
-    if (announcement.kind === 'finished page') {
+    if (announcement.kind === 'page') {
       const page = await this.#services.pages.take(announcement.elicitationId)
       if (page) await appendStanding(page.sid, { json: page.json }, this.#services)
       return

@@ -3,6 +3,7 @@
 import { lostAnswer, type OpenCall } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
+import { untilHeard } from './until-heard.ts'
 
 export class DeadReplicas {
   readonly #services: ReplicaServices
@@ -40,7 +41,7 @@ export class DeadReplicas {
     while (!this.#isStopped) {
       const dead = await replica.claimDead()
       if (!dead) return
-      for (const { sid, stream } of dead.streams) if (!this.#isStopped) await this.#continue(sid, stream, dead.replica)
+      await Promise.all(dead.streams.map(({ sid, stream }) => this.#continue(sid, stream, dead.replica)))
     }
   }
 
@@ -48,11 +49,13 @@ export class DeadReplicas {
     const { store, bounds, nextBatch, tails } = this.#services
     const taken = await store.streams.takeOver(sid, stream, from)
     if (!taken) return
+    // From here on this replica runs the request. If it gave up, the client would wait for ever.
     const call = taken.call === '' ? undefined : (JSON.parse(taken.call) as OpenCall)
-    const failure = call ? await this.#calls.restart(sid, stream, taken, call) : 'lost'
+    const failure = call ? await untilHeard(this.#services, () => this.#calls.restart(sid, stream, taken, call)) : 'lost'
     if (failure === undefined) return
     const events = call ? [{ json: lostAnswer(call, failure === 'had all runs') }] : []
-    await store.streams.append(sid, stream, { n: nextBatch(), epoch: taken.epoch, events, isLast: true }, bounds)
+    const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
+    await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
     tails.wake(sid, stream)
   }
 }

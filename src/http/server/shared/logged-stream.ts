@@ -1,6 +1,5 @@
 /** The stream of an answer whose events go to the store first, and then to the client. */
 
-import { McpError } from '../../../protocol/errors.ts'
 import type { Batch, NewEvent } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
@@ -8,9 +7,8 @@ import { EVENT_STREAM_HEADERS, eventText, idEventText, RETRY_MS } from '../strea
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 import { eventIdOf } from './event-ids.ts'
 import type { ReplicaServices } from './replica-services.ts'
+import { untilHeard } from './until-heard.ts'
 
-/** How long to wait before an append is sent again while the store does not answer. */
-const RETRY_APPEND_MS = 100
 const TAKEN_OVER = 'Another replica runs this request now'
 
 export interface LoggedStreamOwner {
@@ -111,7 +109,8 @@ export class LoggedStream implements AnswerStream {
   }
 
   release(): void {
-    if (this.#owner.isPolled) this.breakOff()
+    // The client needs an id to come back with.
+    if (this.#owner.isPolled) void this.#write().then(() => this.breakOff())
   }
 
   /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. */
@@ -140,9 +139,7 @@ export class LoggedStream implements AnswerStream {
 
   /** Resolves when everything that waits is in the store and sent. One batch at a time. */
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#writeAll()
     return this.#writing
   }
 
@@ -161,6 +158,9 @@ export class LoggedStream implements AnswerStream {
     } catch (error) {
       this.#services.report(error)
       this.fence('The store cannot be reached')
+    } finally {
+      // In the same turn as the last look at what waits: what is pushed after that look needs another write.
+      this.#writing = undefined
     }
   }
 
@@ -201,17 +201,8 @@ export class LoggedStream implements AnswerStream {
     }
   }
 
-  /** Sends a command again until the store answers, or this replica loses its lease. A batch that is sent again is added once. */
-  async #untilHeard<T>(command: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await command()
-      } catch (error) {
-        const { replica } = this.#services.store
-        if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || !replica.isHeld || this.#isOver) throw error
-        await new Promise<void>((resolve) => this.#services.clock.after(RETRY_APPEND_MS, resolve))
-      }
-    }
+  #untilHeard<T>(command: () => Promise<T>): Promise<T> {
+    return untilHeard(this.#services, command, () => this.#isOver)
   }
 
   #end(): void {

@@ -19,6 +19,7 @@ import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
@@ -62,6 +63,8 @@ export interface SharedSessionsOptions {
   open: OpenStreams
   clock: Clock
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
 }
@@ -101,6 +104,8 @@ export class SharedSessions implements SessionEndpoint {
   #lastReport = 0
   #lookedAgainAt = 0
   #lookingAgain: Promise<void> | undefined
+  /** When the sessions of clients that only listen were kept from expiring. */
+  #keptAt = 0
 
   constructor(options: SharedSessionsOptions) {
     const { store, service, limits, inFlight, open, clock } = options
@@ -125,6 +130,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#calls = new RunningCalls({
       services: this.#services,
       usageOf: options.usageOf,
+      bodyOf: options.bodyOf,
       change: (session, apply) => this.#change(session, apply),
     })
     this.#dead = new DeadReplicas(this.#services, this.#calls)
@@ -229,7 +235,7 @@ export class SharedSessions implements SessionEndpoint {
 
   /** Reads the session and, with `call`, registers the request. Sessions of others look as if they did not exist. */
   async #enter(sid: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
-    if (!(await this.#ids.isGenuine(sid))) return NOT_FOUND
+    if (!(await this.#ids.isGenuine(sid, this.#options.clock.now()))) return NOT_FOUND
     const max = this.#options.limits.maxInFlightPerSession
     const entered = await this.#store.sessions.enter(sid, call, max)
     switch (entered) {
@@ -245,11 +251,13 @@ export class SharedSessions implements SessionEndpoint {
       if (call !== undefined) await this.#store.sessions.leave(sid, call)
       return NOT_FOUND
     }
-    if (entered.isTopicRenewalDue) {
-      const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
-      Promise.all(adding).catch((error: unknown) => this.#report(error))
-    }
+    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
     return { sid, record, revision: entered.revision }
+  }
+
+  #renewTopics(sid: string, record: SessionRecord): void {
+    const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
+    Promise.all(adding).catch((error: unknown) => this.#report(error))
   }
 
   async #call(sid: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
@@ -499,7 +507,7 @@ export class SharedSessions implements SessionEndpoint {
     if (!this.#isClosed) this.#store.replica.join().catch((error: unknown) => this.#report(error))
   }
 
-  /** What messages may have failed to say: answers to questions, new events, replicas that died. */
+  /** Looks for replicas that died, and for what messages may have failed to say. */
   #tend(): void {
     const { clock } = this.#options
     const { leaseMs } = this.#store.replica
@@ -526,8 +534,14 @@ export class SharedSessions implements SessionEndpoint {
     const { tails } = this.#services
     tails.wakeAll()
     await this.#ids.renew(this.#options.clock.now())
-    for (const sid of tails.sids()) await this.#store.sessions.enter(sid, undefined, 0)
     await this.#calls.lookAgain()
+    const now = this.#options.clock.now()
+    if (now - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return
+    this.#keptAt = now
+    for (const sid of tails.sids()) {
+      const entered = await this.#store.sessions.enter(sid, undefined, 0)
+      if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
+    }
   }
 
   /** At most one report a second: a store that is down fails every request. */

@@ -1,0 +1,68 @@
+/** An ordinary balancer: passes each HTTP request to one of several addresses, chosen at random. It knows nothing of sessions. */
+
+import { once } from 'node:events'
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { portOf } from '../support/http-requests.ts'
+
+export interface Balancer {
+  readonly url: string
+  /** Ports of the replicas that get requests. Change it at any time. */
+  readonly ports: Set<number>
+  /** Requests that were passed on, by port. */
+  readonly passed: Map<number, number>
+  close(): Promise<void>
+}
+
+export async function startBalancer(): Promise<Balancer> {
+  const ports = new Set<number>()
+  const passed = new Map<number, number>()
+  const agent = new Agent({ keepAlive: true })
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+    } catch {
+      return
+    }
+    pass(request, Buffer.concat(chunks), response, [...ports])
+  })
+  /** Tries another one if a replica accepts no connection, as balancers do: it cannot have seen the request. */
+  const pass = (request: IncomingMessage, body: Buffer, response: ServerResponse, left: number[]): void => {
+    const [port] = left.splice(Math.floor(Math.random() * left.length), 1)
+    if (port === undefined) {
+      response.writeHead(502).end()
+      return
+    }
+    passed.set(port, (passed.get(port) ?? 0) + 1)
+    const { method = 'POST', url = '/', headers } = request
+    const outgoing = httpRequest({ port, host: '127.0.0.1', method, path: url, headers, agent })
+    outgoing.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      response.flushHeaders()
+      answer.pipe(response)
+      // An answer that was cut must not look complete.
+      answer.on('close', () => !answer.complete && response.destroy())
+      answer.on('error', () => response.destroy())
+    })
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      if (response.headersSent || response.destroyed) return void response.destroy()
+      if (error.code === 'ECONNREFUSED') return pass(request, body, response, left)
+      response.writeHead(502).end()
+    })
+    response.on('close', () => !response.writableFinished && outgoing.destroy())
+    outgoing.end(body)
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/mcp`,
+    ports,
+    passed,
+    close: async () => {
+      agent.destroy()
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

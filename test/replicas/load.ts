@@ -1,0 +1,243 @@
+/** Clients that call, are cut off, resume, and write down what became of every event. */
+
+import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventReader, http, httpStream, type ServerEvent } from '../support/http-requests.ts'
+import { initializeMessage } from '../support/http-service.ts'
+import { counted } from '../support/proof.ts'
+import type { ReplicaGroup } from './replica-group.ts'
+
+/** A client takes a stream without any sign of life for dead after this time, and resumes it. Replicas send one every half second. */
+const SILENCE_MS = 3000
+/** A call without any event for so long hangs: several times a lease. */
+const HUNG_MS = 30_000
+const RETRY_MS = 50
+
+interface Faults {
+  lost: number
+  duplicated: number
+  reordered: number
+  hung: number
+  foreign: number
+}
+
+/** What became of calls and events. */
+export class Ledger {
+  sent = 0
+  answered = 0
+  /** Calls that ended with the error of a replica that was lost. */
+  endedWithError = 0
+  /** Calls that were refused or cut before the client knew anything of them. It sends such a call again. */
+  refused = 0
+  delivered = 0
+  resumed = 0
+  /** Cursors that the server refused, because the events after it are no longer there: an error, never a silent gap. */
+  cursorsRefused = 0
+  sessionsLost = 0
+  /** The longest time that a client waited for the next event or answer of one call. */
+  longestWaitMs = 0
+  readonly #faults: Faults = { lost: 0, duplicated: 0, reordered: 0, hung: 0, foreign: 0 }
+  /** The last number that each run has received, of calls that the client could resume. */
+  readonly received = new Map<string, number>()
+
+  fault(kind: keyof Faults, count = 1): void {
+    this.#faults[kind] += count
+  }
+
+  /** Also counts accepted events that were never delivered as lost. */
+  faults({ accepted }: ReplicaGroup): Faults {
+    let lost = this.#faults.lost
+    for (const [run, number] of this.received) lost += Math.max(0, (accepted.get(run) ?? 0) - number)
+    return { ...this.#faults, lost }
+  }
+
+  /** Prints it, and writes it into the ledger of `npm run proof`. */
+  print(what: string, group: ReplicaGroup): void {
+    const { sent, answered, endedWithError, refused, delivered, resumed, cursorsRefused, sessionsLost } = this
+    const numbers = {
+      'calls sent': sent,
+      'calls answered': answered,
+      'calls ended with replica_lost': endedWithError,
+      'calls refused or cut before their first event, sent again': refused,
+      'appends acknowledged': group.acceptedCount,
+      'events delivered': delivered,
+      'streams resumed': resumed,
+      'cursors refused with an error': cursorsRefused,
+      'sessions lost': sessionsLost,
+      'ms: longest wait for the next event of a call': Math.round(this.longestWaitMs),
+      ...this.faults(group),
+    }
+    const lines = Object.entries(numbers).map(([name, number]) => `  ${String(number).padStart(9)} ${name}`)
+    console.log(`${what}\n${lines.join('\n')}`)
+    counted(numbers)
+  }
+}
+
+export interface LoadOptions {
+  version: string
+  sessions: number
+  isOver(): boolean
+  /** Events of one call, and the pause between them. */
+  to: number
+  ms: number
+}
+
+/** Opens sessions through the balancer. Each makes one call after the other until `isOver`. */
+export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, sessions, isOver, to, ms }: LoadOptions): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  const one = async (): Promise<void> => {
+    let session = await openLoadSession(group.url, version, agent)
+    for (let id = 1; !isOver(); id++) {
+      const outcome = await new CountedCall(group.url, session, ledger, agent).run(id, to, ms)
+      if (outcome !== 'gone') continue
+      ledger.sessionsLost++
+      session = await openLoadSession(group.url, version, agent)
+    }
+  }
+  await Promise.all(Array.from({ length: sessions }, one))
+  agent.destroy()
+}
+
+/** Opens a session, and tries again while servers come and go. */
+export async function openLoadSession(url: string, version: string, agent: Agent): Promise<Record<string, string>> {
+  for (const started = performance.now(); ; await sleep(RETRY_MS)) {
+    try {
+      const { status, headers, text } = await http(url, { body: initializeMessage(version), agent })
+      const session = { 'mcp-session-id': String(headers['mcp-session-id']), 'mcp-protocol-version': version }
+      if (status === 200) {
+        const ready = await http(url, { headers: session, body: { jsonrpc: '2.0', method: 'notifications/initialized' }, agent })
+        if (ready.status === 202) return session
+      } else if (status !== 502 && status !== 503) throw new Error(`No session: ${status} ${text}`)
+    } catch (error) {
+      if (!isCut(error)) throw error
+    }
+    if (performance.now() - started > HUNG_MS) throw new Error('No session could be opened')
+  }
+}
+
+const isCut = (error: unknown): boolean => ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+let runs = 0
+
+/** One call of `count`, with everything that its client does until it has the answer. */
+class CountedCall {
+  readonly #url: string
+  readonly #session: Record<string, string>
+  readonly #ledger: Ledger
+  readonly #agent: Agent
+  readonly #run = `run${++runs}`
+  #last = 0
+  readonly #missing = new Set<number>()
+  #heardAt = 0
+  #cursor: string | undefined
+  #id = 0
+  #outcome: 'answered' | 'lost' | undefined
+
+  constructor(url: string, session: Record<string, string>, ledger: Ledger, agent: Agent) {
+    this.#url = url
+    this.#session = session
+    this.#ledger = ledger
+    this.#agent = agent
+  }
+
+  async run(id: number, to: number, ms: number): Promise<'answered' | 'lost' | 'refused' | 'hung' | 'gone'> {
+    const ledger = this.#ledger
+    this.#id = id
+    ledger.sent++
+    const params = { name: 'count', arguments: { to, ms, run: this.#run }, _meta: { progressToken: this.#run } }
+    this.#heardAt = performance.now()
+    let stream = await this.#open({ headers: this.#session, body: { jsonrpc: '2.0', id, method: 'tools/call', params } })
+    if (stream?.status === 404) return 'gone'
+    for (;;) {
+      if (stream?.status === 200) await this.#read(stream)
+      if (this.#outcome === undefined && this.#cursor === undefined) {
+        ledger.refused++
+        return 'refused'
+      }
+      ledger.received.set(this.#run, this.#last)
+      if (this.#outcome === 'answered') {
+        if (this.#last < to) ledger.fault('lost', to - this.#last)
+        ledger.answered++
+      } else if (this.#outcome === 'lost') ledger.endedWithError++
+      if (this.#outcome !== undefined) return this.#outcome
+      if (performance.now() - this.#heardAt > HUNG_MS) {
+        ledger.fault('hung')
+        return 'hung'
+      }
+      if (stream === undefined || stream.status !== 200) await sleep(RETRY_MS)
+      ledger.resumed++
+      const headers = { ...this.#session, accept: 'text/event-stream', 'last-event-id': this.#cursor as string }
+      stream = await this.#open({ method: 'GET', isBare: true, headers })
+      if (stream?.status === 204) {
+        // The stream is over, and its answer never came.
+        ledger.fault('lost')
+        return 'lost'
+      }
+      if (stream?.status === 400 || stream?.status === 404) {
+        ledger.cursorsRefused++
+        // The client knows that events are missing. They are counted as what they are: lost, but not silently.
+        return stream.status === 404 ? 'gone' : 'lost'
+      }
+    }
+  }
+
+  async #open(call: Parameters<typeof httpStream>[1]): Promise<EventReader | undefined> {
+    try {
+      return await httpStream(this.#url, { ...call, agent: this.#agent })
+    } catch (error) {
+      if (isCut(error)) return undefined
+      throw error
+    }
+  }
+
+  /** Reads until the stream ends, or is silent for too long. */
+  async #read(stream: EventReader): Promise<void> {
+    let heard = 0
+    let heardAt = performance.now()
+    const watch = setInterval(() => {
+      if (stream.text.length > heard) {
+        heard = stream.text.length
+        heardAt = performance.now()
+      } else if (performance.now() - heardAt > SILENCE_MS) stream.destroy()
+    }, 200)
+    try {
+      for (let event = await stream.next(); event; event = await stream.next()) {
+        this.#take(event)
+      }
+    } finally {
+      clearInterval(watch)
+    }
+  }
+
+  #take({ id, data }: ServerEvent): void {
+    if (id !== undefined) this.#cursor = id
+    if (!data) return
+    const ledger = this.#ledger
+    const now = performance.now()
+    ledger.longestWaitMs = Math.max(ledger.longestWaitMs, now - this.#heardAt)
+    this.#heardAt = now
+    const message = JSON.parse(data)
+    if (message.method === 'notifications/progress') {
+      const { progress, message: run } = message.params as { progress: number; message: string }
+      ledger.delivered++
+      if (run !== this.#run) ledger.fault('foreign')
+      else if (progress > this.#last) {
+        while (++this.#last < progress) {
+          this.#missing.add(this.#last)
+          ledger.fault('lost')
+        }
+      } else if (this.#missing.delete(progress)) {
+        ledger.fault('lost', -1)
+        ledger.fault('reordered')
+      } else ledger.fault('duplicated')
+    } else if (message.id === this.#id && this.#outcome === undefined) {
+      if (message.error) {
+        if (message.error.data?.reason !== 'replica_lost') throw new Error(`An error that was not expected: ${data}`)
+        this.#outcome = 'lost'
+      } else {
+        this.#outcome = 'answered'
+        if (message.result.content[0].text !== this.#run) ledger.fault('foreign')
+      }
+    } else ledger.fault('foreign')
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Long runs under faults, for `npm run proof`: many sessions call through the balancer while replicas and Redis fail. Each run prints a
+ * ledger. PORTICO_PROOF_SESSIONS and PORTICO_PROOF_EVENTS set the size.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { startCluster } from '../redis/redis-cluster.ts'
+import { tcpProxy } from '../redis/tcp-proxy.ts'
+import { STREAMABLE } from '../support/http-service.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+import { Ledger, runCalls } from './load.ts'
+import { type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
+
+const { PORTICO_PROOF_FACTOR, PORTICO_PROOF_SESSIONS = '1000', PORTICO_PROOF_EVENTS = '100000' } = process.env
+const SESSIONS = Number(PORTICO_PROOF_SESSIONS)
+const EVENTS = Number(PORTICO_PROOF_EVENTS)
+/** What two cores can do, with the clients and the balancer on the same machine. */
+const EVENTS_PER_SECOND = 2500
+const LEASE_MS = 5000
+/** Sessions end soon after the run, so that the test sees that nothing is left. */
+const LIMITS = { sessionIdleMs: 20_000, keepAliveMs: 500 }
+const HOUR = 3_600_000
+const NO_FAULTS = { lost: 0, duplicated: 0, reordered: 0, hung: 0, foreign: 0 }
+
+const longTest = test.runIf(PORTICO_PROOF_FACTOR !== undefined)
+
+/** Puts load on a group until enough events were accepted and enough faults have happened. */
+async function storm(what: string, group: ReplicaGroup, fault: (n: number) => Promise<void>, minFaults: number): Promise<Ledger> {
+  onTestFinished(() => group.close())
+  const ledger = new Ledger()
+  let isOver = false
+  const ms = Math.ceil((SESSIONS / EVENTS_PER_SECOND) * 1000)
+  const started = performance.now()
+  const load = Promise.all(
+    STREAMABLE.map((version) => {
+      const sessions = Math.ceil(SESSIONS / STREAMABLE.length)
+      return runCalls(group, ledger, { version, sessions, isOver: () => isOver, to: 20, ms })
+    }),
+  )
+  // A client that fails ends the run.
+  load.catch(() => {
+    isOver = true
+  })
+  let faults = 0
+  await until(() => isOver || ledger.answered > 0, 60_000)
+  while (!isOver) {
+    await fault(faults++)
+    isOver ||= faults >= minFaults && group.acceptedCount >= EVENTS
+  }
+  await load
+  const seconds = Math.round((performance.now() - started) / 1000)
+  ledger.print(`${what}: ${SESSIONS} sessions, ${faults} faults, ${seconds} s`, group)
+  return ledger
+}
+
+const oneOf = <T>(items: Iterable<T>): T => {
+  const all = [...items]
+  return all[Math.floor(Math.random() * all.length)] as T
+}
+
+async function endAll(group: ReplicaGroup): Promise<void> {
+  await Promise.all([...group.replicas].map((replica, i) => replica.end(i === 0 ? 'SIGKILL' : 'SIGTERM')))
+}
+
+longTest(
+  'no event is lost while replicas are killed at random and replaced',
+  async () => {
+    const redisServer = await startRedis()
+    onTestFinished(() => redisServer.close())
+    const group = await startGroup({ redisUrl: redisServer.url, leaseMs: LEASE_MS, limits: LIMITS })
+    const ledger = await storm(
+      'kill -9 of a replica every two seconds',
+      group,
+      async () => {
+        const next = group.start()
+        await sleep(2000)
+        await oneOf(group.replicas).end('SIGKILL')
+        await next
+      },
+      10,
+    )
+    expect(ledger.faults(group)).toEqual(NO_FAULTS)
+    expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
+    await endAll(group)
+    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+  },
+  HOUR,
+)
+
+longTest(
+  'no event is lost while replicas are stopped for longer than their lease and go on',
+  async () => {
+    const redisServer = await startRedis()
+    onTestFinished(() => redisServer.close())
+    const group = await startGroup({ redisUrl: redisServer.url, leaseMs: LEASE_MS, limits: LIMITS })
+    const ledger = await storm(
+      'a replica stopped for longer than its lease',
+      group,
+      async () => {
+        const zombie: ReplicaProcess = oneOf(group.replicas)
+        zombie.child.kill('SIGSTOP')
+        // Health checks of the balancer find it.
+        group.balancer.ports.delete(zombie.port)
+        await sleep(LEASE_MS + 3000)
+        zombie.child.kill('SIGCONT')
+        await sleep(1000)
+        group.balancer.ports.add(zombie.port)
+        await sleep(1000)
+      },
+      4,
+    )
+    expect(ledger.faults(group)).toEqual(NO_FAULTS)
+    expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
+    await endAll(group)
+    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+  },
+  HOUR,
+)
+
+longTest.each([
+  { policy: 'always', signals: ['SIGTERM', 'SIGKILL'], isLossless: true },
+  { policy: 'everysec', signals: ['SIGTERM'], isLossless: true },
+  { policy: 'everysec', signals: ['SIGKILL'], isLossless: false },
+] as const)(
+  'Redis with appendfsync $policy is ended with $signals under load and loses no more than it may',
+  async ({ policy, signals, isLossless }) => {
+    const redisServer = await startRedis(['--appendonly', 'yes', '--appendfsync', policy])
+    onTestFinished(() => redisServer.close())
+    const group = await startGroup({ redisUrl: redisServer.url, leaseMs: LEASE_MS, limits: LIMITS })
+    const down: number[] = []
+    const ledger = await storm(
+      `Redis ended with ${signals.join(' and ')}, appendfsync ${policy}`,
+      group,
+      async (n) => {
+        const stoppedAt = performance.now()
+        await redisServer.stop(signals[n % signals.length])
+        await sleep(500)
+        await redisServer.start()
+        down.push(Math.round(performance.now() - stoppedAt))
+        await sleep(LEASE_MS)
+      },
+      6,
+    )
+    console.log(`Redis was down for ${down.join(', ')} ms. Above ${LEASE_MS} ms leases end, and calls end with replica_lost`)
+    const { lost, ...others } = ledger.faults(group)
+    expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
+    if (isLossless) expect([lost, ledger.cursorsRefused, ledger.sessionsLost]).toEqual([0, 0, 0])
+    await endAll(group)
+    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+  },
+  HOUR,
+)
+
+longTest(
+  'no event is lost while the network to Redis is slow, cuts connections and lets them hang',
+  async () => {
+    const redisServer = await startRedis()
+    const proxy = await tcpProxy(redisServer.port)
+    onTestFinished(async () => {
+      await proxy.close()
+      await redisServer.close()
+    })
+    const group = await startGroup({ redisUrl: `redis://127.0.0.1:${proxy.port}`, leaseMs: LEASE_MS, limits: LIMITS })
+    const faults = [() => proxy.delay(20), () => proxy.cut(), () => proxy.hang('replies'), () => proxy.hang('both'), () => proxy.cut()]
+    const ledger = await storm(
+      'a slow network that cuts connections and lets them hang',
+      group,
+      async (n) => {
+        faults[n % faults.length]?.()
+        await sleep(300)
+        proxy.heal()
+        await sleep(2500)
+        proxy.delay(0)
+      },
+      15,
+    )
+    expect(ledger.faults(group)).toEqual(NO_FAULTS)
+    expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
+    await endAll(group)
+    await until(async () => (await redisServer.scan()).length === 0, 120_000)
+  },
+  HOUR,
+)
+
+longTest(
+  'a cluster whose primaries are killed under load goes on, and what it loses is counted',
+  async () => {
+    const cluster = await startCluster()
+    onTestFinished(() => cluster.close())
+    const group = await startGroup({ redisUrl: cluster.url, leaseMs: LEASE_MS, limits: LIMITS })
+    const ledger = await storm(
+      'a primary of a cluster killed',
+      group,
+      async (n) => {
+        const primary = await cluster.primaryOf(`{key${n}}`)
+        await primary.stop('SIGKILL')
+        await sleep(6000)
+        // It comes back as the replica of the node that took its place.
+        await primary.start()
+        await sleep(6000)
+      },
+      3,
+    )
+    const { lost: _counted, ...others } = ledger.faults(group)
+    expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
+    await endAll(group)
+    await until(async () => (await cluster.scan()).length === 0, 120_000)
+  },
+  HOUR,
+)
