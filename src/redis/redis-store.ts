@@ -66,8 +66,9 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     replica,
     topics: redisTopics(context),
     counters: redisCounters(context),
-    tasks: redisTasks(context),
+    tasks: redisTasks(context, leaseMs),
     bus: storeBus(replica),
+    onCommand: (listener) => connection.commands.add(listener),
     health: () => connection.health(),
     close: async () => {
       await replica.close()

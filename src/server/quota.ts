@@ -19,12 +19,12 @@ export interface QuotaSurroundings {
 export class Quota {
   readonly #around: QuotaSurroundings
   /** Undefined for a connection, which only this process serves. */
-  readonly #account: string | undefined
+  readonly account: string | undefined
   readonly #buckets = new Map<Metered, Bucket>()
 
   constructor(around: QuotaSurroundings, account?: string) {
     this.#around = around
-    this.#account = account
+    this.account = account
   }
 
   /**
@@ -35,7 +35,7 @@ export class Quota {
     if (rate === false) return undefined
     const { shared } = this.#around
     const wait =
-      shared && this.#account !== undefined ? shared.rates.take(`${what} ${this.#account}`, rate, tokens) : this.#take(what, rate, tokens)
+      shared && this.account !== undefined ? shared.rates.take(`${what} ${this.account}`, rate, tokens) : this.#take(what, rate, tokens)
     if (wait === 0) return undefined
     if (typeof wait === 'number') throw tooFast(what, rate, wait)
     return wait.then((retryAfterMs) => {

@@ -2,6 +2,7 @@
 
 export type { Rate } from '../base/rate.ts'
 export type { Counters, Taken } from '../protocol/interfaces/counters.ts'
+export type { StoreCommand } from '../protocol/interfaces/store-command.ts'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export type { StorePort } from './remote/port.ts'
 export { remoteStore } from './remote/remote-store.ts'

@@ -125,7 +125,7 @@ async function survivesOddIds(store: TaskStore): Promise<void> {
     expectEqual(`read of ${JSON.stringify(id.slice(0, 20))}`, await store.read('o', id), undefined)
 }
 
-function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
+export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
   return {
     taskId,
     owner: 'o',

@@ -5,7 +5,7 @@ import { fakeClock } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
-import { extensionClient, taskServer } from './task-server.ts'
+import { type ExtensionClient, extensionClient, taskServer } from './task-server.ts'
 
 const LEASE_MS = 1000
 
@@ -32,10 +32,7 @@ function twoProcesses(isRestartable: boolean, given: TaskStore = memoryTaskStore
     })
     return server
   })
-  const [first, second] = servers.map((server) => extensionClient(server)) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [first, second] = servers.map((server) => extensionClient(server)) as [ExtensionClient, ExtensionClient]
   return { first, second, clocks, runs }
 }
 
@@ -180,12 +177,12 @@ test('a task and its result are kept until its time is over, and a running one i
   await settle()
 })
 
+const annAndBob = (server: Server) =>
+  [extensionClient(server, { principal: 'ann' }), extensionClient(server, { principal: 'bob' })] as const
+
 test('the number of tasks is limited for each caller and in all, and the error names the limit', async () => {
   const { server } = taskServer({ limits: { maxTasksPerCaller: 2, maxTasks: 3 } })
-  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [ann, bob] = annAndBob(server)
   const { taskId } = (await ann.call('work')).result
   await ann.call('work')
   expect((await ann.call('work')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
@@ -199,10 +196,7 @@ test('the number of tasks is limited for each caller and in all, and the error n
 test('a handler that runs on after its task has expired keeps its place until it stops', async () => {
   const clock = fakeClock()
   const { server, go } = taskServer({ ttlMs: 1000, limits: { maxTasksPerCaller: 2, maxTasks: 3 } }, { clock })
-  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [ann, bob] = annAndBob(server)
   const { taskId } = (await ann.call('work')).result
   await ann.call('work')
   await settle()
@@ -262,12 +256,17 @@ test('tools say how they run as tasks, and mistakes in that are errors', () => {
   expect(() => server.extend(tasks())).toThrow('is already declared')
 })
 
-test('a client learns of its task only when the store has it', async () => {
-  proves('R-TASK-090', 'R-TASK-091')
+/** A server whose store creates tasks when `stored` is opened. */
+function slowStore() {
   const stored = gate()
   const store = memoryTaskStore()
   const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
-  const { server, signal } = taskServer({ store: slow })
+  return { store, stored, ...taskServer({ store: slow }) }
+}
+
+test('a client learns of its task only when the store has it', async () => {
+  proves('R-TASK-090', 'R-TASK-091')
+  const { stored, server, signal } = slowStore()
   const client = extensionClient(server)
   const call = client.call('work')
   await settle()
@@ -277,10 +276,7 @@ test('a client learns of its task only when the store has it', async () => {
 })
 
 test('a client that cancels its call before the store has the task leaves no task behind', async () => {
-  const stored = gate()
-  const store = memoryTaskStore()
-  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
-  const { server, signal } = taskServer({ store: slow })
+  const { store, stored, server, signal } = slowStore()
   const client = extensionClient(server)
   void client.call('work')
   await settle()

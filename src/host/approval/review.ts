@@ -107,7 +107,7 @@ export async function approve(
         throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)
       const items = (shown?.review.items ?? []).filter((item) => only?.has(keyOf(item)) ?? true)
-      return { kind: 'approve', items, isFirst: isFirst || (shown?.review.isFirst ?? false) }
+      return { kind: 'approve', items, isFirst: isFirst || (shown?.review.isFirst ?? false), ...aboutItems(server, parts, items) }
     },
     server: server.shown,
     chain: ['you'],
@@ -131,6 +131,14 @@ export async function approve(
     if (removed.length > MAX_KEPT) await parts.pins.withdraw(server.id, removed.slice(0, -MAX_KEPT))
   })
   return rest !== undefined && reviewState(server, parts) !== undefined
+}
+
+/** Words matter here: a choice of the person must not look like an attack. Definitions that changed with it are called changed. */
+function aboutItems(server: ReviewedServer, parts: ReviewServices, items: readonly ApprovedItem[]): { isNew?: true; revision?: string } {
+  const added = new Set(pendingOf(server, parts).comparison.added.map(keyOf))
+  const isNew = items.every((item) => added.has(keyOf(item)) && item.difference === undefined)
+  const revision = items.every(({ kind }) => kind === 'capabilities') ? server.chosenRevision : undefined
+  return { ...(isNew && { isNew }), ...(revision !== undefined && { revision }) }
 }
 
 /**

@@ -20,6 +20,10 @@ export type CreateRefusal = 'account-full' | 'store-full'
 export interface TaskStore {
   /** Whether other processes may change its tasks, or find them after this process has ended. */
   readonly isShared: boolean
+  /** How long a process may be silent before others take over its tasks, unless `tasks({ leaseMs })` says otherwise. */
+  readonly leaseMs?: number
+  /** How often to call `neglected`, if that takes little. Default: a third of the lease. */
+  readonly lookMs?: number
   /** Adds a task. When it resolves, `read` finds the task, also after a crash if the store is durable. */
   create(task: TaskRecord, caps: TaskCaps): Promise<CreateRefusal | undefined>
   read(owner: string, taskId: string): Promise<TaskRecord | undefined>

@@ -44,7 +44,7 @@ class Sessionless implements Dialect {
 
   /** Without capabilities every question is refused before it is sent. */
   asker(call: IncomingCall): Asker {
-    return new LiveAsker({ name: targetOf(call), capabilities: undefined, send: cannotAsk })
+    return new LiveAsker({ name: targetOf(call), capabilities: undefined, journal: undefined, send: cannotAsk })
   }
 
   method(call: IncomingCall): Params | undefined {

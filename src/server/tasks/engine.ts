@@ -15,7 +15,7 @@ import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isLimit, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
@@ -30,12 +30,16 @@ import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, say, t
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
+/** A lease that could not be renewed is given up after this part of it. */
+const GIVE_UP_AFTER = 0.6
 
 export class TaskEngine {
   readonly serverState: ServerState
   readonly table: TaskTable
   readonly limits: TaskLimits
   readonly settings: TaskSettings
+  /** Undefined: as the store says. */
+  readonly #leaseMs: number | undefined
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
   readonly #expiries = new Map<string, Deadline>()
@@ -45,10 +49,11 @@ export class TaskEngine {
   #tending: Deadline | undefined
 
   constructor(serverState: ServerState, options: TaskOptions) {
-    const { store, onChange, limits, ...given } = options
+    const { store, onChange, limits, leaseMs, ...given } = options
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, store, onChange)
+    this.#leaseMs = leaseMs
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
   }
 
@@ -249,7 +254,7 @@ export class TaskEngine {
       unlisten()
       unwatch?.()
     }
-    this.#runs.set(key, { run, tool, task, forget })
+    this.#runs.set(key, { run, tool, task, renewedAt: this.serverState.now(), forget })
   }
 
   /** Another process changed the task: it was cancelled, answered or taken over. */
@@ -345,12 +350,17 @@ export class TaskEngine {
     await this.table.remove(task)
   }
 
+  get leaseMs(): number {
+    return this.#leaseMs ?? this.table.store.leaseMs ?? DEFAULT_TASK_OPTIONS.leaseMs
+  }
+
   #leaseEnd(): number {
-    return this.table.store.isShared ? this.table.now() + this.settings.leaseMs : Number.MAX_SAFE_INTEGER
+    return this.table.store.isShared ? this.table.now() + this.leaseMs : Number.MAX_SAFE_INTEGER
   }
 
   #tendLater(): void {
-    this.#tending ??= this.serverState.deadlines.set(this.settings.leaseMs / 3, () => {
+    const { lookMs = Number.POSITIVE_INFINITY } = this.table.store
+    this.#tending ??= this.serverState.deadlines.set(Math.min(lookMs, this.leaseMs / 3), () => {
       this.#tending = undefined
       this.#tend().catch((error: unknown) => this.serverState.report(error, { reference: '', method: 'tasks', target: undefined }))
     })
@@ -359,11 +369,12 @@ export class TaskEngine {
   /** For shared stores: renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. */
   async #tend(): Promise<void> {
     try {
-      for (const running of [...this.#runs.values()]) {
-        const { task } = running
-        if (running.outcome) await this.#save(running, () => true).catch(() => {})
-        else await this.#renew(task).catch((error: unknown) => this.#report(task, error))
-      }
+      await Promise.all(
+        [...this.#runs.values()].map(async (running) => {
+          if (running.outcome) await this.#save(running, () => true).catch(() => {})
+          else await this.#renew(running).catch((error: unknown) => this.#report(running.task, error))
+        }),
+      )
       for (const task of await this.table.store.neglected(this.table.now())) {
         if (expiryOf(task) <= this.table.now()) await this.#remove(task)
         else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
@@ -373,8 +384,18 @@ export class TaskEngine {
     }
   }
 
-  async #renew(task: TaskRecord): Promise<void> {
-    if (!(await this.table.renew(task, this.#leaseEnd()))) await this.#changedElsewhere(task)
+  async #renew(running: Running): Promise<void> {
+    const { task } = running
+    const startedAt = this.serverState.now()
+    if (startedAt - running.renewedAt < this.leaseMs / 4) return
+    try {
+      if (await this.table.renew(task, this.#leaseEnd())) running.renewedAt = startedAt
+      else await this.#changedElsewhere(task)
+    } catch (error) {
+      // The handler must stop before another process takes the task over.
+      if (this.serverState.now() - running.renewedAt >= this.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      throw error
+    }
   }
 
   /** Continues a task whose process is gone, or ends it. */
@@ -390,7 +411,7 @@ export class TaskEngine {
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
-    else await this.table.change(taken, finish(STOPPED))
+    else await this.table.change(taken, finish(LOST))
   }
 
   #report(task: TaskHead, error: unknown): void {

@@ -6,6 +6,9 @@ import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
 
 export const STOPPED: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'The server stopped while the task was running' } }
 
+/** The outcome of a task whose process died. The call may be sent again. */
+export const LOST: TaskOutcome = { error: { ...STOPPED.error, data: { reason: 'replica_lost', retryable: true } } }
+
 /** The outcome, or an error if it takes more than `max` characters. */
 export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
   const chars = JSON.stringify(outcome).length

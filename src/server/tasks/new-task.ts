@@ -66,7 +66,8 @@ export class Accounts {
   of(call: IncomingCall): string {
     const owner = ownerOf(call)
     if (owner !== '') return owner
-    const account = this.#names.get(call.quota) ?? randomId()
+    // Other replicas know an address by the same name.
+    const account = this.#names.get(call.quota) ?? call.quota.account ?? randomId()
     this.#names.set(call.quota, account)
     return account
   }

@@ -29,6 +29,8 @@ export interface Running {
   run: TaskRun
   tool: TaskTool
   task: TaskRecord
+  /** When the lease was taken or renewed, by the clock of the server. */
+  renewedAt: number
   forget: () => void
   outcome?: TaskOutcome
 }

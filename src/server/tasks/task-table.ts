@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 50
 export type TaskListener = (task: TaskRecord | undefined) => void
 
 export class TaskTable {
-  readonly store: TaskStore
+  #store: TaskStore | undefined
   readonly #serverState: ServerState
   readonly #limits: TaskLimits
   readonly #onChange: NonNullable<TaskOptions['onChange']>
@@ -26,17 +26,18 @@ export class TaskTable {
   /** Milliseconds since 1970 when the clock of the server was 0. */
   readonly #epoch: number
 
-  constructor(
-    serverState: ServerState,
-    limits: TaskLimits,
-    store: TaskStore = memoryTaskStore(),
-    onChange: TaskOptions['onChange'] = () => {},
-  ) {
+  constructor(serverState: ServerState, limits: TaskLimits, store: TaskStore | undefined, onChange: TaskOptions['onChange'] = () => {}) {
     this.#serverState = serverState
     this.#limits = limits
-    this.store = store
+    this.#store = store
     this.#onChange = onChange
     this.#epoch = Date.now() - serverState.now()
+  }
+
+  /** Decided when it is first used: a transport may have a store. */
+  get store(): TaskStore {
+    this.#store ??= this.#serverState.shared?.tasks ?? memoryTaskStore()
+    return this.#store
   }
 
   /** Milliseconds since 1970. */
@@ -110,11 +111,19 @@ export class TaskTable {
   listen(key: TaskKey, listener: TaskListener): () => void {
     const name = keyOf(key)
     const all = this.#listeners.get(name) ?? new Set()
-    this.#listeners.set(name, all.add(listener))
-    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(listener, () => {}))
+    let told = ''
+    // Stores also report changes of this process, and changes that no client sees.
+    const tell: TaskListener = (task) => {
+      const seen = task ? JSON.stringify([task.status, task.statusMessage, task.updatedAt, Object.keys(task.questions)]) : ''
+      if (task && seen === told) return
+      told = seen
+      listener(task)
+    }
+    this.#listeners.set(name, all.add(tell))
+    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(tell, () => {}))
     return () => {
       unwatch?.()
-      all.delete(listener)
+      all.delete(tell)
       if (all.size === 0) this.#listeners.delete(name)
     }
   }

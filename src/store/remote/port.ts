@@ -65,6 +65,13 @@ export const METHODS = [
   'counters.kept',
   'counters.put',
   'counters.forget',
+  'tasks.create',
+  'tasks.read',
+  'tasks.edition',
+  'tasks.replace',
+  'tasks.remove',
+  'tasks.list',
+  'tasks.neglected',
 ] as const
 
 /** JSON has no undefined. Stores use no null, so it stands for undefined. */

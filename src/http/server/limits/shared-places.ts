@@ -127,7 +127,7 @@ export class SharedPlaces {
     const sentAt = this.#now()
     places.granted = await this.#counters.hold(this.#name(places.usage.key), this.#holder, wanted, max, this.#ttlMs)
     places.until = sentAt + this.#ttlMs
-    return places.granted < Math.max(1, wanted) || need > max
+    return places.granted < wanted || need > max
   }
 
   #name(key: string): string {

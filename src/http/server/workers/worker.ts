@@ -23,7 +23,7 @@ export async function serveAsWorker(
   const tell = (message: ToPrimary): void => sendTo(process, message)
   const gathering = new Map<number, (parts: MetricsPart[]) => void>()
   let gathered = 0
-  let ownMetrics: () => MetricFamily[] = () => []
+  let ownMetrics: () => Promise<MetricFamily[]> = async () => []
   let onStoreText: (text: string) => void = () => {}
   let onStop: (isSignal: boolean) => void = () => {}
   let state: WorkersState | undefined
@@ -43,7 +43,7 @@ export async function serveAsWorker(
           state = message.state
           return
         case 'metrics':
-          return tell({ kind: 'metrics', id: message.id, families: ownMetrics() })
+          return void ownMetrics().then((families) => tell({ kind: 'metrics', id: message.id, families }))
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
           gathering.delete(message.id)
