@@ -65,30 +65,40 @@ test(
 )
 
 test(
-  'a question of a killed replica is answered at another one, and its call ends with a typed error in time',
+  'after a kill a question is answered elsewhere: its call goes on, or ends with an error in time',
   async () => {
     const victim = await startVictim()
-    const asked = await inEach(async (version) => {
-      const session = await openSession(group.url, version, { capabilities: { elicitation: {} } })
-      // Earlier revisions have no elicitation. There the call itself is interrupted.
-      const stream = await at(victim, session).askStream(version === '2025-03-26' ? count(1000, 50) : { ...callTool('ask'), id: 1 })
-      return { version, session, stream, first: await stream.message() }
-    })
+    const asked = await inEach((version) =>
+      Promise.all(
+        ['ask', 'ask_restartable'].map(async (tool) => {
+          const session = await openSession(group.url, version, { capabilities: { sampling: {} } })
+          const stream = await at(victim, session).askStream({ ...callTool(tool), id: 1 })
+          return { version, tool, session, stream, question: await stream.message() }
+        }),
+      ),
+    )
     const killedAt = performance.now()
     await victim.end('SIGKILL')
-    for (const { version, session, stream, first } of asked) {
-      await stream.ended
-      const last = stream.events.filter(({ data }) => data).at(-1)?.id
-      if (first.method === 'elicitation/create') {
-        const answer = { jsonrpc: '2.0', id: first.id, result: { action: 'accept', content: { name: 'Ada' } } }
-        expect((await session.post(answer)).status, version).toBe(202)
-        expect((await session.post(answer)).status, 'an answer that comes twice').toBe(202)
-      }
-      const rest = await (await session.listen(last)).messages()
-      expect(rest.at(-1), version).toMatchObject({ id: 1, error: { code: -32603, data: { reason: 'replica_lost', retryable: true } } })
-      expect(performance.now() - killedAt, version).toBeLessThan(LEASE_MS + AFTER_LEASE_MS)
-      expect((await session.ask({ ...callTool('where'), id: 2 })).status, version).toBe(200)
-    }
+    await Promise.all(
+      asked.flat().map(async ({ version, tool, session, stream, question }) => {
+        const what = `${tool} in ${version}`
+        await stream.ended
+        expect(question.method, what).toBe('sampling/createMessage')
+        const result = { model: 'm', role: 'assistant', content: { type: 'text', text: 'Ada' } }
+        for (let times = 0; times < 2; times++) {
+          expect((await session.post({ jsonrpc: '2.0', id: question.id, result })).status, what).toBe(202)
+        }
+        const last = stream.events.filter(({ data }) => data).at(-1)?.id
+        const rest = await (await session.listen(last)).messages()
+        expect(performance.now() - killedAt, what).toBeLessThan(LEASE_MS + AFTER_LEASE_MS)
+        if (tool === 'ask_restartable')
+          expect(rest, what).toMatchObject([{ id: 1, result: { content: [{ text: 'one step: Hello Ada' }] } }])
+        else expect(rest, what).toMatchObject([{ id: 1, error: { code: -32603, data: { reason: 'replica_lost', retryable: true } } }])
+        expect((await session.ask({ ...callTool('where'), id: 2 })).status, what).toBe(200)
+      }),
+    )
+    // The recorded step did not run again.
+    expect([...group.replicas].flatMap(({ lines }) => lines).filter((line) => line === 'stepped')).toEqual([])
   },
   LONG,
 )
@@ -309,6 +319,19 @@ test(
   },
   LONG,
 )
+
+test('after Redis has lost everything, new sessions work at all replicas, also at a new one', async () => {
+  await (await server()).cli('FLUSHALL')
+  await group.start()
+  for (const version of STREAMABLE) {
+    await until(async () => {
+      const session = await openSession(group.url, version).catch(() => undefined)
+      if (!session) return false
+      const answers = await Promise.all([...group.replicas].map((replica, id) => at(replica, session).ask({ ...callTool('where'), id })))
+      return answers.every(({ status }) => status === 200)
+    })
+  }
+}, LONG)
 
 test(
   'a client that only listens keeps its subscription, and in the end nothing is left in Redis',

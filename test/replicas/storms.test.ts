@@ -129,17 +129,21 @@ longTest.each([
     const redisServer = await startRedis(['--appendonly', 'yes', '--appendfsync', policy])
     onTestFinished(() => redisServer.close())
     const group = await startGroup({ redisUrl: redisServer.url, leaseMs: LEASE_MS, limits: LIMITS })
+    const down: number[] = []
     const ledger = await storm(
       `Redis ended with ${signals.join(' and ')}, appendfsync ${policy}`,
       group,
       async (n) => {
+        const stoppedAt = performance.now()
         await redisServer.stop(signals[n % signals.length])
         await sleep(500)
         await redisServer.start()
-        await sleep(4000)
+        down.push(Math.round(performance.now() - stoppedAt))
+        await sleep(LEASE_MS)
       },
       6,
     )
+    console.log(`Redis was down for ${down.join(', ')} ms. Above ${LEASE_MS} ms leases end, and calls end with replica_lost`)
     const { lost, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
     if (isLossless) expect([lost, ledger.cursorsRefused, ledger.sessionsLost]).toEqual([0, 0, 0])

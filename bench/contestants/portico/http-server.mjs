@@ -14,7 +14,10 @@ server.tool('progress', {}, async (_args, ctx) => {
   return []
 })
 server.resource('bench://blob', { name: 'blob' }, () => bytes)
+const argumentOf = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3)
+const url = argumentOf('store')
 const { port } = await listen(server, {
+  ...(url && { store: (await import('portico/redis')).redis(url, { prefix: argumentOf('prefix') ?? 'bench:' }) }),
   maxConnectionsPerAddress: false,
   maxConnections: 100_000,
   responses: isSse ? 'sse' : 'auto',

@@ -87,8 +87,8 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
     <QuietCard value={isQuiet}>
       <div ref={root} className={css.part} data-quiet={isQuiet ? '' : undefined}>
         <div ref={body} tabIndex={-1} className={css.body}>
-          <Body view={view} shown={shown} />
           {asked.subject.kind === 'approve' && <SkillItems server={asked.server.id} items={asked.subject.items} />}
+          <Body view={view} shown={shown} />
           {asked.subject.kind === 'approve' && (
             <Choice subject={asked.subject} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
           )}

@@ -59,7 +59,8 @@ export const withdraw = (name: string): Transition =>
   unlessFinal((task) => {
     if (!Object.hasOwn(task.questions, name)) return undefined
     const { [name]: _, ...questions } = task.questions
-    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions }
+    const { [name]: __, ...received } = task.received
+    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions, received }
   })
 
 /** Keeps answers for the process that runs the task. Answers to other questions are ignored. */

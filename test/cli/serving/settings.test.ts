@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Flags, readSettings, type Settings } from '../../../src/cli/serving/read-settings.ts'
@@ -176,4 +176,21 @@ describe('mistakes', () => {
     const others = { PORTICO_HOME: '/x', PORTICO_API_KEY: 'x', PORTICO_SERVICE_HOST: '10.0.0.1', PORTICO_PORT_80_TCP_ADDR: '10.0.0.1' }
     expect(await problemsOf({ env: others })).toBe('none')
   })
+})
+
+test('docs/cli.md lists every setting with its flag, its variable and its default', () => {
+  const shown = (value: unknown): string => (value === undefined ? '-' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``)
+  const flagFor = (setting: (typeof SETTINGS)[number]): string => {
+    if (setting.name === 'server') return 'the argument'
+    const flag = flagOf(setting.name)
+    return setting.isSecret ? [...(setting.hasFlag ? [`\`${flag}\``] : []), `\`${flag}-file\``].join(', ') : `\`${flag}\``
+  }
+  const rows = SETTINGS.map((setting) => {
+    const variable = variableOf(setting.name)
+    const variables = setting.isSecret ? `\`${variable}\`, \`${variable}_FILE\`` : `\`${variable}\``
+    return `| \`${setting.name}\` | ${flagFor(setting)} | ${variables} | ${shown(setting.default)} | ${setting.help} |`
+  })
+  const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+  const table = page.split('| setting | flag | variable | default | meaning |\n|---|---|---|---|---|\n')[1]?.split('\n\n')[0]
+  expect(table).toBe(rows.join('\n'))
 })

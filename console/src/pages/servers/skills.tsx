@@ -7,7 +7,8 @@ import { Button } from '../../components/button.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { Card, Section } from '../../components/page-header.tsx'
 import { ErrorState } from '../../components/states.tsx'
-import { useAction, useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { useAction, useConsoleState, useOperation, useRoute } from '../../hooks/use-console.tsx'
+import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { SkillFiles } from '../../questions/skill-files.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
@@ -31,6 +32,15 @@ export function Skills({ server }: { server: string }): ReactNode {
 
 function Skill({ skill: { server, uri, name, description, state, files } }: { skill: SkillView }): ReactNode {
   const approve = useOperation()
+  const showWaiting = useShowWaiting()
+  // The host may have asked itself. Then the question waits in the tray already.
+  const isAsked = useConsoleState(({ questions }) =>
+    questions.some((each) => each.server === server && each.action === 'server.approve' && each.end === undefined),
+  )
+  const ask = (): void => {
+    if (isAsked) showWaiting()
+    else void approve.start('POST /api/skills/approve', { body: { server, uri } })
+  }
   const revoke = useAction('POST /api/skills/revoke', { stale: ['GET /api/skills', 'GET /api/servers/:id', 'GET /api/servers'] })
   const { word, tone, about } = SKILL_STATES[state]
   const error = approve.startError ?? approve.operation?.error ?? revoke.error
@@ -50,11 +60,7 @@ function Skill({ skill: { server, uri, name, description, state, files } }: { sk
             Revoke the approval
           </Button>
         ) : (
-          <Button
-            kind="main"
-            isBusy={approve.isRunning}
-            onClick={() => void approve.start('POST /api/skills/approve', { body: { server, uri } })}
-          >
+          <Button kind="main" isBusy={approve.isRunning && !isAsked} onClick={ask}>
             {state === 'changed' ? 'Review what changed' : 'Approve'}
           </Button>
         )}

@@ -9,13 +9,15 @@ type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 const MAC_CHARS = 16
 /** Ids whose code was checked. Most requests belong to few sessions. */
 const MAX_KNOWN = 10_000
+/** Forged ids cost at most one look into the store in this time. */
+const LOOK_AGAIN_MS = 1000
 /** The name of the secret in the store. */
 const SECRET = 'secret of session ids'
 
 export class SessionIds {
   readonly #counters: Counters
   readonly #lifeMs: number
-  readonly #known = new BoundedMap<string, true>(MAX_KNOWN)
+  #known = new BoundedMap<string, true>(MAX_KNOWN)
   #secret = randomId() + randomId()
   #key: Promise<SigningKey> | undefined
   #renewedAt = 0
@@ -31,20 +33,29 @@ export class SessionIds {
     return `${random}.${await this.#codeOf(random)}`
   }
 
-  async isGenuine(id: string): Promise<boolean> {
+  async isGenuine(id: string, now: number): Promise<boolean> {
     if (this.#known.has(id)) return true
     const [random, code, ...more] = id.split('.')
     if (random?.length !== 22 || code?.length !== MAC_CHARS || more.length > 0) return false
-    if (!isSame(await this.#codeOf(random), code)) return false
+    if (!isSame(await this.#codeOf(random), code)) {
+      // Forged, or another replica has another secret, because the store has lost the first one.
+      if (now - this.#renewedAt < LOOK_AGAIN_MS) return false
+      await this.renew(now)
+      if (!isSame(await this.#codeOf(random), code)) return false
+    }
     this.#known.set(id, true)
     return true
   }
 
-  /** Keeps the secret in the store while this replica lives. Call it now and then. */
+  /** Keeps the secret in the store while this replica lives. If the store has another one, that one counts. Call it now and then. */
   async renew(now: number): Promise<void> {
-    if (!this.#key || now - this.#renewedAt < this.#lifeMs / 4) return
+    if (!this.#key) return
     this.#renewedAt = now
-    await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    const secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    if (secret === this.#secret) return
+    this.#secret = secret
+    this.#key = importKey(secret)
+    this.#known = new BoundedMap(MAX_KNOWN)
   }
 
   async #codeOf(random: string): Promise<string> {
@@ -61,11 +72,14 @@ export class SessionIds {
   /** The secret of the first replica counts for all. */
   async #sharedKey(): Promise<SigningKey> {
     this.#secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
-    return crypto.subtle.importKey('raw', encoder.encode(this.#secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    return importKey(this.#secret)
   }
 }
 
 const encoder = new TextEncoder()
+
+const importKey = (secret: string): Promise<SigningKey> =>
+  crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 
 /** Takes the same time for every wrong code of the right length. */
 function isSame(one: string, other: string): boolean {

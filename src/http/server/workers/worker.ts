@@ -4,6 +4,7 @@ import cluster from 'node:cluster'
 import type { MetricFamily } from '../../../observability/metrics/metric-family.ts'
 import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
+import { isOfOneProcess } from '../../../store/memory/memory-store.ts'
 import { remoteStore } from '../../../store/remote/remote-store.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
 import type { GatheredMetricsOptions } from '../operations/health.ts'
@@ -53,14 +54,15 @@ export async function serveAsWorker(
   })
   service.useKeys?.(ringOf(setup.key))
   const store =
-    options.store ??
-    remoteStore({
-      send: (text) => tell({ kind: 'store', text }),
-      listen: (onText, onGone) => {
-        onStoreText = onText
-        process.once('disconnect', onGone)
-      },
-    })
+    options.store && !isOfOneProcess(options.store)
+      ? options.store
+      : remoteStore({
+          send: (text) => tell({ kind: 'store', text }),
+          listen: (onText, onGone) => {
+            onStoreText = onText
+            process.once('disconnect', onGone)
+          },
+        })
   const metrics: GatheredMetricsOptions | undefined = options.metrics
     ? {
         ...(typeof options.metrics === 'object' && options.metrics),
