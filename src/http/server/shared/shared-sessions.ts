@@ -465,6 +465,7 @@ export class SharedSessions implements SessionEndpoint {
     const session = await this.#enter(sid, principal)
     if ('status' in session) return session
     await this.#forget(sid, session.record)
+    this.#options.service.onSessionEnd?.(session.record.state)
     this.#close(sid)
     await this.#store.replica.broadcast(JSON.stringify({ kind: 'end', sid } satisfies ReplicaNotice))
     if (!reply.isGone) reply.send(204, {})
