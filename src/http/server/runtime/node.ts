@@ -6,7 +6,7 @@ import { isLoopbackAddress } from '../../../base/address/loopback.ts'
 import { LinkedList, type ListNode } from '../../../base/linked-list.ts'
 import { forwardedAddress } from '../limits/client-address.ts'
 import { NodeBody } from './node-body.ts'
-import { end, NodeEventSink } from './node-event-sink.ts'
+import { end, NodeEventSink, withLength } from './node-event-sink.ts'
 import type { BodyBounds, BodyRoom, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './request-reply.ts'
 
 /** A request whose body a framework may already have read. */
@@ -152,11 +152,9 @@ export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<No
 
   send(status: number, headers: Headers, body?: string): void {
     const response = this.#response
-    const all: Record<string, string | number> = { ...headers }
-    if (this.extraHeaders) Object.assign(all, this.extraHeaders)
     const length = body === undefined ? 0 : Buffer.byteLength(body)
-    if (body !== undefined || status !== 204) all['content-length'] = length
-    response.writeHead(status, all)
+    const hasLength = body !== undefined || status !== 204
+    response.writeHead(status, hasLength ? withLength(length, headers, this.extraHeaders) : { ...headers, ...this.extraHeaders })
     if (!this.#request.complete && (status >= 400 ? body !== undefined : hasBody(this.#request))) this.#sendEarly(body)
     else end(response, body, length, this.#stallMs)
   }
@@ -164,7 +162,7 @@ export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<No
   sendParts(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void {
     const response = this.#response
     const length = Buffer.byteLength(head) + body.length + Buffer.byteLength(tail)
-    response.writeHead(status, { ...headers, ...this.extraHeaders, 'content-length': length })
+    response.writeHead(status, withLength(length, headers, this.extraHeaders))
     response.cork()
     response.write(head)
     response.write(body)
