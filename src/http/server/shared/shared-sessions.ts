@@ -521,7 +521,7 @@ export class SharedSessions implements SessionEndpoint {
     const { clock } = this.#options
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
-    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * Math.random()), () => {
+    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
       this.#dead
         .look()
@@ -561,3 +561,6 @@ export class SharedSessions implements SessionEndpoint {
     console.error('portico: sessions of several replicas:', error instanceof Error ? error.message : error)
   }
 }
+
+/** A random number from 0 to 1. */
+const fraction = (): number => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255
