@@ -29,6 +29,7 @@ import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DO
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
+import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
@@ -49,7 +50,7 @@ export class Endpoint {
   #stateless!: StatelessOptions
   #sessions: SessionEndpoint | undefined
   /** The part that hears of other replicas, also if there are no sessions. */
-  #replica: SessionEndpoint | undefined
+  #replica: SharedSessions | undefined
   #sharedLimits: SharedLimits | undefined
   #legacySse: LegacySse | undefined
   #operations: Operations | undefined
@@ -125,6 +126,9 @@ export class Endpoint {
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
+    if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
+    // A session of the oldest transport has the name of its replica, which others must know.
+    await store.replica.join().catch(() => {})
   }
 
   /** Creates the parts that answer requests. */
@@ -283,7 +287,10 @@ export class Endpoint {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
-        return this.#checkScopes(message, caller) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(caller) })
+        return (
+          this.#checkScopes(message, caller) ??
+          this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
+        )
       })
     }
     switch (request.method) {
@@ -337,7 +344,8 @@ export class Endpoint {
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
     const lacking = this.#checkScopes(message, caller)
     if (lacking) return lacking
-    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, caller?.principal), ...identityOf(caller) }
+    const principal = caller?.principal
+    const post: HttpPost = { request, reply, body, accepts, usage: body.usage, principal, access: accessOf(caller) }
     if (!this.#sharedLimits || !expectsAnswer(message)) return this.#answer(message, post)
     return this.#sharedLimits.admit(
       message,
@@ -383,7 +391,7 @@ export class Endpoint {
     const body = new BodyMemory(this.#inFlight, usage)
     // The usage of a caller is not removed while a body of theirs is arriving.
     usage.arriving++
-    request.body(limits, body.grow, (text, fault) => {
+    request.body(limits, body, (text, fault) => {
       usage.arriving--
       if (text === undefined || reply.isGone) {
         body.release()
@@ -421,10 +429,7 @@ export class Endpoint {
 }
 
 /** A caller without `auth` has no access to anything that needs a scope. */
-const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
-  principal: caller?.principal,
-  access: caller?.auth ?? null,
-})
+const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.auth ?? null
 
 /** Closes the connection, because the rest of the body is not read. */
 const thenClose = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })

@@ -14,7 +14,7 @@ const MAX_OUTCOME_CHARS = 256 * 1024
 /** How long others wait for a process that has died. */
 const HELD_MS = 10_000
 const FIRST_WAIT_MS = 50
-const LONGEST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 500
 
 /** What it uses of the server. */
 export interface SharedRoundTools {

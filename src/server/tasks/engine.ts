@@ -48,6 +48,7 @@ export class TaskEngine {
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   #tending: Deadline | undefined
+  #isStoreDown = false
 
   constructor(serverState: ServerState, options: TaskOptions) {
     const { store, onChange, limits, leaseMs, ...given } = options
@@ -361,7 +362,7 @@ export class TaskEngine {
     const { lookMs = Number.POSITIVE_INFINITY } = this.table.store
     this.#tending ??= this.serverState.deadlines.set(Math.min(lookMs, this.leaseMs / 3), () => {
       this.#tending = undefined
-      this.#tend().catch((error: unknown) => this.serverState.report(error, { reference: '', method: 'tasks', target: undefined }))
+      this.#tend().catch((error: unknown) => this.#reportTending(error, undefined))
     })
   }
 
@@ -371,13 +372,14 @@ export class TaskEngine {
       await Promise.all(
         [...this.#runs.values()].map(async (running) => {
           if (running.outcome) await this.#save(running, () => true).catch(() => {})
-          else await this.#renew(running).catch((error: unknown) => this.#report(running.task, error))
+          else await this.#renew(running).catch((error: unknown) => this.#reportTending(error, running.task))
         }),
       )
       for (const task of await this.table.store.neglected(this.table.now())) {
         if (expiryOf(task) <= this.table.now()) await this.#remove(task)
         else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
       }
+      this.#isStoreDown = false
     } finally {
       this.#tendLater()
     }
@@ -411,6 +413,14 @@ export class TaskEngine {
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
     else await this.table.change(taken, finish(LOST))
+  }
+
+  /** A store that is down fails again every second, and is reported once. */
+  #reportTending(error: unknown, task: TaskHead | undefined): void {
+    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+    if (isDown && this.#isStoreDown) return
+    this.#isStoreDown = isDown
+    this.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 
   #report(task: TaskHead, error: unknown): void {
