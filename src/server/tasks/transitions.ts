@@ -70,14 +70,6 @@ export const receive = (answers: Record<string, unknown>): Transition =>
     return open.length === 0 ? undefined : { ...task, received: { ...task.received, ...Object.fromEntries(open) } }
   })
 
-/** Forgets an invalid answer that another process received, so that the question is open again. */
-export const forget = (name: string): Transition =>
-  unlessFinal((task) => {
-    if (!Object.hasOwn(task.received, name)) return undefined
-    const { [name]: _, ...received } = task.received
-    return { ...task, received }
-  })
-
 export const keepSteps = (steps: Record<string, unknown>): Transition =>
   unlessFinal((task) => ({ ...task, journal: { ...task.journal, steps: { ...task.journal.steps, ...steps } } }))
 

@@ -15,7 +15,7 @@ interface Use {
 const KNOWN_MS = 1000
 
 /** What each task counts beyond the size of its file: room for its end, for its lease and for names of files. */
-export const EXTRA_BYTES = 4096
+const EXTRA_BYTES = 4096
 
 export class FolderUse {
   readonly #folder: string
