@@ -81,7 +81,6 @@ export async function serveAsWorker(
     : undefined
   const listening = await serveHere({
     ...options,
-    legacySse: options.legacySse ?? false,
     port: setup.port,
     store,
     ...(metrics && { metrics }),

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
-import { http, portOf } from '../../../support/http-requests.ts'
-import { askModern, callTool, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
+import { http, httpStream, portOf } from '../../../support/http-requests.ts'
+import { askModern, callTool, initializeMessage, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
 import { isAlive } from '../../../support/processes.ts'
 import { proofRuns } from '../../../support/proof.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
@@ -120,6 +120,22 @@ async function checkSession(url: string, version: string): Promise<void> {
 
 test.each(STREAMABLE)('a session of %s lives on all workers, with questions and events', async (version) => {
   await checkSession(shared.url, version)
+})
+
+test('a message of the oldest transport may reach another worker than its stream', async () => {
+  const { url } = shared
+  const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: CLOSE })
+  const place = (await stream.next())?.data as string
+  const post = (body: object) => http(new URL(place, url).href, { headers: CLOSE, body: { jsonrpc: '2.0', ...body } })
+  // As many as there are workers, so at least two of them reach another one.
+  expect((await post(initializeMessage('2024-11-05'))).status).toBe(202)
+  expect(await stream.message()).toMatchObject({ id: 0, result: { protocolVersion: '2024-11-05' } })
+  expect((await post({ method: 'notifications/initialized' })).status).toBe(202)
+  for (const id of [1, 2, 3]) {
+    expect((await post({ id, ...callTool('pid') })).status).toBe(202)
+    expect(await stream.message()).toMatchObject({ id, result: { content: [{ type: 'text' }] } })
+  }
+  stream.destroy()
 })
 
 test('with a store in Redis, workers use it directly', async () => {
