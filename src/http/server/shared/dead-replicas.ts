@@ -53,7 +53,7 @@ export class DeadReplicas {
     const call = taken.call === '' ? undefined : (JSON.parse(taken.call) as OpenCall)
     const failure = call ? await untilHeard(this.#services, () => this.#calls.restart(sid, stream, taken, call)) : 'lost'
     if (failure === undefined) return
-    const events = call ? [{ json: lostAnswer(call, failure === 'had all runs') }] : []
+    const events = call && failure !== 'cancelled' ? [{ json: lostAnswer(call, failure === 'had all runs') }] : []
     const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
     await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
     tails.wake(sid, stream)

@@ -3,6 +3,7 @@
 import { type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
 import { errorJson } from '../../../jsonrpc/write.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
+import type { SharedStore } from '../../../store/shared-store.ts'
 
 export interface OpenCall {
   /** The ids that must be answered. */
@@ -26,6 +27,16 @@ export const RUNS = 'runs'
 
 /** How a request is registered in the store: the number 1 and the text "1" are two ids. */
 export const callName = (id: Id): string => JSON.stringify(id)
+
+const cancelledName = (sid: string, id: Id): string => `cancelled ${sid} ${callName(id)}`
+
+/** The client cancelled a request whose replica has ended. It is not run again. */
+export async function noteCancelled(sid: string, id: Id, { counters, replica }: SharedStore): Promise<void> {
+  await counters.keep(cancelledName(sid, id), 'cancelled', replica.leaseMs * 3)
+}
+
+export const wasCancelled = async (sid: string, id: Id, { counters }: SharedStore): Promise<boolean> =>
+  (await counters.kept(cancelledName(sid, id))) !== undefined
 
 export function openCallOf(message: Incoming, restart: RestartableCall | undefined): OpenCall {
   const messages = message.kind === 'batch' ? message.messages : [message]

@@ -6,7 +6,7 @@ import type { TakenOver } from '../../../store/stream-logs.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpPost } from '../stateless.ts'
-import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
+import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS, wasCancelled } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession, SessionRecord } from './session-record.ts'
 import { SharedCall } from './shared-call.ts'
@@ -42,10 +42,16 @@ export class RunningCalls {
   }
 
   /** Runs a request again whose replica has ended. Returns why not, if not. */
-  async restart(sid: string, stream: string, taken: TakenOver, { restart }: OpenCall): Promise<'lost' | 'had all runs' | undefined> {
+  async restart(
+    sid: string,
+    stream: string,
+    taken: TakenOver,
+    { restart }: OpenCall,
+  ): Promise<'lost' | 'cancelled' | 'had all runs' | undefined> {
     const { services, usageOf, bodyOf } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
+    if (await wasCancelled(sid, restart.message.id, store)) return 'cancelled'
     const run = Number(taken.journal[RUNS] ?? 1) + 1
     if (run > MAX_RUNS) return 'had all runs'
     // Before the handler begins, because it may end this process.

@@ -2,20 +2,11 @@
 
 import { randomId } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
-import {
-  INVALID_REQUEST,
-  type Incoming,
-  type NotificationMessage,
-  type RequestMessage,
-  type SingleMessage,
-} from '../../../jsonrpc/message.ts'
-import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
+import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import type { Change } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
-import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
@@ -24,7 +15,7 @@ import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, busy, DRAINING, JSON_TYPE, type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
+import { about, JSON_TYPE, type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import {
   checkBatch,
@@ -33,7 +24,6 @@ import {
   checkShape,
   NO_EVENTS,
   NO_SESSION_ID,
-  NOT_FOUND,
   SILENT,
 } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
@@ -42,19 +32,18 @@ import type { HttpPost } from '../stateless.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
+import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas } from './dead-replicas.ts'
-import { eventIdOf, readEventId } from './event-ids.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { callName } from './open-call.ts'
+import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { RunningCalls } from './running-calls.ts'
-import { SessionIds } from './session-ids.ts'
-import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
-import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
-import { streamOfQuestion } from './shared-call.ts'
+import { SessionEntries } from './session-entries.ts'
+import type { SessionRecord } from './session-record.ts'
 import { SharedPages } from './shared-pages.ts'
-import { standingOutlet } from './standing-stream.ts'
-import { isFault, READ_AT_ONCE, Tails } from './tails.ts'
+import { StreamReaders } from './stream-readers.ts'
+import { Tails } from './tails.ts'
 
 export interface SharedSessionsOptions {
   store: SharedStore
@@ -79,25 +68,18 @@ const HAND_OVER_MS = 2000
 /** How often to look for replicas that have ended, at least. */
 const LOOK_MS = 1000
 
-/** Messages between replicas. */
-type ReplicaNotice =
-  | { kind: 'notice'; sid: string; json: string }
-  | { kind: 'end'; sid: string }
-  | { kind: 'change'; change: Change }
-  /** A replica has ended, and has left its requests to others. */
-  | { kind: 'left' }
-
 export class SharedSessions implements SessionEndpoint {
   readonly methods = 'POST, GET, DELETE'
   readonly #options: SharedSessionsOptions
   readonly #services: ReplicaServices
   readonly #store: SharedStore
-  readonly #ids: SessionIds
+  readonly #entries: SessionEntries
   readonly #announcements: Announcements
   readonly #dead: DeadReplicas
   readonly #calls: RunningCalls
+  readonly #notices: ClientNotices
+  readonly #readers: StreamReaders
   readonly #stopListening: (() => void)[] = []
-  readonly #topicLifeMs: number
   #timer: Timer | undefined
   #isClosed = false
   #isDraining = false
@@ -105,8 +87,6 @@ export class SharedSessions implements SessionEndpoint {
   #lastReport = 0
   #lookedAgainAt = 0
   #lookingAgain: Promise<void> | undefined
-  /** When the sessions of clients that only listen were kept from expiring. */
-  #keptAt = 0
 
   constructor(options: SharedSessionsOptions) {
     const { store, service, limits, inFlight, open, clock } = options
@@ -125,15 +105,16 @@ export class SharedSessions implements SessionEndpoint {
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
-    this.#topicLifeMs = limits.sessionIdleMs * 1.5
-    this.#ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
+    this.#entries = new SessionEntries(this.#services)
     this.#announcements = new Announcements(this.#services)
     this.#calls = new RunningCalls({
       services: this.#services,
       usageOf: options.usageOf,
       bodyOf: options.bodyOf,
-      change: (session, apply) => this.#change(session, apply),
+      change: (session, apply) => this.#entries.change(session, apply),
     })
+    this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
+    this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)
     this.#dead = new DeadReplicas(this.#services, this.#calls)
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.add(announcement))
     if (stop) this.#stopListening.push(stop)
@@ -190,7 +171,11 @@ export class SharedSessions implements SessionEndpoint {
     const sid = request.header('mcp-session-id')
     if (sid === undefined) return NO_SESSION_ID
     if (!acceptsOf(request.header('accept')).events) return NO_EVENTS
-    this.#later(this.#read(sid, request, reply, principal), reply)
+    const reading = async (): Promise<Refusal | undefined> => {
+      const session = await this.#entries.enter(sid, principal)
+      return 'status' in session ? session : this.#readers.read(session, request, reply, this.#isDraining)
+    }
+    this.#later(reading(), reply)
     return undefined
   }
 
@@ -219,8 +204,12 @@ export class SharedSessions implements SessionEndpoint {
     this.#services.tails.breakOffAll()
     const { replica } = this.#store
     try {
-      const waited = new Promise<void>((resolve) => this.#options.clock.after(HAND_OVER_MS, resolve))
+      let timer: Timer | undefined
+      const waited = new Promise<void>((resolve) => {
+        timer = this.#options.clock.after(HAND_OVER_MS, resolve)
+      })
       await Promise.race([this.#calls.handOverAll(reason), waited])
+      timer?.cancel()
       await replica.leave()
       await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
     } catch {
@@ -241,54 +230,20 @@ export class SharedSessions implements SessionEndpoint {
     )
   }
 
-  /** Reads the session and, with `call`, registers the request. Sessions of others look as if they did not exist. */
-  async #enter(sid: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
-    if (!(await this.#ids.isGenuine(sid, this.#options.clock.now()))) return NOT_FOUND
-    const max = this.#options.limits.maxInFlightPerSession
-    const entered = await this.#store.sessions.enter(sid, call, max)
-    switch (entered) {
-      case 'gone':
-        return NOT_FOUND
-      case 'duplicate':
-        return refuse(400, `A request with id ${call} is already in progress`, { code: INVALID_REQUEST })
-      case 'full':
-        return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
-    }
-    const record = JSON.parse(entered.record) as SessionRecord
-    if (record.principal !== principal) {
-      if (call !== undefined) await this.#store.sessions.leave(sid, call)
-      return NOT_FOUND
-    }
-    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
-    return { sid, record, revision: entered.revision }
-  }
-
-  #renewTopics(sid: string, record: SessionRecord): void {
-    const adding = topicsOf(sid, record).map(([topic, member]) => this.#store.topics.add(topic, member, this.#topicLifeMs))
-    Promise.all(adding).catch((error: unknown) => this.#report(error))
-  }
-
   async #call(sid: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
     const name = message.kind === 'request' ? callName(message.id) : undefined
-    const session = await this.#enter(sid, post.principal, name)
+    const session = await this.#entries.enter(sid, post.principal, name)
     if ('status' in session) return session
     this.#calls.start(session, message, post)
     return undefined
   }
 
-  /** Changes the record, and the topics that follow from it. */
-  async #change(session: ReadSession, apply: (state: SessionState) => void): Promise<void> {
-    const before = structuredClone(session.record)
-    const after = await changeRecord(this.#store, session, apply)
-    await moveTopics(this.#store.topics, session.sid, before, after, this.#topicLifeMs)
-  }
-
   async #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Promise<Refusal | undefined> {
     const { service, inFlight } = this.#options
     const caller = `caller ${usage.kind} ${usage.key}`
-    const crowded = await this.#checkRoom(usage, caller)
+    const crowded = await this.#entries.checkRoom(usage, caller)
     if (crowded) return about(crowded, message.id)
-    const sid = await this.#ids.create()
+    const sid = await this.#entries.ids.create()
     let state: SessionState | undefined
     const shared = {
       state: undefined,
@@ -311,9 +266,9 @@ export class SharedSessions implements SessionEndpoint {
         if (errorCode !== undefined || !state) return reply.send(statusOf(errorCode), JSON_TYPE, json)
         const record: SessionRecord = { principal, eventName: randomId().slice(0, 12), caller, state }
         this.#later(
-          this.#begin(sid, record).then(() => {
+          this.#entries.begin(sid, record).then(() => {
             const headers = { 'mcp-session-id': sid }
-            if (reply.isGone) return this.#forget(sid, record)
+            if (reply.isGone) return this.#entries.forget(sid, record)
             if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
             else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
             return undefined
@@ -330,141 +285,21 @@ export class SharedSessions implements SessionEndpoint {
     return undefined
   }
 
-  /** Counted for all replicas together, so two clients that come at once may both find room. */
-  async #checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#options.limits
-    const { topics } = this.#store
-    const [all, own] = await Promise.all([topics.size(SESSIONS), topics.size(caller)])
-    if (all >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (usage.kind === 'principal' && own >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && own >= maxSessionsPerAddress)
-      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return undefined
-  }
-
-  async #begin(sid: string, record: SessionRecord): Promise<void> {
-    const { sessionIdleMs, sessionMaxAgeMs } = this.#options.limits
-    await this.#store.sessions.create(sid, JSON.stringify(record), { ttlMs: sessionIdleMs, maxAgeMs: sessionMaxAgeMs })
-    await moveTopics(this.#store.topics, sid, undefined, record, this.#topicLifeMs)
-  }
-
-  async #forget(sid: string, record: SessionRecord): Promise<undefined> {
-    await this.#store.sessions.end(sid)
-    await moveTopics(this.#store.topics, sid, record, undefined, this.#topicLifeMs)
-  }
-
   /** Handles messages that get no answer. */
   async #take(sid: string, message: Incoming, { reply, principal }: HttpPost): Promise<Refusal | undefined> {
-    const session = await this.#enter(sid, principal)
+    const session = await this.#entries.enter(sid, principal)
     if ('status' in session) return session
     const fault = checkShape(message) ?? checkBatch(message, session.record.state.version)
     if (fault) return fault
-    for (const each of message.kind === 'batch' ? message.messages : [message]) await this.#takeOne(session, each)
+    for (const each of message.kind === 'batch' ? message.messages : [message]) await this.#notices.take(session, each)
     if (!reply.isGone) reply.send(202, {})
     return undefined
   }
 
-  async #takeOne(session: ReadSession, message: SingleMessage): Promise<void> {
-    const { sid } = session
-    if (message.kind === 'result' || message.kind === 'error') {
-      const stream = streamOfQuestion(message.id)
-      const { id } = message
-      if (stream === undefined || typeof id !== 'string') return
-      await this.#store.streams.answer(
-        sid,
-        stream,
-        id,
-        message.kind === 'result' ? resultJson(id, message.result) : errorJson(id, message.error),
-      )
-    } else if (message.kind === 'notification') await this.#notice(session, message)
-  }
-
-  async #notice(session: ReadSession, message: NotificationMessage): Promise<void> {
-    const { sid, record } = session
-    const { method, params } = message
-    const json = JSON.stringify({ kind: 'notice', sid, json: notificationJson(method, params) } satisfies ReplicaNotice)
-    switch (method) {
-      case 'notifications/cancelled': {
-        const id = params?.requestId
-        if (typeof id !== 'string' && typeof id !== 'number') return
-        const runner = await this.#store.sessions.runnerOf(sid, callName(id))
-        if (runner === undefined || runner === this.#store.replica.id) this.#calls.notice(sid, message)
-        else await this.#store.replica.send(runner, json)
-        return
-      }
-      case 'notifications/initialized':
-        await this.#change(session, (state) => {
-          state.isReady = true
-        })
-        this.#calls.notice(sid, message)
-        return this.#store.replica.broadcast(json)
-      case 'notifications/progress':
-        this.#calls.notice(sid, message)
-        return this.#store.replica.broadcast(json)
-      default: {
-        const shared = {
-          state: record.state,
-          account: sid,
-          begin: () => {},
-          change: (apply: (state: SessionState) => void) => this.#change(session, apply),
-          openPage: () => Promise.resolve(),
-        }
-        const channel = this.#options.service.open({ outlet: standingOutlet(sid, this.#services), principal: record.principal, shared })
-        channel.receive(message, SILENT)
-        channel.close('The notification was handled')
-      }
-    }
-  }
-
-  async #read(sid: string, request: HttpRequestView, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
-    const session = await this.#enter(sid, principal)
-    if ('status' in session) return session
-    const { eventName } = session.record
-    const { inFlight, open, usageOf } = this.#options
-    const lastEventId = request.header('last-event-id')
-    const place = lastEventId === undefined ? { stream: STANDING_STREAM, position: undefined } : readEventId(lastEventId, eventName)
-    if (!place) return refuse(400, 'The last event id does not belong to this session')
-    const { stream, position } = place
-    const isStanding = stream === STANDING_STREAM
-    if (isStanding && this.#isDraining) return DRAINING
-    const usage = usageOf(principal, request.remoteAddress)
-    const full = inFlight.checkStreams(usage, open.size)
-    if (full) return full
-    const attached = await this.#store.streams.attach(sid, stream, position, READ_AT_ONCE)
-    if (isFault(attached)) {
-      return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
-    }
-    if (reply.isGone) return undefined
-    this.#calls.disconnect(sid, stream)
-    const { events, isOver, reader } = attached
-    // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
-    if (isOver && events.length === 0) {
-      reply.send(204, {})
-      return undefined
-    }
-    const sink = reply.open(EVENT_STREAM_HEADERS)
-    const { tails } = this.#services
-    const last = events.at(-1)?.position ?? position
-    open.add({
-      sink,
-      usage,
-      onTooOld: isStanding ? () => tails.breakOff(sid, stream) : undefined,
-      endsAt: reply.endsAt,
-      onEnded: () => tails.breakOff(sid, stream),
-    })
-    tails.add({ sid, stream, eventName, reader, position: last, sink })
-    sink.write(':\n\n')
-    for (const each of events) sink.write(eventText(each.json, eventIdOf(eventName, stream, each.position)))
-    if (isOver) tails.end(sid, stream)
-    else tails.wake(sid, stream)
-    return undefined
-  }
-
   async #end(sid: string, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
-    const session = await this.#enter(sid, principal)
+    const session = await this.#entries.enter(sid, principal)
     if ('status' in session) return session
-    await this.#forget(sid, session.record)
+    await this.#entries.forget(sid, session.record)
     this.#options.service.onSessionEnd?.(session.record.state)
     this.#close(sid)
     await this.#store.replica.broadcast(JSON.stringify({ kind: 'end', sid } satisfies ReplicaNotice))
@@ -542,15 +377,9 @@ export class SharedSessions implements SessionEndpoint {
   async #lookOnce(): Promise<void> {
     const { tails } = this.#services
     tails.wakeAll()
-    await this.#ids.renew(this.#options.clock.now())
+    await this.#entries.ids.renew(this.#options.clock.now())
     await this.#calls.lookAgain()
-    const now = this.#options.clock.now()
-    if (now - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return
-    this.#keptAt = now
-    for (const sid of tails.sids()) {
-      const entered = await this.#store.sessions.enter(sid, undefined, 0)
-      if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
-    }
+    await this.#entries.keep(tails.sids())
   }
 
   /** At most one report a second: a store that is down fails every request. */

@@ -124,6 +124,19 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'from another replica' }] } }])
   })
 
+  test('a restartable call that its client cancels while no replica runs it has no answer', async () => {
+    const { urls, stores } = await serveReplicas(orderTool([]))
+    const session = await openSession(urls[0] as string, '2025-11-25', { capabilities: { sampling: {} } })
+    const stream = await session.askStream(ORDER)
+    await stream.message()
+    await stream.message()
+    await stores[0]?.replica.leave()
+    await at(urls[1], session).post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
+    stream.destroy()
+    const resumed = await at(urls[2], session).listen(stream.events.filter(({ data }) => data).at(-1)?.id)
+    expect((await resumed.messages()).filter(({ id }) => id !== undefined)).toEqual([])
+  })
+
   test('a handler that ends its replica each time is run three times', async () => {
     let runs = 0
     const ending = gate<SharedStore[]>()

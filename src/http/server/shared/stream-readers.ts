@@ -1,0 +1,70 @@
+/** Clients that open or resume a stream with GET. */
+
+import { STANDING_STREAM } from '../../../store/stream-logs.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import { DRAINING, type Refusal, refuse } from '../refusal.ts'
+import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
+import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import { eventIdOf, readEventId } from './event-ids.ts'
+import type { ReplicaServices } from './replica-services.ts'
+import type { RunningCalls } from './running-calls.ts'
+import type { ReadSession } from './session-record.ts'
+import { isFault, READ_AT_ONCE } from './tails.ts'
+
+export class StreamReaders {
+  readonly #services: ReplicaServices
+  readonly #calls: RunningCalls
+  readonly #usageOf: (principal: string | undefined, address: string | undefined) => CallerUsage
+
+  constructor(
+    services: ReplicaServices,
+    calls: RunningCalls,
+    usageOf: (principal: string | undefined, address: string | undefined) => CallerUsage,
+  ) {
+    this.#services = services
+    this.#calls = calls
+    this.#usageOf = usageOf
+  }
+
+  /** @param isDraining the standing stream is refused then; the rest of an answer may still be read */
+  async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply, isDraining: boolean): Promise<Refusal | undefined> {
+    const { eventName, principal } = record
+    const { inFlight, open, store, tails } = this.#services
+    const lastEventId = request.header('last-event-id')
+    const place = lastEventId === undefined ? { stream: STANDING_STREAM, position: undefined } : readEventId(lastEventId, eventName)
+    if (!place) return refuse(400, 'The last event id does not belong to this session')
+    const { stream, position } = place
+    const isStanding = stream === STANDING_STREAM
+    if (isStanding && isDraining) return DRAINING
+    const usage = this.#usageOf(principal, request.remoteAddress)
+    const full = inFlight.checkStreams(usage, open.size)
+    if (full) return full
+    const attached = await store.streams.attach(sid, stream, position, READ_AT_ONCE)
+    if (isFault(attached)) {
+      return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
+    }
+    if (reply.isGone) return undefined
+    this.#calls.disconnect(sid, stream)
+    const { events, isOver, reader } = attached
+    // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
+    if (isOver && events.length === 0) {
+      reply.send(204, {})
+      return undefined
+    }
+    const sink = reply.open(EVENT_STREAM_HEADERS)
+    const last = events.at(-1)?.position ?? position
+    open.add({
+      sink,
+      usage,
+      onTooOld: isStanding ? () => tails.breakOff(sid, stream) : undefined,
+      endsAt: reply.endsAt,
+      onEnded: () => tails.breakOff(sid, stream),
+    })
+    tails.add({ sid, stream, eventName, reader, position: last, sink })
+    sink.write(':\n\n')
+    for (const each of events) sink.write(eventText(each.json, eventIdOf(eventName, stream, each.position)))
+    if (isOver) tails.end(sid, stream)
+    else tails.wake(sid, stream)
+    return undefined
+  }
+}
