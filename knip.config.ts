@@ -10,7 +10,7 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry,store,redis}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry,store,redis,compose}/index.ts!',
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
@@ -53,5 +53,5 @@ export default {
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl'],
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx', 'docker'],
 }

@@ -1,13 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/order.ts'
+
+/** Folders with many short files. A process for each file would take longer than its tests, so they share processes. */
+const TOGETHER =
+  /^test\/(?:apps|base|client|console-page|extensions|files|host|jsonrpc|observability|protocol|revisions|server|skills|testing)\//
+
+/** A file that replaces modules, changes the process, measures its memory, starts a browser or takes long gets a process of its own. */
+const NEEDS_ITS_OWN =
+  /vi\.(?:do)?[mM]ock\(|defineProperty\(process|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage)|support\/(?:chromium|proof)\.ts|made-tests/
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+
+const together = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+  .map((file) => `test/${file.replaceAll('\\', '/')}`)
+  .filter((file) => file.endsWith('.test.ts') && TOGETHER.test(file) && !NEEDS_ITS_OWN.test(readFileSync(`${root}${file}`, 'utf8')))
+
+/** What all test files have in common. `npm run mutants` uses it, too. */
+export const usual = {
+  setupFiles: ['test/support/property-settings.ts'],
+  pool: 'forks',
+  testTimeout: 15_000,
+  hookTimeout: 30_000,
+  // A busy machine is slow: what is polled for may come late.
+  expect: { poll: { timeout: 10_000 } },
+} as const
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts', 'test/conformance/set-up.ts'],
-    setupFiles: ['test/support/property-settings.ts'],
-    pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    sequence: { sequencer: LongFirst },
+    projects: [
+      { test: { ...usual, name: 'alone', include: ['test/**/*.test.ts'], exclude: together } },
+      { test: { ...usual, name: 'together', include: together, isolate: false } },
+    ],
   },
 })

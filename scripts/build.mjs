@@ -20,6 +20,7 @@ export const SUBPATHS = [
   'extensions',
   'tasks',
   'skills',
+  'compose',
   'apps',
   'observability',
   'opentelemetry',

@@ -43,7 +43,7 @@ const count = countOf('sample', values.sample)
  */
 const VITEST_CONFIG = `import { existsSync, readFileSync } from 'node:fs'
 import { BaseSequencer } from 'vitest/node'
-import config from './vitest.config.ts'
+import config, { usual } from './vitest.config.ts'
 const file = new URL('../durations.json', import.meta.url)
 const durations = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
 class ShortestFirst extends BaseSequencer {
@@ -53,8 +53,14 @@ class ShortestFirst extends BaseSequencer {
   }
 }
 export default {
-  ...config,
-  test: { ...config.test, setupFiles: ['./fault-setup.ts'], maxWorkers: 1, sequence: { sequencer: ShortestFirst } },
+  test: {
+    ...usual,
+    include: ['test/**/*.test.ts'],
+    globalSetup: config.test.globalSetup,
+    setupFiles: ['./fault-setup.ts'],
+    maxWorkers: 1,
+    sequence: { sequencer: ShortestFirst },
+  },
 }
 `
 

@@ -4,34 +4,16 @@
  * `UPDATE_WIRE=1 npx vitest run test/wire.test.ts` writes the answers anew.
  */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { everythingServer } from '../src/testing/index.ts'
-import { proves } from './support/proves.ts'
 import { Judge } from './support/published-schemas.ts'
 import { type Message, type RawChannel, rawChannel } from './support/raw-channel.ts'
+import { testTranscripts } from './support/transcripts.ts'
 
-const folder = fileURLToPath(new URL('./wire/', import.meta.url))
-const isUpdating = process.env.UPDATE_WIRE === '1'
+testTranscripts(fileURLToPath(new URL('./wire/', import.meta.url)), play)
 
-for (const revision of readdirSync(folder).sort()) {
-  describe(revision, () => {
-    for (const name of readdirSync(`${folder}${revision}`).sort()) {
-      const file = `${folder}${revision}/${name}`
-      const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-      const [title = '', ...ids] = (lines[0]?.slice(2) ?? '').split(/ ?[[\]]+ ?/).filter((part) => part !== '')
-      test(`${name.replace('.txt', '')}: ${title}`, async () => {
-        proves(...ids)
-        const written = await play(lines, revision)
-        if (isUpdating) writeFileSync(file, `${written.join('\n')}\n`)
-        expect(written).toEqual(isUpdating ? written : lines)
-      })
-    }
-  })
-}
-
-async function play(lines: string[], revision: string): Promise<string[]> {
+async function play(lines: readonly string[], revision: string): Promise<string[]> {
   const options = lines.find((line) => line.startsWith('# server: '))?.slice('# server: '.length)
   const raw = rawChannel(everythingServer({ ...(options ? JSON.parse(options) : {}), onError: () => {} }))
   // What was announced while the server was made is nobody's news.

@@ -20,3 +20,5 @@ export {
   type Keychain,
   type KeychainStoreOptions,
 } from './store/options.ts'
+export type { LockingStore } from './store/shared-lock.ts'
+export { type SharedTokenStoreOptions, sharedTokenStore } from './store/shared-token-store.ts'

@@ -28,4 +28,13 @@ export class Bucket {
     this.#thousandths -= cost
     return 0
   }
+
+  /** Takes as many whole tokens as there are, up to `most`. Returns their number. */
+  takeUpTo(now: number, most: number): number {
+    // Fills the bucket, too.
+    this.take(now, 0)
+    const tokens = Math.max(0, Math.min(most, Math.floor(this.#thousandths / 1000)))
+    this.#thousandths -= tokens * 1000
+    return tokens
+  }
 }

@@ -112,6 +112,18 @@ export class Answerer {
     this.#now = now
   }
 
+  /** Adds or replaces handlers. If `onAdded` throws, nothing changes. */
+  add(answers: Answers, onAdded: () => void): void {
+    const before = this.answers
+    this.answers = { ...before, ...answers }
+    try {
+      onAdded()
+    } catch (error) {
+      this.answers = before
+      throw error
+    }
+  }
+
   /** Throws an McpError with the code for the answer, or the error of the handler. */
   async answer(request: InputRequest, asking: Asking): Promise<Params> {
     switch (request.method) {

@@ -91,13 +91,10 @@ export class Client {
     signal?.throwIfAborted()
     const client = new Client(target, options)
     const unwatch = signal && onAbort(signal, () => void client.close().catch(() => {}))
-    try {
-      await client.#connection.open()
-    } catch (error) {
+    const opened = client.#connection.open().finally(() => unwatch?.())
+    await opened.catch((error: unknown) => {
       throw signal?.aborted ? signal.reason : error
-    } finally {
-      unwatch?.()
-    }
+    })
     return client
   }
 
@@ -267,6 +264,16 @@ export class Client {
   }
 
   /**
+   * Asks for the notifications of an extension: `member` is its name in the filter of `subscriptions/listen`. Resolves with a function that stops it.
+   *
+   * @example
+   * const stop = await client.subscribe('rooms', ['kitchen'])
+   */
+  subscribe(member: string, wanted: unknown): Promise<() => void> {
+    return this.#watching.onMember(member, wanted)
+  }
+
+  /**
    * Sets the minimum level of log messages. `onLog` of the connect options receives them.
    *
    * @example
@@ -284,16 +291,9 @@ export class Client {
    * client.answer({ elicit: ({ message }) => askPerson(message) })
    */
   answer(answers: Answers): void {
-    const { answerer } = this.#settings
-    const before = answerer.answers
-    answerer.answers = { ...before, ...answers }
-    try {
-      this.#connection.dialect.refreshCapabilities()
-    } catch (error) {
-      answerer.answers = before
-      throw error
-    }
-    if (answers.roots) this.#connection.dialect.announceRoots()
+    const { dialect } = this.#connection
+    this.#settings.answerer.add(answers, () => dialect.refreshCapabilities())
+    if (answers.roots) dialect.announceRoots()
   }
 
   /**

@@ -14,7 +14,8 @@ interface Watcher {
   tell(change: Change): void
   uri: string | undefined
   kind: ListKind | undefined
-  taskId?: string
+  /** What an extension adds to the filter. */
+  member?: { name: string; wanted: unknown }
 }
 
 export class Watching {
@@ -47,9 +48,9 @@ export class Watching {
     })
   }
 
-  /** Asks for notifications about a task. They do not come through `tell`. */
-  onTask(taskId: string): Promise<() => void> {
-    return this.#add({ kind: undefined, uri: undefined, taskId, wants: () => false, tell: () => {} })
+  /** Asks for notifications of an extension. They do not come through `tell`. */
+  onMember(name: string, wanted: unknown): Promise<() => void> {
+    return this.#add({ kind: undefined, uri: undefined, member: { name, wanted }, wants: () => false, tell: () => {} })
   }
 
   /** Changes of a resource and of all resources below it, until the loop or the connection ends. */
@@ -71,18 +72,24 @@ export class Watching {
     for (const queue of this.#queues) queue.end()
   }
 
-  /** The filter for all current watchers. */
+  /** The filter for all current watchers. Lists of several watchers are joined. */
   filter(): SubscriptionFilter {
-    const filter: SubscriptionFilter = {}
-    const uris = new Set<string>()
-    const taskIds = new Set<string>()
-    for (const { kind, uri, taskId } of this.#watchers) {
-      if (taskId !== undefined) taskIds.add(taskId)
-      if (uri !== undefined) uris.add(uri)
-      if (kind) filter[`${kind}ListChanged`] = true
+    const filter: Record<string, unknown> = {}
+    const lists = new Map<string, Set<unknown>>()
+    const want = (name: string, wanted: unknown): void => {
+      if (!Array.isArray(wanted)) filter[name] = wanted
+      else
+        lists.set(
+          name,
+          wanted.reduce((all: Set<unknown>, each) => all.add(each), lists.get(name) ?? new Set()),
+        )
     }
-    if (taskIds.size > 0) filter.taskIds = [...taskIds]
-    if (uris.size > 0) filter.resourceSubscriptions = [...uris]
+    for (const { kind, uri, member } of this.#watchers) {
+      if (member) want(member.name, member.wanted)
+      if (uri !== undefined) want('resourceSubscriptions', [uri])
+      if (kind) want(`${kind}ListChanged`, true)
+    }
+    for (const [name, all] of lists) filter[name] = [...all]
     return filter
   }
 

@@ -48,6 +48,8 @@ export interface AppEvent {
   size?: { width?: number; height?: number }
   /** The person agreed to send this text to the chat. */
   said?: string
+  /** What it tells the model has changed: see the contexts of the conversation. */
+  hasContext?: true
   /** It asks to be closed. */
   wantsToClose?: true
   /** Why it ended. */

@@ -1,6 +1,6 @@
 /** The values of chats. */
 
-import type { ChatPart, ModelProvider, ModelRequest, ProviderFacts } from '../host/index.ts'
+import type { ChatPart, ModelProvider, ModelRequest, ProviderFacts, ViewContext } from '../host/index.ts'
 import type { ApiErrorBody } from './api-errors.ts'
 
 /** A model to chat with. */
@@ -67,6 +67,8 @@ export interface ConversationDetails {
   conversation: ConversationView
   messages: readonly ModelRequest['messages'][number][]
   context: readonly ContextLabel[]
+  /** What views of tools tell the model with the next message. */
+  contexts: readonly ViewContext[]
   /** The `run` of its records in the audit log, as long as it is open. */
   run: string
 }

@@ -37,6 +37,8 @@ export interface ServerView {
   counts: { tools: number; prompts: number; resources: number; templates: number }
   /** How many of its definitions wait for approval. */
   waiting: number
+  /** How many of those were approved before, in another form. */
+  changed: number
 }
 
 /** What a server said about itself in the handshake, and how it is connected. */
@@ -70,6 +72,8 @@ export interface ServerDetails extends ServerView {
   settings: ServerSettings
   /** Whether the server is in the list of the host, so that its settings can be stored. */
   isStored: boolean
+  /** Its requests carry the tokens of a login. */
+  isLoggedIn: boolean
   /** A rule of the user starts it and enables its changed offering without a question. Undefined: the host has no file for such a rule. */
   isBeingWritten?: boolean
 }

@@ -117,6 +117,20 @@ export interface OperationResults {
   task: { id: string }
 }
 
+/** A skill of a server. */
+export interface SkillView {
+  /** Unique among all servers. */
+  exposed: string
+  server: string
+  uri: string
+  /** `new`: not approved. `changed`: approved, but with other files or another frontmatter. Models get only approved ones. */
+  state: 'approved' | 'new' | 'changed'
+  /** Of the frontmatter: words of the server. */
+  name: string
+  description: string
+  files: readonly { path: string; size: number }[]
+}
+
 /** A subscription to a resource. */
 export interface SubscriptionView {
   id: string

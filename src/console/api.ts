@@ -54,6 +54,7 @@ import type {
   SavedCall,
   SecretView,
   SettingsView,
+  SkillView,
   Started,
   SubscriptionView,
   ToolView,
@@ -166,6 +167,12 @@ interface UseRoutes {
 
 /** Routes for the views of tools. */
 interface AppRoutes {
+  'GET /api/skills': { query: { server?: string }; result: { skills: readonly SkillView[] } }
+  /** Reads a file of a skill for the person, also before its approval. Default: SKILL.md. */
+  'POST /api/skills/read': { body: { server: string; uri: string; path?: string }; result: Started }
+  /** Asks about this skill only. */
+  'POST /api/skills/approve': { body: { server: string; uri: string }; result: Started }
+  'POST /api/skills/revoke': { body: { server: string; uri: string }; result: null }
   'POST /api/apps': { body: NewApp; result: { app: AppView } }
   /** Messages of the view. */
   'POST /api/apps/:id/messages': { params: 'id'; body: { messages: readonly Record<string, unknown>[] }; result: null }
@@ -235,12 +242,14 @@ interface ChatRoutes {
   /** Sends it one short message. */
   'POST /api/models/:id/test': { params: 'id'; result: Started }
   'POST /api/chat': {
-    body: { message: string; conversation?: string; model?: string; system?: string; id?: string }
+    body: { message: string; conversation?: string; model?: string; system?: string; contexts?: readonly string[]; id?: string }
     result: Started & { conversation: string }
   }
   'GET /api/conversations': { result: { conversations: readonly ConversationView[] } }
   'GET /api/conversations/:id': { params: 'id'; result: ConversationDetails }
   'DELETE /api/conversations/:id': { params: 'id'; result: null }
+  /** Takes the text of a view back before it is sent. */
+  'DELETE /api/conversations/:id/contexts/:context': { params: 'id' | 'context'; result: null }
   'GET /api/model-turns': { result: { turns: readonly ModelTurnView[] } }
   'POST /api/model-turns/:id/answer': { params: 'id'; body: ModelTurnAnswer; result: null }
 }

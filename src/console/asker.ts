@@ -118,7 +118,11 @@ function endText({ how, answer, reason }: QuestionEnd): string {
   return `This question has ended${reason === undefined ? '' : `: ${reason}`}`
 }
 
-const reasonOf = ({ reason }: AbortSignal): string => (reason instanceof Error ? reason.message : 'The answer is no longer needed')
+/** Also for the reason that a signal has by default, which says nothing. */
+const NOT_NEEDED = 'The answer is no longer needed'
+
+const reasonOf = ({ reason }: AbortSignal): string =>
+  reason instanceof Error && reason.name !== 'AbortError' ? reason.message : NOT_NEEDED
 
 /** An approval must not last longer, or cover more, than the question offered. */
 function checkScope({ scopes, widths, always }: Question, answer: Answer): void {

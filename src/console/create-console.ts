@@ -139,7 +139,7 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
     feed.listen((event, entry) => {
       publishHostEvent(events, clock, event, entry)
       // Its files are known from its first start.
-      if (event.kind === 'health') void written.sync()
+      if (event.kind === 'health' || event.kind === 'servers') void written.sync()
     }),
     feed.listenToTraffic((traffic, row) => {
       if (row) announcer.add(row)
@@ -187,6 +187,8 @@ export async function createConsole(host: Host, options: ConsoleOptions = {}): P
 
 function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entry: LogEntry | undefined): void {
   switch (event.kind) {
+    case 'servers':
+      return events.publish('servers', { ids: [...event.ids] })
     case 'health':
       return events.publish('health', { server: event.server, health: healthView(event.health, clock) })
     case 'review': {

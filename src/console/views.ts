@@ -50,8 +50,17 @@ export function serverView(host: Host, spec: ServerSpec, clock: Clock): ServerVi
       resources: host.resources().filter(own).length,
       templates: host.templates().filter(own).length,
     },
-    waiting: host.review(id)?.items.length ?? 0,
+    ...waitingOf(host, id),
   }
+}
+
+function waitingOf(host: Host, id: string): Pick<ServerView, 'waiting' | 'changed'> {
+  const items = host.review(id)?.items ?? []
+  if (items.length === 0) return { waiting: 0, changed: 0 }
+  const approved = host.pins.list().find(({ server }) => server === id)?.items ?? []
+  const known = new Set(approved.map(({ kind, name }) => `${kind} ${name}`))
+  const changed = items.filter(({ kind, name, difference }) => difference !== undefined || known.has(`${kind} ${name}`))
+  return { waiting: items.length, changed: changed.length }
 }
 
 export async function serverDetails(host: Host, id: string, clock: Clock): Promise<ServerDetails> {
@@ -68,6 +77,7 @@ export async function serverDetails(host: Host, id: string, clock: Clock): Promi
     budget: await host.budgetLeft(id),
     settings: settingsView(spec),
     isStored: servers.some((stored) => stored.id === id),
+    isLoggedIn: host.isLoggedIn(id),
     ...(host.policy.file !== undefined && { isBeingWritten: isBeingWritten(host, id) }),
   }
 }

@@ -25,8 +25,8 @@ export interface ClientExtensionDefinition {
 }
 
 /**
- * An extension for `connect({ use })`. Call its methods with `client.request`. If the server did not declare the extension, they
- * fail with ERR_CAPABILITY_MISSING.
+ * An extension for `connect({ use })`. Call its methods with `client.request`, which returns the members of the extension. If the
+ * server did not declare the extension, they fail with ERR_CAPABILITY_MISSING.
  *
  * @example
  * const shout = clientExtension({
@@ -62,9 +62,7 @@ export function clientExtension(definition: ClientExtensionDefinition): ClientEx
       throw new McpError('ERR_CAPABILITY_MISSING', `${method} needs the extension ${id}, which the server did not declare`)
     const { params, result } = ports.get(method) ?? {}
     await checked(`${method} params`, given, params, 'ERR_INVALID_PARAMS')
-    const answer = await send(given)
-    await checked(`The result of ${method}`, answer, result, 'ERR_ANSWER_INVALID')
-    return answer
+    return checked(`The result of ${method}`, await send(given), result, 'ERR_ANSWER_INVALID')
   }
   return {
     id,
@@ -77,16 +75,17 @@ export function clientExtension(definition: ClientExtensionDefinition): ClientEx
   }
 }
 
+/** The members of the extension, as the schema reads them: without those that the protocol adds. */
 async function checked(
   what: string,
   given: Params,
   port: SchemaPort | undefined,
   code: 'ERR_INVALID_PARAMS' | 'ERR_ANSWER_INVALID',
-): Promise<void> {
-  if (!port) return
+): Promise<Params> {
   const { _meta, resultType: _, ...rest } = given
-  const read = await port.check(rest)
+  const read = port ? await port.check(rest) : { ok: true as const, value: rest }
   if (!read.ok) throw new McpError(code, `${what}: ${describeIssues(read.issues)}`)
+  return read.value as Params
 }
 
 /** A notification has no answer, so its errors are only logged. */
@@ -98,7 +97,8 @@ async function tell(
   const { _meta, ...rest } = given
   try {
     const read = port ? await port.check(rest) : { ok: true as const, value: rest }
-    if (read.ok) handler(read.value as Params)
+    // Awaited, because a listener may be asynchronous, and its rejection would end the process.
+    if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
     console.error(`portico: the listener for ${method} failed:`, error)
   }

@@ -23,12 +23,13 @@ interface Definition {
   settings?: Record<string, unknown>
   methods?: object
   notifications?: object
+  sends?: object
 }
 
 /** Throws ERR_DEFINITION for an invalid name, or a method that the protocol has. */
-export function checkDefinition({ id, settings = {}, methods = {}, notifications = {} }: Definition): void {
+export function checkDefinition({ id, settings = {}, methods = {}, notifications = {}, sends = {} }: Definition): void {
   checkExtensions({ [id]: settings })
-  const own = [...Object.keys(methods), ...Object.keys(notifications)].find((name) => METHODS.has(name))
+  const own = [methods, notifications, sends].flatMap(Object.keys).find((name) => METHODS.has(name))
   if (own !== undefined) throw new McpError('ERR_DEFINITION', `The extension ${id} cannot define ${own}: it is part of the protocol`)
 }
 

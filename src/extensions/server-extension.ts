@@ -55,6 +55,8 @@ export interface ServerExtensionDefinition {
   methods?: Readonly<Record<string, ServedMethod>>
   /** Notifications of clients, by name. Those that do not match their schema are ignored. */
   notifications?: Readonly<Record<string, { params?: AnySchema; handler(params: Record<string, unknown>): void }>>
+  /** Notifications to clients, by name, with the schemas of their params: what `notify` of the handle may send. */
+  sends?: Readonly<Record<string, { params?: AnySchema }>>
   /** A member that it adds to the filter of `subscriptions/listen`. Clients that ask for it get what `notify` sends. */
   subscription?: {
     /** The name of the member. */
@@ -93,10 +95,11 @@ class OwnAddition implements Addition {
   readonly #environment: FeatureEnvironment
   readonly #methods: ReadonlyMap<string, (call: IncomingCall) => Promise<Params>>
   readonly #notifications: ReadonlyMap<string, (params: Params) => Promise<void>>
+  readonly #sends: ReadonlyMap<string, SchemaPort | undefined>
   readonly #subscription: ServerExtensionDefinition['subscription']
 
   constructor(definition: ServerExtensionDefinition, environment: FeatureEnvironment) {
-    const { id, settings = {}, revisions, methods = {}, notifications = {}, subscription } = definition
+    const { id, settings = {}, revisions, methods = {}, notifications = {}, sends = {}, subscription } = definition
     this.id = id
     this.settings = settings
     this.isIn = revisionRule(revisions)
@@ -109,6 +112,18 @@ class OwnAddition implements Addition {
         return [name, (given) => takeNotice(name, given, port, handler)]
       }),
     )
+    this.#sends = new Map(
+      Object.entries(sends).map(([name, { params }]) => [name, params && schemaPort(params, 'output', `${name} params`)]),
+    )
+  }
+
+  checkNotice(method: string, params: Params): void {
+    if (!this.#sends.has(method))
+      throw new McpError('ERR_DEFINITION', `The extension ${this.id} does not declare ${method}; add it to "sends"`)
+    const read = this.#sends.get(method)?.check(params)
+    if (read instanceof Promise) throw new McpError('ERR_SCHEMA', `${method}: the schema of a notification cannot check asynchronously`)
+    if (read && !read.ok)
+      throw new McpError('ERR_OUTPUT_INVALID', `${method}: the params do not match their schema: ${describeIssues(read.issues)}`)
   }
 
   run(call: IncomingCall): Promise<Params> | undefined {
@@ -137,7 +152,15 @@ class OwnAddition implements Addition {
   ): Promise<AcceptedMember | undefined> {
     const value = await subscription.accept(wanted, this.#contextOf(call))
     if (value === undefined) return undefined
-    const matches = (method: string, params: Params): boolean => subscription.matches?.(value, method, params) ?? true
+    const matches = (method: string, params: Params): boolean => {
+      try {
+        return subscription.matches?.(value, method, params) ?? true
+      } catch (error) {
+        // What one client asked for must not keep the others from being told.
+        console.error(`portico: "matches" of ${this.id} failed:`, error)
+        return false
+      }
+    }
     return { id: this.id, name: subscription.member, value, matches }
   }
 
@@ -173,7 +196,8 @@ async function takeNotice(name: string, given: Params, port: SchemaPort | undefi
   const { _meta, ...rest } = given
   try {
     const read = port ? await port.check(rest) : { ok: true as const, value: rest }
-    if (read.ok) handler(read.value as Params)
+    // Awaited, because a handler may be asynchronous, and its rejection would end the process.
+    if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
     console.error(`portico: the handler of ${name} failed:`, error)
   }

@@ -145,6 +145,7 @@ function createServices(settings: Settings, consent: ConsentServices, models: Ho
   // The other services look up servers in the fleet, so the fleet is created first. It makes its first server after `services` is complete.
   const fleet = new Fleet<HostedServer>({
     supervise: (spec) => createHostedServer(settings, services, spec),
+    onConfigured: (ids) => emit({ kind: 'servers', ids }),
     clock,
   })
   const catalog = new Catalog({

@@ -304,7 +304,7 @@ export class Host extends CatalogViews {
    */
   async *chat(message: ChatInput, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { clock, grants } = this.#services
-    const { conversation = new Conversation(), model = this.models[0], system, signal } = options
+    const { conversation = new Conversation(), model = this.models[0], system, contexts, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'chat needs a model: pass `model` to createHost')
     const said = readChatInput(message)
     await grants.endTurn(conversation.id, conversation.turn + 1)
@@ -312,6 +312,7 @@ export class Host extends CatalogViews {
       model,
       conversation,
       said,
+      contexts,
       system,
       tools: () => toolsForModel(this.#services, this.#settings),
       callTool: callerForModel(this.#services, byModel(conversation, model.label)),

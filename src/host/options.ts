@@ -135,6 +135,11 @@ export interface ChatOptions {
   system?: string
   /** Default: the first model of the host. */
   model?: Model
+  /**
+   * The ids of the texts of views (`conversation.contexts`) that go along with the message: those that the person has seen. The others
+   * wait for the next one. Default: all.
+   */
+  contexts?: readonly string[]
   /** Stops the model and its calls. */
   signal?: AbortSignal
 }

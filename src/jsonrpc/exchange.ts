@@ -74,8 +74,9 @@ export class Exchange {
     this.#onOver(this)
   }
 
-  fail(error: ErrorObject): void {
-    if (!this.#isOver) this.#end(errorJson(this.id, error), error.code)
+  /** @param retryAfterS set if the request may be sent again after so many seconds */
+  fail(error: ErrorObject, retryAfterS?: number): void {
+    if (!this.#isOver) this.#end(errorJson(this.id, error), error.code, retryAfterS)
   }
 
   /** Ends the exchange without an answer. */
@@ -100,9 +101,9 @@ export class Exchange {
     this.fail({ code: INTERNAL_ERROR, message: 'Internal error' })
   }
 
-  #end(json: string, errorCode?: number): void {
+  #end(json: string, errorCode?: number, retryAfterS?: number): void {
     this.#isOver = true
-    this.outlet.answer(json, errorCode)
+    this.outlet.answer(json, errorCode, retryAfterS)
     this.#onOver(this)
   }
 }

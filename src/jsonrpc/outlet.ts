@@ -21,8 +21,12 @@ export interface Outlet {
   push(json: string, question?: string): undefined | Promise<void>
   /** The id for the next request to the peer, where the numbers of one process are not unique. */
   questionId?(): string
-  /** Writes the answer, which is the last message. `errorCode` is set when the answer is an error. */
-  answer(json: string, errorCode?: number): void
+  /**
+   * Writes the answer, which is the last message.
+   * @param errorCode set if the answer is an error
+   * @param retryAfterS set if the request could not be tried, and may be sent again after so many seconds
+   */
+  answer(json: string, errorCode?: number, retryAfterS?: number): void
   /** Writes the answer as `head`, `kept` and `tail`, so that the bytes of `kept` can be reused. */
   answerKept?(head: string, kept: KeptText, tail: string): void
   /** Ends a cancelled exchange without an answer. */

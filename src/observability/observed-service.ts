@@ -37,6 +37,7 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     ...(service.onAnnouncement && { onAnnouncement: service.onAnnouncement.bind(service) }),
     ...(service.onRemoteChange && { onRemoteChange: service.onRemoteChange.bind(service) }),
     ...(service.isRestartable && { isRestartable: service.isRestartable.bind(service) }),
+    ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
     open: (options) => new ObservedChannel(service.open(options), options.principal, report),
@@ -148,8 +149,8 @@ class ObservedOutlet implements Outlet {
     this.#outlet.release?.()
   }
 
-  answer(json: string, errorCode?: number): void {
-    this.#outlet.answer(json, errorCode)
+  answer(json: string, errorCode?: number, retryAfterS?: number): void {
+    this.#outlet.answer(json, errorCode, retryAfterS)
     const [only] = this.#requests
     if (only && this.#requests.length === 1) this.#record(only, endingOf(only.method, json, errorCode), bytesOf(json))
     else this.#recordBatch(json)

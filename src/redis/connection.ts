@@ -1,6 +1,7 @@
 /** The connection to Redis: waits briefly while it is interrupted, then fails at once, and connects again in the background. */
 
 import { McpError } from '../protocol/errors.ts'
+import { CommandListeners } from '../store/command-listeners.ts'
 import { type ClientOptions, createClient, type RedisClient, type Reply } from './client-library.ts'
 import type { Script } from './scripts/script.ts'
 import type { RedisTarget } from './target.ts'
@@ -19,6 +20,7 @@ const isReply = (error: unknown): error is Error => error instanceof Error && er
 export class Connection {
   readonly target: RedisTarget
   readonly timeoutMs: number
+  readonly commands = new CommandListeners()
   readonly #options: ClientOptions
   #client: Promise<RedisClient> | undefined
   #isClosed = false
@@ -44,16 +46,22 @@ export class Connection {
   }
 
   /** Runs a script. Redis knows it by its digest; the text is sent only once. */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    try {
-      return await this.command('EVALSHA', script.sha, keys.length, ...keys, ...args)
-    } catch (error) {
-      if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
-      return await this.command('EVAL', script.lua, keys.length, ...keys, ...args)
-    }
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    return this.commands.measure(script.name, async () => {
+      try {
+        return await this.#send('EVALSHA', [script.sha, keys.length, ...keys, ...args])
+      } catch (error) {
+        if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
+        return await this.#send('EVAL', [script.lua, keys.length, ...keys, ...args])
+      }
+    })
   }
 
-  async command(name: string, ...args: Argument[]): Promise<Reply> {
+  command(name: string, ...args: Argument[]): Promise<Reply> {
+    return this.commands.measure(name, () => this.#send(name, args))
+  }
+
+  async #send(name: string, args: readonly Argument[]): Promise<Reply> {
     const client = await this.#ready()
     try {
       const reply = await this.#inTime(client.callBuffer(name, ...args) as Promise<Reply>)

@@ -28,7 +28,7 @@ export interface Keys {
   /** All replicas. */
   readonly directory: string
   topic(topic: string): string
-  counter(kind: 'rate' | 'mark' | 'lock' | 'value', key: string): string
+  counter(kind: 'rate' | 'places' | 'mark' | 'lock' | 'value', key: string): string
   task(owner: string, taskId: string): string
   /** @param digest of the owner */
   taskOfDigest(digest: string, taskId: string): string

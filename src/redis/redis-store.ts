@@ -2,7 +2,7 @@
 
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { storeBus } from '../store/store-bus.ts'
 import { Connection } from './connection.ts'
@@ -33,7 +33,6 @@ export interface RedisOptions {
 
 /** A store in Redis. It also keeps tasks, and carries change notices. */
 export interface RedisStore extends SharedStore {
-  /** For `tasks({ store })`. */
   readonly tasks: TaskStore
   /** For `createServer({ bus })`. */
   readonly bus: Bus
@@ -67,8 +66,9 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     replica,
     topics: redisTopics(context),
     counters: redisCounters(context),
-    tasks: redisTasks(context),
+    tasks: redisTasks(context, leaseMs),
     bus: storeBus(replica),
+    onCommand: (listener) => connection.commands.add(listener),
     health: () => connection.health(),
     close: async () => {
       await replica.close()

@@ -9,6 +9,9 @@ const SEALED = 1
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
+/** A place may contain the id of a session, which is secret. */
+const kindOf = (place: string): string => place.split(' ')[0] as string
+
 export interface SealedValues {
   /** @param place where the value is kept. The same place is needed to read it. */
   seal(text: string, place: string): Buffer | Promise<Buffer>
@@ -22,7 +25,10 @@ const PLAIN_VALUES: SealedValues = {
   seal: (text) => Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]),
   open: (bytes, place) => {
     if (bytes[0] === PLAIN) return bytes.toString('utf8', 1)
-    throw new McpError('ERR_STORE', `A value in Redis (${place}) is sealed, and this replica has no keys. Give all replicas the same keys`)
+    throw new McpError(
+      'ERR_STORE',
+      `A value in Redis (${kindOf(place)}) is sealed, and this replica has no keys. Give all replicas the same keys`,
+    )
   },
 }
 
@@ -51,7 +57,7 @@ class Sealed implements SealedValues {
     const key = bytes[0] === SEALED ? await this.#keys.find(bytes.toString('utf8', 2, 2 + idLength)) : undefined
     if (!key || bytes.length < start + TAG_BYTES) {
       const what = bytes[0] === PLAIN ? 'is not sealed' : 'was sealed with a key that this replica does not have'
-      throw new McpError('ERR_STORE', `A value in Redis (${place}) ${what}. Give all replicas the same keys`)
+      throw new McpError('ERR_STORE', `A value in Redis (${kindOf(place)}) ${what}. Give all replicas the same keys`)
     }
     try {
       const decipher = createDecipheriv('aes-256-gcm', this.#secretOf(key), bytes.subarray(start - IV_BYTES, start))
@@ -59,7 +65,7 @@ class Sealed implements SealedValues {
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
       return decipher.update(bytes.subarray(start, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch (cause) {
-      throw new McpError('ERR_STORE', `A value in Redis (${place}) was changed, moved, or sealed with another key of the same id`, {
+      throw new McpError('ERR_STORE', `A value in Redis (${kindOf(place)}) was changed, moved, or sealed with another key of the same id`, {
         cause,
       })
     }

@@ -1,9 +1,11 @@
 /** Tasks in Redis. */
 
+import { Bucket } from '../base/rate.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import { expiryOf } from '../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { isFinal } from '../protocol/model/tasks.ts'
-import type { TaskRecord } from '../server/tasks/task-record.ts'
-import { expiryOf } from '../server/tasks/task-record.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { createTask } from './scripts/create-task.ts'
@@ -14,8 +16,13 @@ import { reserveTask } from './scripts/reserve-task.ts'
 const GRACE_MS = 60_000
 /** How often to look for changes by other processes. */
 const WATCH_MS = 250
+/** How often to look for tasks of processes that died. */
+const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
 const MAX_NEGLECTED = 1000
+
+/** How often a task that cannot be opened is reported. */
+const REPORTS = { perSecond: 0.1, burst: 10 }
 
 /** Ids come from clients and become names of keys. */
 const TASK_ID = /^[\w-]{1,64}$/
@@ -25,16 +32,29 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
-export function redisTasks({ connection, keys, values }: RedisContext): TaskStore {
+export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: number): TaskStore {
+  const reports = new Bucket(REPORTS, Date.now())
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
     return reply === null ? undefined : (JSON.parse(await values.open(reply as Buffer, key)) as TaskRecord)
   }
+  /** Undefined for a task that cannot be opened, so that the others are not held up. */
+  const readOrReport = async (key: string): Promise<TaskRecord | undefined> => {
+    try {
+      return await readAt(key)
+    } catch (error) {
+      if (!(error instanceof McpError) || error.code !== 'ERR_STORE') throw error
+      if (reports.take(Date.now()) === 0) console.error(`portico: a task cannot be read: ${error.message}`)
+      return undefined
+    }
+  }
   const read = async (owner: string, taskId: string): Promise<TaskRecord | undefined> =>
     TASK_ID.test(taskId) ? readAt(keys.task(owner, taskId)) : undefined
   return {
     isShared: true,
+    leaseMs,
+    lookMs: Math.min(LOOK_MS, leaseMs / 3),
     /** The counts are on other nodes of a cluster, so they are reserved first. A process that dies in between leaves one behind until the task would have expired. */
     create: async (task, { perAccount, total }) => {
       const { owner, taskId } = task
@@ -69,7 +89,7 @@ export function redisTasks({ connection, keys, values }: RedisContext): TaskStor
     },
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)
-      const tasks = await Promise.all(ids.map((id) => read(owner, id)))
+      const tasks = await Promise.all(ids.map((id) => readOrReport(keys.task(owner, id))))
       return tasks.filter((task) => task !== undefined)
     },
     neglected: async (now) => {
@@ -77,8 +97,10 @@ export function redisTasks({ connection, keys, values }: RedisContext): TaskStor
       const tasks = await Promise.all(
         due.map(textOf).map(async (name) => {
           const [owner = '', taskId = ''] = name.split(' ')
-          const task = await readAt(keys.taskOfDigest(owner, taskId))
-          if (!task) await connection.command('ZREM', keys.allTasks, name)
+          const key = keys.taskOfDigest(owner, taskId)
+          const task = await readOrReport(key)
+          // One that cannot be opened stays, for a replica with the right key.
+          if (!task && (await connection.command('EXISTS', key)) === 0) await connection.command('ZREM', keys.allTasks, name)
           return task
         }),
       )

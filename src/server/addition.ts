@@ -28,6 +28,8 @@ export interface Addition {
   run(call: IncomingCall): Params | Promise<Params> | undefined
   /** Takes a notification of a client. */
   notice?(method: string, params: Params, revision: Revision): void
+  /** Throws if `notify` of the handle must not send this notification. */
+  checkNotice?(method: string, params: Params): void
   /** The part of a listen request that it agrees to; undefined for nothing. */
   accept?(call: IncomingCall): Promise<AcceptedMember | undefined> | undefined
 }
@@ -53,7 +55,8 @@ export interface ServerExtension {
 export interface ExtensionHandle {
   readonly id: string
   /**
-   * Sends a notification to all clients that listen for it, on every replica. In a session no subscription is needed.
+   * Sends a notification to all clients that listen for it, on every replica. In a session no subscription is needed. Throws if the
+   * extension does not declare the notification in `sends`, or if the params do not match its schema.
    *
    * @example
    * handle.notify('notifications/com.example/progressed', { job: 7 })

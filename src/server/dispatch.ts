@@ -120,6 +120,7 @@ async function fail(call: IncomingCall, error: unknown, serverState: ServerState
 }
 
 function failPlainly(call: IncomingCall, error: unknown, serverState: ServerState): void {
+  if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return call.exchange.fail(STORE_DOWN, STORE_RETRY_S)
   const isTool = call.method === 'tools/call'
   const forModel = isTool ? serverState.tools.failure(error) : undefined
   if (forModel) return answer(call, forModel, serverState)
@@ -135,6 +136,14 @@ function failPlainly(call: IncomingCall, error: unknown, serverState: ServerStat
   if (isTool) answer(call, errorResult(hidden.message), serverState)
   else call.exchange.fail(toErrorObject(hidden, call.revision))
 }
+
+/** The reason is for the operator only. `/readyz` and metrics have it. */
+const STORE_DOWN: ErrorObject = {
+  code: INTERNAL_ERROR,
+  message: 'The server cannot reach its store. Send the request again later',
+  data: { reason: 'store_down', retryable: true },
+}
+const STORE_RETRY_S = 2
 
 const isForPeer = (error: unknown): error is McpError => error instanceof McpError && 'isForPeer' in ERRORS[error.code]
 

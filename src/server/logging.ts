@@ -71,7 +71,7 @@ export class Logging {
   /** The notification for a message; undefined when it must not be sent. */
   write(message: LogMessage, minimum: LogLevel, quota: Quota): string | undefined {
     if (this.options === false || !isAtLeast(message.level, minimum)) return undefined
-    if (quota.tryTake('logMessages') > 0) {
+    if (!quota.mayLog()) {
       this.#dropped.set(quota, (this.#dropped.get(quota) ?? 0) + 1)
       return undefined
     }

@@ -6,7 +6,7 @@ import { Bucket } from '../base/rate.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
-import type { Bus, Change, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
+import type { Bus, Change, KeyRing, SharedServices } from '../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../protocol/interfaces/service.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
@@ -44,6 +44,8 @@ export class ServerState implements FeatureEnvironment {
   readonly slashesInToolNames: boolean
   readonly limits: ServerLimits
   readonly keys: KeyRing
+  /** Undefined if the author has given keys. */
+  readonly useKeys: ((keys: KeyRing) => void) | undefined
   readonly bus: Bus
   readonly changeListeners: ChangeListeners
   readonly quotas: Quotas
@@ -60,16 +62,22 @@ export class ServerState implements FeatureEnvironment {
   readonly announcements = new Set<(announcement: Announcement) => void>()
   /** What extensions add, in the order of `server.extend`. */
   readonly additions: Addition[] = []
+  /** Set if replicas share a store. */
+  shared: SharedServices | undefined
   /** Set by the extension for tasks. */
   tasks: TaskHook | undefined
   /** Set by the extension for apps. */
   apps: AppHook | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
+  /** The servers that mount this one. */
+  readonly outer: ServerState[] = []
   readonly #options: ServerOptions
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
   #quietDiscovery: Params | undefined
+  /** The number of middleware functions of mounted servers. */
+  #mounted = 0
   #unopened: Bucket | undefined
   #unreported = 0
 
@@ -87,7 +95,9 @@ export class ServerState implements FeatureEnvironment {
     this.supported = selectRevisions(options.revisions)
     this.slashesInToolNames = options.slashesInToolNames === true
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
-    this.keys = options.keys ?? memoryKeyRing()
+    const ownKeys = memoryKeyRing()
+    this.keys = options.keys ?? ownKeys
+    this.useKeys = options.keys ? undefined : ownKeys.replace
     this.bus = options.bus ?? memoryBus()
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)
@@ -140,6 +150,21 @@ export class ServerState implements FeatureEnvironment {
     if (canTell) this.#discovery ??= this.#discover(true)
     else this.#quietDiscovery ??= this.#discover(false)
     return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  /** Adds middleware inside of that which is there. That of mounted servers stays the innermost. */
+  use(middleware: Middleware, isMounted = false): void {
+    const own = this.middleware.length - this.#mounted
+    this.middleware = isMounted ? [...this.middleware, middleware] : this.middleware.toSpliced(own, 0, middleware)
+    if (isMounted) this.#mounted++
+  }
+
+  /** Pages that a handler opened belong to the server that the client is connected to. */
+  completePage(elicitationId: string): boolean {
+    if (this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))) return true
+    for (const tell of this.announcements) tell({ kind: 'page', elicitationId })
+    // Another replica may have opened the page. The servers that mount this one listen as well, but not for that.
+    return this.announcements.size > this.outer.length
   }
 
   /** Called before the first message of a client. */

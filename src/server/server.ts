@@ -1,18 +1,21 @@
 /** `createServer`: define a server once and serve it in every revision on every transport. */
 
 import { randomId } from '../base/bytes.ts'
-import { UrlElicitationRequired } from '../protocol/errors.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
-import type { AnySchema } from '../protocol/schema/any-schema.ts'
+import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
 import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
+import type { NamesOf } from './features/completer.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
-import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
+import type { AnyToolHandler, ArgumentsOf, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
 import { checkPageUrl } from './input/question.ts'
 import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
+import { type MountChanges, mount } from './mount.ts'
 import type { ServerOptions } from './options.ts'
 import { requiredScopes } from './required-scopes.ts'
 import { ServerState } from './server-state.ts'
@@ -39,7 +42,7 @@ export interface Server extends Service {
    */
   tool<In extends AnySchema | undefined = undefined, Out extends AnySchema | undefined = undefined>(
     name: string,
-    definition: ToolDefinition<In, Out>,
+    definition: ToolDefinition<In, Out> & { input?: UsableSchema<In>; output?: UsableSchema<Out> },
     handler: ToolHandler<In, Out>,
   ): ToolHandle
   /**
@@ -49,7 +52,11 @@ export interface Server extends Service {
    * server.resource('config://app', { name: 'config', mimeType: 'application/json' }, () => ({ debug: false }))
    * server.resource('note://{id}', { name: 'note' }, ({ id }) => readNote(id))
    */
-  resource<U extends string>(uri: U, definition: ResourceDefinition, handler: ResourceHandler<VariablesOf<U>>): ResourceHandle
+  resource<U extends string>(
+    uri: U,
+    definition: ResourceDefinition<NamesOf<VariablesOf<U>>>,
+    handler: ResourceHandler<VariablesOf<U>>,
+  ): ResourceHandle
   /**
    * Offers a prompt. Text that the handler returns becomes a message of the user.
    *
@@ -58,7 +65,7 @@ export interface Server extends Service {
    */
   prompt<In extends AnySchema | undefined = undefined>(
     name: string,
-    definition: PromptDefinition<In>,
+    definition: PromptDefinition<In, NamesOf<ArgumentsOf<In>>> & { input?: UsableSchema<In> },
     handler: PromptHandler<In>,
   ): PromptHandle
   /**
@@ -75,6 +82,15 @@ export interface Server extends Service {
    * })
    */
   use(middleware: Middleware): void
+  /**
+   * Offers the tools, prompts and resources of another server as well, with all its later changes. Names of tools and prompts get the
+   * prefix and `_`. An empty prefix keeps them.
+   *
+   * @param changes what to rename, change or leave out: `transform` of portico/compose
+   * @example
+   * server.mount('weather', weatherServer) // its tool forecast becomes weather_forecast
+   */
+  mount(prefix: string, other: Server, changes?: MountChanges): void
   /**
    * Adds an extension of the protocol: settings, methods and notifications.
    *
@@ -154,7 +170,7 @@ export function createServer(options: ServerOptions): Server {
     for (const channel of channels) channel.close('The server was closed')
   }
 
-  return {
+  const server: Server = {
     name: serverState.info.name,
     version: serverState.info.version,
     tool: (name: string, definition: unknown, handler?: unknown) =>
@@ -163,21 +179,25 @@ export function createServer(options: ServerOptions): Server {
         : serverState.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
     resource: (uri, definition, handler) => serverState.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
     prompt: (name, definition, handler) => serverState.prompts.define(name, definition, handler as AnyPromptHandler),
-    use: (middleware) => {
-      serverState.middleware = [...serverState.middleware, middleware]
+    use: (middleware) => serverState.use(middleware),
+    mount: (prefix, other, changes) => {
+      const inner = states.get(other)
+      if (!inner) throw new McpError('ERR_DEFINITION', 'Only a server made by createServer can be mounted; use a host for other servers')
+      mount(serverState, prefix, inner, changes)
     },
     extend: (extension) => {
       const { id } = extension
-      serverState.add(extension.install(serverState))
-      return { id, notify: (method, params = {}) => serverState.announce({ kind: 'extension', id, method, params }) }
+      const addition = extension.install(serverState)
+      serverState.add(addition)
+      const notify = (method: string, params: Params = {}): void => {
+        addition.checkNotice?.(method, params)
+        serverState.announce({ kind: 'extension', id, method, params })
+      }
+      return { id, notify }
     },
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
-    completeElicitation: (elicitationId) => {
-      if (serverState.openPages.complete(elicitationId)) return true
-      for (const tell of serverState.announcements) tell({ kind: 'page', elicitationId })
-      return serverState.announcements.size > 0
-    },
+    completeElicitation: (elicitationId) => serverState.completePage(elicitationId),
     open,
     answer: (request, outlet, sender) => {
       serverState.start()
@@ -192,10 +212,19 @@ export function createServer(options: ServerOptions): Server {
       return () => void serverState.announcements.delete(listener)
     },
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
+    shareWith: (shared) => {
+      serverState.shared = shared
+    },
+    ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }
+  states.set(server, serverState)
+  return server
 }
+
+/** For servers that mount another one. */
+const states = new WeakMap<Server, ServerState>()
 
 /**
  * An error to throw from a handler when the person must visit a page before the request can be answered.

@@ -122,10 +122,11 @@ export function skillsOf(
   }
 }
 
-function settingsOf({ server }: SkillClient): Record<string, unknown> {
+function settingsOf({ server, revision }: SkillClient): Record<string, unknown> {
   const settings = skillSettings(server.capabilities)
   if (settings) return settings
-  throw new McpError('ERR_CAPABILITY_MISSING', `The server did not declare the extension ${SKILLS}`)
+  const where = `in protocol revision ${revision}; older revisions have no skills`
+  throw new McpError('ERR_CAPABILITY_MISSING', `The server did not declare the extension ${SKILLS} ${where}`)
 }
 
 /** What a server declares about skills; undefined if it has none. */

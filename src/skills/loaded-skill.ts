@@ -9,7 +9,7 @@ import { filePath, fileUri, isInSkill, uriFault } from './skill-uri.ts'
 import { contentsOf, type SkillFile, textOf, verifyBytes, verifyFrontmatter } from './verify.ts'
 
 /** What skills need of a client. */
-export type SkillClient = Pick<Client, 'server' | 'request'>
+export type SkillClient = Pick<Client, 'server' | 'revision' | 'request'>
 
 /**
  * A skill in use. It keeps the entry that it was loaded with, and reads only files of that entry.

@@ -1,7 +1,8 @@
 /** portico/store: the store that replicas share, as an interface, and its implementation in memory. */
 
 export type { Rate } from '../base/rate.ts'
-export type { Counters } from './counters.ts'
+export type { Counters, Taken } from '../protocol/interfaces/counters.ts'
+export type { StoreCommand } from '../protocol/interfaces/store-command.ts'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export type { StorePort } from './remote/port.ts'
 export { remoteStore } from './remote/remote-store.ts'

@@ -1,6 +1,8 @@
 /** The store that replicas share. Types only. */
 
-import type { Counters } from './counters.ts'
+import type { Counters } from '../protocol/interfaces/counters.ts'
+import type { StoreCommand } from '../protocol/interfaces/store-command.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import type { Replica } from './replica.ts'
 import type { SessionTable } from './session-table.ts'
 import type { StreamLogs } from './stream-logs.ts'
@@ -17,6 +19,10 @@ export interface SharedStore {
   readonly replica: Replica
   readonly topics: Topics
   readonly counters: Counters
+  /** Where tasks are kept. Without it each process keeps its own. */
+  readonly tasks?: TaskStore | undefined
+  /** Calls `listener` after each command to another process, for metrics. Returns a function that ends it. */
+  onCommand?(listener: (command: StoreCommand) => void): () => void
   /** Why the store does not work; undefined while it does. */
   health(): string | undefined
   /** Leaves, and closes all connections. */

@@ -1,6 +1,18 @@
 /** `fileTaskStore`: tasks in a folder. They survive a crash, and several processes can share them. */
 
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
+import { withDefaults } from '../protocol/with-defaults.ts'
+
+/** Limits of `fileTaskStore`, in bytes. Each task counts 4 KiB more than its file. More is refused with ERR_LIMIT. */
+export interface FileTaskStoreLimits {
+  /** The files of all tasks. Default: 1 GiB. */
+  maxBytes: number
+  /** The files of the tasks of one caller: of one principal, or without authentication of one connection or address. Default: 256 MiB. */
+  maxBytesPerCaller: number
+}
+
+/** The default limits of `fileTaskStore`. */
+export const DEFAULT_FILE_TASK_STORE_LIMITS: FileTaskStoreLimits = { maxBytes: 1024 * 1024 * 1024, maxBytesPerCaller: 256 * 1024 * 1024 }
 
 /**
  * Keeps tasks as files in a folder, so that they survive the process. A task is on the disk before the client knows it. Processes
@@ -10,12 +22,14 @@ import type { TaskStore } from '../server/tasks/task-store.ts'
  * server.extend(tasks({ store: fileTaskStore('/var/lib/reports/tasks') }))
  *
  * @param folder is created if needed, for this user only
+ * @param options how much the folder may hold
  */
-export function fileTaskStore(folder: string): TaskStore {
+export function fileTaskStore(folder: string, options: Partial<FileTaskStoreLimits> = {}): TaskStore {
+  const limits = withDefaults(DEFAULT_FILE_TASK_STORE_LIMITS, options)
   let opened: Promise<TaskStore> | undefined
   // Loaded on use, because other runtimes have no files.
   const open = (): Promise<TaskStore> => {
-    opened ??= import('./node/task-files.ts').then(({ TaskFiles }) => new TaskFiles(folder))
+    opened ??= import('./node/task-files.ts').then(({ TaskFiles }) => new TaskFiles(folder, limits))
     return opened
   }
   return {
@@ -24,6 +38,7 @@ export function fileTaskStore(folder: string): TaskStore {
     read: async (owner, taskId) => (await open()).read(owner, taskId),
     head: async (owner, taskId) => (await open()).head?.(owner, taskId),
     replace: async (task) => (await open()).replace(task),
+    renew: async (owner, taskId, lease) => (await open()).renew?.(owner, taskId, lease) ?? false,
     remove: async (owner, taskId) => (await open()).remove(owner, taskId),
     list: async (owner) => (await open()).list(owner),
     neglected: async (now) => (await open()).neglected(now),

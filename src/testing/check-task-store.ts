@@ -1,8 +1,8 @@
 /** `checkTaskStore`: the rules that every store of tasks must keep. */
 
 import { comparableJson } from '../base/canonical-json.ts'
-import type { TaskRecord } from '../server/tasks/task-record.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
+import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 
 const CAPS = { perAccount: 1000, total: 1000 }
 
@@ -15,7 +15,16 @@ const CAPS = { perAccount: 1000, total: 1000 }
  * @param make creates an empty store
  */
 export async function checkTaskStore(make: () => TaskStore | Promise<TaskStore>): Promise<void> {
-  for (const check of [keepsTasks, separatesOwners, comparesEditions, hasLimits, findsNeglected, listsInOrder, survivesOddIds])
+  for (const check of [
+    keepsTasks,
+    separatesOwners,
+    comparesEditions,
+    renewsLeases,
+    hasLimits,
+    findsNeglected,
+    listsInOrder,
+    survivesOddIds,
+  ])
     await check(await make())
 }
 
@@ -52,6 +61,29 @@ async function comparesEditions(store: TaskStore): Promise<void> {
   expectEqual('the change that was made', (await store.read('o', 'a'))?.statusMessage, kept)
   expectEqual('replace of an old edition', await store.replace(sampleTask('a', { edition: 2 })), false)
   expectEqual('replace that skips an edition', await store.replace(sampleTask('a', { edition: 4 })), false)
+}
+
+async function renewsLeases(store: TaskStore): Promise<void> {
+  if (!store.renew) return
+  const task = sampleTask('a', { lease: { holder: 'h', epoch: 2, until: 1 } })
+  await store.create(task, CAPS)
+  for (const lease of [
+    { holder: 'h', epoch: 1, until: 9 },
+    { holder: 'i', epoch: 2, until: 9 },
+  ])
+    expectEqual('renew of a lease that is over', await store.renew('o', 'a', lease), false)
+  expectEqual('renew by another owner', await store.renew('other', 'a', task.lease), false)
+  const renewed: TaskRecord = { ...task, lease: { ...task.lease, until: 5 } }
+  expectEqual('renew', await store.renew('o', 'a', renewed.lease), true)
+  expectEqual('read after renew', await store.read('o', 'a'), renewed)
+  const isNeglected = async (now: number): Promise<boolean> => (await store.neglected(now)).length > 0
+  expectEqual('neglected before and after the end of the new lease', [await isNeglected(4), await isNeglected(5)], [false, true])
+  const taken = { ...renewed, edition: 2, lease: { holder: 'i', epoch: 3, until: 7 } }
+  expectEqual('replace after renew', await store.replace(taken), true)
+  expectEqual('read after another process took the task', await store.read('o', 'a'), taken)
+  expectEqual('renew after another process took the task', await store.renew('o', 'a', task.lease), false)
+  await store.replace({ ...taken, edition: 3, status: 'cancelled' })
+  expectEqual('renew of a task that has ended', await store.renew('o', 'a', taken.lease), false)
 }
 
 async function hasLimits(store: TaskStore): Promise<void> {
@@ -93,7 +125,7 @@ async function survivesOddIds(store: TaskStore): Promise<void> {
     expectEqual(`read of ${JSON.stringify(id.slice(0, 20))}`, await store.read('o', id), undefined)
 }
 
-function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
+export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
   return {
     taskId,
     owner: 'o',

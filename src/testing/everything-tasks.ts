@@ -1,8 +1,8 @@
 /** The tools of the everything server that run as tasks. The official conformance suite calls them by these names. */
 
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { form, type JsonSchema, McpError, type Server, ToolError } from '../server/index.ts'
 import { tasks } from '../server/tasks/support.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
 
 const object = <const P extends Record<string, JsonSchema>>(
   properties: P,

@@ -1,5 +1,6 @@
 /** A server with every feature of the protocol, for testing clients. */
 
+import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import {
   audio,
   createServer,
@@ -19,7 +20,6 @@ import {
   ToolError,
   text,
 } from '../server/index.ts'
-import type { TaskStore } from '../server/tasks/task-store.ts'
 import { addTaskTools, extendWithTasks } from './everything-tasks.ts'
 
 /** One red pixel. */

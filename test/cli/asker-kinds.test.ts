@@ -68,6 +68,28 @@ describe('an offering', () => {
     expect(terminal.text()).toContain('Approved.')
   })
 
+  test('a skill is shown with its name, its description and the command that reads it', async () => {
+    const skill = (uri: string): object => ({
+      kind: 'skill',
+      name: uri,
+      definition: { uri, frontmatter: { name: 'refunds', description: 'How we pay money back' }, resources: [] },
+      difference: undefined,
+      flags: ['Read its text before you approve it'],
+    })
+    const { terminal, answer } = ask(offering(skill('skill://acme/refunds/SKILL.md')), asked)
+    await terminal.until(OPEN)
+    expect(terminal.text()).toContain('refunds: How we pay money back')
+    expect(terminal.text()).toContain('in another terminal: portico skills read notes/acme/refunds')
+    await press(terminal, 'n')
+    await answer()
+    // A path that a shell would take apart is not shown as a command.
+    const other = ask(offering(skill('skill://$(id)/refunds/SKILL.md')), asked)
+    await other.terminal.until(OPEN)
+    expect(other.terminal.text()).toContain('in another terminal: portico skills list notes')
+    await press(other.terminal, 'n')
+    await other.answer()
+  })
+
   test('an offering with warnings is approved only after its definitions were shown', async () => {
     const { terminal, answer } = ask(offering(item('add', {}, ['Invisible characters'], '\nAnd more.'), item('remove')), asked)
     await terminal.until('! warning: Invisible characters')

@@ -3,12 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { editorOf } from '../../src/cli/terminal/editor.ts'
+import { QUIET_MS } from '../../src/cli/terminal/key-filter.ts'
 import type { Subject } from '../../src/host/model/question.ts'
 import { proves } from '../support/proves.ts'
 import { press, terminalQuestions } from './support/ask-terminal.ts'
 import { KEY, OPEN_QUESTION as OPEN, readPages } from './support/terminal.ts'
 
 const ask = terminalQuestions()
+const askUnhurried = terminalQuestions(QUIET_MS)
 
 const call: Subject = {
   kind: 'call',
@@ -340,7 +342,7 @@ describe('folded text', () => {
 
 describe('input that is no answer', () => {
   test('text typed before the question was drawn answers nothing', async () => {
-    const { terminal, answer, isAnswered } = ask(call)
+    const { terminal, answer, isAnswered } = askUnhurried(call)
     for (let i = 0; i < 5; i++) terminal.type(`y${KEY.enter}`)
     await terminal.until(OPEN)
     await sleep(1500)
@@ -350,7 +352,7 @@ describe('input that is no answer', () => {
   })
 
   test('keys within half a second, held keys and pasted text answer nothing', async () => {
-    const { terminal, answer, isAnswered } = ask(call)
+    const { terminal, answer, isAnswered } = askUnhurried(call)
     await terminal.until(OPEN)
     terminal.type('y')
     // A held key repeats.
@@ -369,7 +371,7 @@ describe('input that is no answer', () => {
   })
 
   test('text typed letter by letter answers nothing, not even with its first letter', async () => {
-    const { terminal, answer, isAnswered } = ask(call, { always })
+    const { terminal, answer, isAnswered } = askUnhurried(call, { always })
     await terminal.until(OPEN)
     for (const text of ['yes, do that', 'also']) {
       await sleep(800)

@@ -8,7 +8,7 @@ import { StoredModels } from '../../src/host/language-models/stored-models.ts'
 import { KEY as KEY_OF_PROVIDER, provider } from '../host/language-models/fixtures/provider.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve } from './support/cli.ts'
-import { answerQuestion, KEY, leave, startTerminal, type TerminalProcess } from './support/terminal.ts'
+import { answerQuestion, leave, startTerminal, type TerminalProcess, typeLine } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -68,7 +68,7 @@ describe('the samples of the shell', () => {
     const sit = (...args: string[]): TerminalProcess => startTerminal([CLI, ...args], { env, cwd: home, columns: 80 })
     const terminal = sit('chat')
     await terminal.until(/Model: scripted \(no language model\)\.[\s\S]*\n>/)
-    terminal.type(`add a note title="Milk" text="Two litres"${KEY.enter}`)
+    await typeLine(terminal, 'add a note title="Milk" text="Two litres"')
     await answerQuestion(terminal, /The model wants to call notes\/add/, 'y')
     await terminal.until(/excerpt +Two litres/)
     expect(await leave(terminal)).toBe(0)
@@ -110,7 +110,7 @@ describe('stored conversations', () => {
     const { sit, host } = await withNotes()
     const terminal = sit('chat')
     await terminal.until(/Ctrl-D ends the chat\.\n>/)
-    terminal.type(`list notes${KEY.enter}`)
+    await typeLine(terminal, 'list notes')
     await terminal.until(/^→ notes__list/m)
     expect(await leave(terminal)).toBe(0)
     const [, id = ''] = /--resume (\w{10})/.exec(terminal.text()) ?? []

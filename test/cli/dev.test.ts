@@ -6,7 +6,7 @@ import { watchSources } from '../../src/files/watch-sources.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI } from './support/cli.ts'
 import { GREETER, project, words } from './support/project.ts'
-import { KEY, leave, startTerminal } from './support/terminal.ts'
+import { leave, startTerminal, typeLine } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -14,13 +14,13 @@ test('a change starts the server again, and the last call can be repeated', asyn
   const folder = project(newFolder(), { 'server.ts': GREETER, 'words.ts': words('Hello') })
   const terminal = startTerminal([CLI, 'dev', './server.ts'], { cwd: folder, env: { HOME: folder } })
   await terminal.until('✓ greeter 1.0.0: 1 tool')
-  terminal.type(`call greet name=Ada${KEY.enter}`)
+  await typeLine(terminal, 'call greet name=Ada')
   await terminal.until('Hello Ada')
   writeFileSync(join(folder, 'words.ts'), words('Good day'))
   await terminal.until(/words\.ts changed[\s\S]*✓ greeter/)
-  terminal.type(`again${KEY.enter}`)
+  await typeLine(terminal, 'again')
   await terminal.until('Good day Ada')
-  terminal.type(`q${KEY.enter}`)
+  await typeLine(terminal, 'q')
   expect(await terminal.exit, terminal.text()).toBe(0)
 }, 90_000)
 
@@ -29,11 +29,11 @@ test('an error is shown once, and the next change starts the server again', asyn
   const terminal = startTerminal([CLI, 'dev', './server.ts'], { cwd: folder, env: { HOME: folder } })
   await terminal.until('Waiting for the next change ...')
   expect(terminal.text().match(/Unexpected end of file/g)).toHaveLength(1)
-  terminal.type(`tools${KEY.enter}`)
+  await typeLine(terminal, 'tools')
   await terminal.until('./server.ts is not running')
   writeFileSync(join(folder, 'words.ts'), words('Hello'))
   await terminal.until('✓ greeter 1.0.0: 1 tool')
-  terminal.type(`again${KEY.enter}`)
+  await typeLine(terminal, 'again')
   await terminal.until('There is no call to repeat')
   expect(await leave(terminal), terminal.text()).toBe(0)
 }, 90_000)

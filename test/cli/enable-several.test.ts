@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { QUIET_MS } from '../../src/cli/terminal/key-filter.ts'
 import { readAudit } from '../../src/host/index.ts'
 import { script } from '../host/hosts.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -14,6 +15,7 @@ import { answerQuestion, KEY, startTerminal, type TerminalProcess } from './supp
 
 const newFolder = temporaryFolders()
 const askTogether = questionsTogether()
+const askUnhurried = questionsTogether(QUIET_MS)
 
 const toolsOf = (name: string, description = 'Says hello'): string => `
 const server = createServer({ name: '${name}', version: '1' })
@@ -135,7 +137,7 @@ describe('attacks on the screen', () => {
     const questions = (TOGETHER['enable-several']?.questions ?? []).map(({ subject, ...rest }, i) =>
       wholeQuestion(subject, { id: `q${i}`, ...rest }),
     )
-    const { terminal, answers } = askTogether(questions)
+    const { terminal, answers } = askUnhurried(questions)
     await terminal.until(OPEN_LIST)
     await sleep(700)
     terminal.type('a\r')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
-import { KEY, OPEN_QUESTION as OPEN, startTerminal } from './support/terminal.ts'
+import { KEY, OPEN_QUESTION as OPEN, startTerminal, typeLine } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 const asking = serveFixture('asking.mjs')
@@ -69,14 +69,14 @@ test('an interactive session shows the server, takes commands, and survives a mi
   await terminal.until('quit')
   expect(terminal.text()).toContain('✓ Asking 1.0.0')
   expect(terminal.text()).toContain('slow')
-  terminal.type(`call solw${KEY.enter}`)
+  await typeLine(terminal, 'call solw')
   await terminal.until('Did you mean "slow"?')
-  terminal.type(`call slow${KEY.enter}`)
+  await typeLine(terminal, 'call slow')
   await terminal.until('all three done')
-  terminal.type(`tools page${KEY.enter}`)
+  await typeLine(terminal, 'tools page')
   await terminal.until('usage page')
-  terminal.type(`tools form${KEY.enter}tools sample${KEY.enter}`)
+  await typeLine(terminal, `tools form${KEY.enter}tools sample`)
   await terminal.until('usage sample')
-  terminal.type(`quit${KEY.enter}`)
+  await typeLine(terminal, 'quit')
   expect(await terminal.exit).toBe(0)
 })

@@ -4,14 +4,16 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, Question, Subject } from '../../src/host/model/question.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
+import { SHORT_QUIET_MS } from './support/ask-terminal.ts'
 import { bundled } from './support/bundle.ts'
 import { KEY, OPEN_QUESTION, readPages, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
-let program = ''
+let [program, unhurried] = ['', '']
 
 beforeAll(async () => {
-  program = await bundled('ask-many.ts')
+  program = await bundled('ask-many.ts', SHORT_QUIET_MS)
+  unhurried = await bundled('ask-many.ts')
 })
 
 const LONG = 'It says a lot about itself, in one line that no terminal is wide enough for, and then it goes on. '.repeat(6)
@@ -54,7 +56,12 @@ const questions = (count: number): Question[] =>
 
 function ask(count: number, options: TerminalOptions, mode = '') {
   const file = join(newFolder(), 'answers.json')
-  const terminal = startTerminal([program, JSON.stringify(questions(count)), file, mode], options)
+  // What is typed for something else meets the quiet time of the product.
+  const isHurried = mode !== 'typing'
+  const terminal = startTerminal([isHurried ? program : unhurried, JSON.stringify(questions(count)), file, mode], {
+    ...options,
+    ...(isHurried && { quietMs: SHORT_QUIET_MS }),
+  })
   const done = async (): Promise<{ answers: Answer[]; line?: string; told: number }> => {
     await terminal.exit
     return JSON.parse(readFileSync(file, 'utf8'))

@@ -52,6 +52,17 @@ test('skills of a server that is not configured are listed, shown and read', asy
   expect((await run('read', 'refunds', '../x')).code).toBe(1)
 }, 60_000)
 
+test('servers that are not enabled are named, because their skills are not listed', async () => {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  const run = (args: string[]): Promise<Ended> => portico(args, { env, cwd: home })
+  await run(['servers', 'add', 'docs', ...serveFixture('skills.mjs', writeFiles(newFolder(), FILES))])
+  const { code, stdout, stderr } = await run(['skills', 'list'])
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toContain('docs is not enabled, so its skills are not listed: portico servers enable docs')
+  expect(JSON.parse((await run(['skills', 'list', '--json'])).stdout)).toEqual([])
+}, 60_000)
+
 test('skills of a configured server are new until you approve them, and changed after a change', async () => {
   proves('R-SKILL-051', 'R-SKILL-053')
   const { run, folder } = await person()

@@ -4,6 +4,7 @@ import { Client } from '../../src/client/client.ts'
 import type { ConnectOptions } from '../../src/client/options.ts'
 import { Cancelled, Declined } from '../../src/protocol/errors.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { cpuClock } from '../support/linear.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -125,11 +126,11 @@ describe('a form', () => {
 
   test('a form with a hostile schema is refused quickly', async () => {
     const elicit = () => ({ action: 'accept' as const, content: { a: `${'a'.repeat(40)}!` } })
-    const start = performance.now()
+    const passed = cpuClock()
     const { result } = await asked('elicitation/create', form({ a: { type: 'string', pattern: '^(a+)+$' } }), { elicit })
     expect(result).toBeUndefined()
     expect((await asked('elicitation/create', form({ a: { $ref: 'https://example.com/x.json' } }), { elicit })).error).toBeDefined()
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(passed()).toBeLessThan(1000)
   })
 
   test('questions beyond the rate limit are refused without reaching the person', async () => {

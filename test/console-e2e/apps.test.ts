@@ -130,7 +130,7 @@ test('a view of the official package gets its data, and its calls and links are 
   await view.getByText('does not offer').waitFor()
   await page.getByRole('button', { name: 'Close the view' }).click()
   await page.getByRole('button', { name: 'Show the view' }).waitFor()
-  expect(await page.locator('iframe').count()).toBe(0)
+  await expect.poll(() => page.locator('iframe').count()).toBe(0)
 }, 90_000)
 
 /** Tries everything, and writes what came of it into `window.tried`. */
@@ -262,24 +262,32 @@ test.each([
   90_000,
 )
 
-test('a view that floods is removed, and the page goes on', async () => {
-  const { server } = notes({
-    html: '<!doctype html><script>setInterval(() => { for (let i = 0; i < 200; i++) parent.postMessage({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: i } }, "*") }, 1)</script>',
-  })
-  const world = await newWorld({
-    host: { servers: { notes: inMemory(server) }, policy: { session: [allow('all', { action: ['server.approve'] })] } },
-  })
-  await world.host.settled()
-  const window = await openWindow(await chromium(), world.console.link())
-  onTestFinished(() => window.close())
-  const { page } = window
-  await window.open('/tools?tool=notes__board')
-  await page.getByRole('button', { name: 'Run', exact: true }).click()
-  await page.getByRole('button', { name: 'Show the view' }).click()
-  await page.getByText('The view was closed: It sent too many messages').waitFor()
-  expect(await page.locator('iframe').count()).toBe(0)
-  await page.getByRole('button', { name: 'Run', exact: true }).click()
-}, 90_000)
+const FLOOD = (how: string): string => `<!doctype html><script>setInterval(() => { for (let i = 0; i < 200; i++) ${how} }, 1)</script>`
+
+test.each([
+  ['its frame', 'parent.postMessage({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: i } }, "*")', ''],
+  ['the page around its frame', 'top.postMessage("x".repeat(200000), "*")', ' past its frame'],
+])(
+  'a view that floods %s is removed, and the page goes on',
+  async (_whom, how, where) => {
+    const { server } = notes({ html: FLOOD(how) })
+    const world = await newWorld({
+      host: { servers: { notes: inMemory(server) }, policy: { session: [allow('all', { action: ['server.approve'] })] } },
+    })
+    await world.host.settled()
+    const window = await openWindow(await chromium(), world.console.link())
+    onTestFinished(() => window.close())
+    const { page } = window
+    await window.open('/tools?tool=notes__board')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('button', { name: 'Show the view' }).click()
+    await page.getByText(`The view was closed: It sent too many messages${where}`, { exact: true }).waitFor()
+    await expect.poll(() => page.locator('iframe').count()).toBe(0)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('button', { name: 'Show the view' }).waitFor()
+  },
+  90_000,
+)
 
 test('declared addresses are blocked until the person allows them, and undeclared ones always', async () => {
   proves('R-APP-004', 'R-APP-005', 'R-APP-031')
@@ -383,6 +391,7 @@ test('the listener for views serves nothing else, and no page but the console ma
 test('in a chat, a message of a view is sent after a yes, and its context goes with it', async () => {
   proves('R-APP-028')
   const html = await officialView(`
+    globalThis.app = app
     document.getElementById('message').onclick = async () => {
       await app.updateModelContext({ content: [{ type: 'text', text: 'milk is selected' }] })
       await app.sendMessage({ role: 'user', content: [{ type: 'text', text: 'Buy the milk' }] })
@@ -390,7 +399,7 @@ test('in a chat, a message of a view is sent after a yes, and its context goes w
     }
   `)
   const { server } = notes({ html })
-  const model = spy([calling('notes__board', { page: 2 })], [says('Here they are.')], [says('I will.')])
+  const model = spy([calling('notes__board', { page: 2 })], [says('Here they are.')], [says('I will.')], [says('Fine.')])
   const { console, host } = await newWorld({
     host: { servers: { notes: inMemory(server) }, policy: { session: [allow('all', { action: ['server.approve', 'tool.call'] })] }, model },
   })
@@ -408,12 +417,25 @@ test('in a chat, a message of a view is sent after a yes, and its context goes w
   await view.getByText('connected to portico').waitFor()
   expect(await view.locator('h1').textContent()).toBe('Board')
   await view.locator('#message').click()
+  const data = page.getByRole('region', { name: 'Data of views' })
+  await data.getByText('milk is selected').waitFor()
   await page.getByRole('button', { name: 'Show its question' }).click()
   await page.getByText('Buy the milk').first().waitFor()
   expect(model.asked).toHaveLength(2)
   await answer(page, 'Send')
   await view.getByText('message sent').waitFor()
   await page.getByText('I will.').waitFor()
+  await data.waitFor({ state: 'detached' })
   expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('milk is selected')
   expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('Buy the milk')
+  await page.getByText('Data of the view notes/board (app) went to the model with your message').waitFor()
+
+  await view.evaluate(`globalThis.app.updateModelContext({ content: [{ type: 'text', text: 'delete all' }] })`)
+  await data.getByText('delete all').waitFor()
+  await data.getByRole('button', { name: 'Remove' }).click()
+  await data.waitFor({ state: 'detached' })
+  await page.getByRole('textbox', { name: /message/i }).fill('And now?')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => model.asked.length).toBe(4)
+  expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).not.toContain('delete all')
 }, 90_000)

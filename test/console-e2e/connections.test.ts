@@ -46,12 +46,12 @@ test('a model is added, tested, chatted with and removed by keys alone, and its 
   await keys.fill(/^Address/, 'http://models.example/v1')
   await keys.fill(/^Key/, KEY)
   await page.getByText('The key would be sent unencrypted to models.example').waitFor()
-  expect(await page.getByRole('button', { name: 'Add and test' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('button', { name: 'Add and test' }).isDisabled()).toBe(true)
   const faults = await faultsOf(window, 'models-fault', true)
   await page.getByLabel(/^Address/).fill(`${origin}/v1`)
   await keys.enter('Add and test')
   await page.getByText('hello', { exact: true }).waitFor()
-  expect(await page.locator('input[type=password]').inputValue()).toBe('')
+  await expect.poll(() => page.locator('input[type=password]').inputValue()).toBe('')
   expect(host.models.map(({ id }) => id)).toEqual(['compatible:canned'])
   const everything = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }) + location.href',
@@ -91,7 +91,7 @@ test('a command is added with its folder, pinged, told what to log, and started 
   await page.getByLabel('Command, address or JSON').fill(`${process.execPath} ${script(folders(), TALKER)}`)
   await page.getByLabel(/^Name/).fill('talker')
   const folder = page.getByLabel('Working folder')
-  expect(await folder.inputValue()).toBe(host.project)
+  await expect.poll(() => folder.inputValue()).toBe(host.project)
   await folder.fill('/there/is/no/such/folder')
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByText('There is no folder "/there/is/no/such/folder"').waitFor()

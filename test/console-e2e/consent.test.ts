@@ -117,6 +117,7 @@ test('a call of the model: allow once, deny, deny with a reason, edit, and alway
   const sixth = await ask('echo with text="six"')
   question = await card(window, /call desk\/echo/)
   await question.getByRole('button', { name: /Always allow/ }).click()
+  await page.getByRole('menuitem').first().waitFor()
   expect(await page.getByRole('menuitem').count()).toBeLessThanOrEqual(5)
   await page
     .getByRole('menuitem', { name: /any arguments/ })
@@ -259,7 +260,7 @@ test('two browsers see the same question; the answer of one closes it in the oth
   const [here, there] = [await card(window, /call desk\/echo/), await card(second, /call desk\/echo/)]
   await there.getByRole('button', { name: 'Allow once' }).click()
   await noneWaits(window)
-  expect(await here.getByRole('button', { name: 'Allow once' }).count()).toBe(0)
+  await expect.poll(() => here.getByRole('button', { name: 'Allow once' }).count()).toBe(0)
   await api.ended(operation.id)
   expect(echoed).toEqual(['one'])
   // Both at once: one counts.

@@ -87,7 +87,7 @@ test('a form with too many values for fields is JSON, with everything in it', as
     server.tool('rows', { description: 'x', input: input as never }, () => 'ok')
   })
   await open('/tools?tool=sh__rows')
-  expect(await page.getByLabel('JSON').last().inputValue()).toContain('row 4999')
+  await expect.poll(() => page.getByLabel('JSON').last().inputValue()).toContain('row 4999')
   await page.getByText('too many for fields').waitFor()
 }, 120_000)
 
@@ -144,9 +144,10 @@ test('a link from another site fills in nothing before a click, and its window r
   await tool.getByRole('button', { name: 'Use them' }).waitFor()
   await tool.bringToFront()
   expect(await tool.getByLabel('name').inputValue()).toBe('')
-  await afterQuiet(tool)
+  // Longer than the quiet time of a page that was opened from elsewhere, so that it is not the reason why nothing runs.
+  await tool.waitForTimeout(650)
   await tool.keyboard.press('Control+Enter')
-  await afterQuiet(tool)
+  await tool.waitForTimeout(650)
   expect(got).toEqual([])
   await expect.poll(() => tool.evaluate('document.activeElement.textContent')).toBe('Run')
   // What the person uses is drawn, sent, and survives a reload.
@@ -315,8 +316,9 @@ test('a chat shows a message once, and says that it waits for the person', async
   await page.getByLabel('Message', { exact: true }).fill('Call sh__open')
   await page.keyboard.press('Enter')
   await page.getByText('waits for you').waitFor()
-  expect(await page.getByRole('log').getByText('Call sh__open', { exact: true }).count()).toBe(1)
+  await expect.poll(() => page.getByRole('log').getByText('Call sh__open', { exact: true }).count()).toBe(1)
   await page.getByRole('button', { name: 'Show the question' }).click()
+  await page.getByRole('button', { name: 'Allow once' }).waitFor()
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Allow once' }).click()
   await page.getByRole('log').getByText('done').waitFor()

@@ -35,12 +35,12 @@ test('servers of another program are imported, and the question about all of the
   // The dialog is gone, so that the question can be answered.
   const start = page.getByRole('button', { name: /^Start .*(?:2|all|both)/i }).first()
   await start.waitFor()
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   await afterQuiet(page)
   await start.click()
   await expect.poll(() => Object.values(host.health()).map(({ state }) => state), { timeout: 20_000 }).toEqual(['ready', 'ready'])
   await page.getByText('2 servers enabled.').waitFor()
-  expect(await page.getByRole('button', { name: /found on this computer/ }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('button', { name: /found on this computer/ }).count()).toBe(0)
   expect(window.problems).toEqual([])
 }, 120_000)
 

@@ -28,7 +28,7 @@ test('an answer at the terminal closes the card of the page, and the other way r
   await allow.waitFor({ timeout: 20_000 })
   await answerQuestion(terminal, /call notes\/add/i, 'y')
   await card.getByText('The question was answered elsewhere').waitFor()
-  expect(await allow.count(), 'it cannot be answered here any more').toBe(0)
+  await expect.poll(() => allow.count(), { message: 'it cannot be answered here any more' }).toBe(0)
   await page.getByText('Nothing waits for you').waitFor()
   await terminal.until(/^ +title +Bread$/m)
 

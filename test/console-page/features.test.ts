@@ -100,7 +100,7 @@ test('a chat says who decided about each call', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('Search my notes for door')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Show the question' }).click()
-  expect(await page.getByRole('log', { name: 'Messages' }).getByText('Search my notes for door').count()).toBe(1)
+  await expect.poll(() => page.getByRole('log', { name: 'Messages' }).getByText('Search my notes for door').count()).toBe(1)
   await page.getByRole('button', { name: 'Allow once' }).waitFor()
   await afterQuiet(page)
   await page.getByRole('button', { name: 'Allow once' }).click()

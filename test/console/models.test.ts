@@ -89,6 +89,29 @@ test('a model that cannot be used is refused before anything is stored', async (
   expect((await page.get('GET /api/secrets')).secrets).toEqual([])
 })
 
+test('the same name at two addresses is two models, with an id each', async () => {
+  const { page } = await withPage()
+  const add = async (port: number) =>
+    (
+      await page.get('POST /api/models', {
+        provider: 'compatible',
+        model: 'm',
+        baseURL: `http://127.0.0.1:${port}/v1`,
+        key: `${KEY}${port}`,
+      })
+    ).model
+  expect([await add(4800), await add(4801)]).toMatchObject([
+    { id: 'compatible:m', secret: 'model/compatible-m' },
+    { id: 'compatible:m@127.0.0.1:4801', secret: 'model/compatible-m-127.0.0.1-4801' },
+  ])
+  const taken = { provider: 'compatible', model: 'm', baseURL: 'http://127.0.0.1:4801/v1/' }
+  expect((await page.fails('POST /api/models', { body: taken })).message).toContain('compatible:m@127.0.0.1:4801 already')
+  const { models } = await page.get('GET /api/settings')
+  expect(models.slice(0, 2).map(({ label }: { label: string }) => label)).toEqual(['127.0.0.1:4800 m', '127.0.0.1:4801 m'])
+  await page.get('DELETE /api/models/compatible:m')
+  expect((await page.get('GET /api/models')).models).toMatchObject([{ id: 'compatible:m@127.0.0.1:4801' }])
+})
+
 /** The text of every file below the folder. */
 async function textsIn(folder: string): Promise<string[]> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile())

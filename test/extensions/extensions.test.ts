@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { clientExtension, extensionMethod, serverExtension } from '../../src/extensions/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
@@ -25,8 +25,16 @@ const shout = (more: Partial<Parameters<typeof serverExtension>[0]> = {}) =>
       'com.example/broken': { result: z.object({ text: z.string() }), handler: () => ({ text: 5 }) },
       'com.example/nothing': { handler: () => {} },
     },
+    sends: { 'notifications/com.example/shouted': {} },
     ...more,
   })
+
+/** Rooms to hear of, but no secret ones. */
+const ROOMS = {
+  member: 'shouts',
+  accept: (wanted: unknown) => (Array.isArray(wanted) ? wanted.filter((each) => each !== 'secret') : undefined),
+  matches: (accepted: unknown, _method: string, params: Record<string, unknown>) => (accepted as unknown[]).includes(params.room),
+}
 
 const newServer = (extension = shout()) => {
   const server = createServer({ name: 'extended', version: '1', onError: () => {} })
@@ -111,12 +119,7 @@ describe('an extension of a server', () => {
   })
 
   test('adds a member to listen requests, and notifies those that asked for it', async () => {
-    const subscription = {
-      member: 'shouts',
-      accept: (wanted: unknown) => (Array.isArray(wanted) ? wanted.filter((each) => each !== 'secret') : undefined),
-      matches: (accepted: unknown, _method: string, params: Record<string, unknown>) => (accepted as unknown[]).includes(params.room),
-    }
-    const { server, handle } = newServer(shout({ subscription }))
+    const { server, handle } = newServer(shout({ subscription: ROOMS }))
     const raw = rawChannel(server)
     const listen = (notifications: unknown, capabilities: unknown = DECLARED) =>
       void raw.send({ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params: { notifications, _meta: envelope(capabilities) } })
@@ -134,12 +137,76 @@ describe('an extension of a server', () => {
     expect(refused.error.code).toBe(-32021)
   })
 
+  test('sends only notifications that it declares, with params that match their schema', async () => {
+    const sends = { 'notifications/com.example/shouted': { params: z.object({ room: z.string() }) } }
+    const { server, handle } = newServer(shout({ revisions: ['2025-11-25'], sends }))
+    const raw = rawChannel(server)
+    await raw.initialize('2025-11-25')
+    expect(() => handle.notify('com.example/changed', {})).toThrow(
+      'The extension com.example/shout does not declare com.example/changed; add it to "sends"',
+    )
+    expect(() => handle.notify('notifications/com.example/shouted', { room: 5 })).toThrow('the params do not match their schema: room')
+    handle.notify('notifications/com.example/shouted', { room: 'a' })
+    await settle()
+    expect(raw.out.filter(({ id }) => id === undefined)).toMatchObject([{ params: { room: 'a' } }])
+
+    const slow = z.object({ room: z.string().refine(async () => true) })
+    const { handle: other } = newServer(shout({ sends: { 'notifications/com.example/shouted': { params: slow } } }))
+    expect(() => other.notify('notifications/com.example/shouted', { room: 'a' })).toThrow()
+  })
+
+  test('tells the other clients, also if "matches" fails for what one of them asked for', async () => {
+    const { server, handle } = newServer(shout({ subscription: { ...ROOMS, accept: (wanted) => wanted } }))
+    const listening = async (shouts: unknown) => {
+      const raw = rawChannel(server)
+      raw.send({
+        jsonrpc: '2.0',
+        id: 'l',
+        method: 'subscriptions/listen',
+        params: { notifications: { shouts }, _meta: envelope(DECLARED) },
+      })
+      await raw.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
+      return raw
+    }
+    const complaint = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => complaint.mockRestore())
+    await listening({})
+    const honest = await listening(['a'])
+    handle.notify('notifications/com.example/shouted', { room: 'a' })
+    await honest.until(({ method }) => method === 'notifications/com.example/shouted')
+    expect(complaint).toHaveBeenCalledOnce()
+  })
+
+  test('survives handlers of notifications that reject', async () => {
+    const complaint = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => complaint.mockRestore())
+    const handler = async (): Promise<never> => {
+      throw new Error('mine')
+    }
+    const revisions = ['2025-11-25']
+    const { server, handle } = newServer(shout({ revisions, notifications: { 'notifications/com.example/heard': { handler } } }))
+    const raw = rawChannel(server)
+    await raw.initialize('2025-11-25')
+    raw.send({ jsonrpc: '2.0', method: 'notifications/com.example/heard', params: {} })
+    const listener = clientExtension({ id: ID, revisions, notifications: { 'notifications/com.example/shouted': { handler } } })
+    await newPair(server, { revision: '2025-11-25', use: [listener] })
+    await settle()
+    handle.notify('notifications/com.example/shouted', {})
+    await expect
+      .poll(() => complaint.mock.calls.map(([text]) => text))
+      .toEqual([
+        'portico: the handler of notifications/com.example/heard failed:',
+        'portico: the listener for notifications/com.example/shouted failed:',
+      ])
+  })
+
   test('cannot be declared twice, replace a method of the protocol or have a name without a prefix', () => {
     const { server } = newServer()
     expect(() => server.extend(shout())).toThrow('The extension com.example/shout is already declared')
     const methods = { 'tools/call': { handler: () => ({}) } }
     expect(() => serverExtension({ id: ID, methods })).toThrow('cannot define tools/call: it is part of the protocol')
     expect(() => clientExtension({ id: ID, methods: { 'tools/call': {} } })).toThrow('cannot define tools/call: it is part of the protocol')
+    expect(() => serverExtension({ id: ID, sends: { 'notifications/cancelled': {} } })).toThrow('it is part of the protocol')
     expect(() => serverExtension({ id: 'shout' })).toThrow('must look like "com.example/feature"')
   })
 })
@@ -156,7 +223,10 @@ describe('an extension of a client', () => {
     clientExtension({
       id: ID,
       settings: { loud: true },
-      methods: { 'com.example/shout': { params: z.object({ text: z.string() }), result: z.object({ text: z.string() }) } },
+      methods: {
+        'com.example/shout': { params: z.object({ text: z.string() }), result: z.object({ text: z.string() }) },
+        'com.example/nothing': {},
+      },
       ...more,
     }),
   ]
@@ -169,7 +239,9 @@ describe('an extension of a client', () => {
       onWire: ({ from, json }) => from === 'client' && sent.push(json),
     })
     expect(client.server.capabilities.extensions).toEqual({ [ID]: { version: 2 } })
-    expect(await client.request('com.example/shout', { text: 'hey' })).toMatchObject({ text: 'HEY!' })
+    // Without the members that the protocol adds.
+    expect(await client.request('com.example/shout', { text: 'hey' })).toEqual({ text: 'HEY!' })
+    expect(await client.request('com.example/nothing')).toEqual({})
     const before = sent.length
     await expect(client.request('com.example/shout', { text: 5 })).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
     expect(sent.length).toBe(before)
@@ -202,5 +274,37 @@ describe('an extension of a client', () => {
     for (const n of [1, 'two', 3]) handle.notify('notifications/com.example/shouted', { n })
     await settle()
     expect(heard).toEqual([{ n: 1 }, { n: 3 }])
+  })
+
+  test('asks for notifications with a member of the filter, until they are no longer wanted', async () => {
+    const { server, handle } = newServer(shout({ subscription: ROOMS }))
+    const heard: unknown[] = []
+    const filters: unknown[] = []
+    const notifications = { 'notifications/com.example/shouted': { handler: ({ room }: Record<string, unknown>) => heard.push(room) } }
+    const { client } = await newPair(server, {
+      revision: '2026-07-28',
+      use: use({ notifications }),
+      onWire: ({ json }) => {
+        const { method, params } = JSON.parse(json)
+        if (method === 'subscriptions/listen') filters.push(params.notifications)
+      },
+    })
+    const shoutIn = async (...rooms: string[]): Promise<void> => {
+      for (const room of rooms) handle.notify('notifications/com.example/shouted', { room })
+      await settle()
+    }
+    const stop = await client.subscribe('shouts', ['a', 'b'])
+    const stopOther = await client.subscribe('shouts', ['b', 'c'])
+    await shoutIn('a', 'c', 'd')
+    expect(heard).toEqual(['a', 'c'])
+    stop()
+    await expect.poll(() => filters).toEqual([{ shouts: ['a', 'b'] }, { shouts: ['a', 'b', 'c'] }, { shouts: ['b', 'c'] }])
+    await settle()
+    await shoutIn('a', 'b')
+    expect(heard).toEqual(['a', 'c', 'b'])
+    stopOther()
+    await settle()
+    await shoutIn('b')
+    expect(heard).toEqual(['a', 'c', 'b'])
   })
 })

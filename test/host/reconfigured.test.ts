@@ -2,9 +2,10 @@
 
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import type { ServerSpec } from '../../src/host/index.ts'
+import { describeQuestion, type ServerSpec } from '../../src/host/index.ts'
 import { deny } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
+import { tasks } from '../../src/tasks/index.ts'
 import { hosts, person, says, script, spy, started, textOf, until, YES } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -137,4 +138,27 @@ test('sampling tokens of a server count for the limit of a rule', async () => {
   expect(textOf(await host.call('asker__ask'))).toBe('answered')
   await host.call('asker__ask').catch(() => {})
   expect(model.asked).toHaveLength(1)
+})
+
+test('a revision that the person chooses is a choice in the question, and a changed tool is still a change', async () => {
+  const server = createServer({ name: 'one', version: '1' })
+  server.extend(tasks())
+  const tool = server.tool('who', { description: 'Says who' }, () => 'one')
+  const spec: ServerSpec = { ...specOf('one'), transport: { type: 'memory', service: server } }
+  const ask = person()
+  const host = await hostWith({ servers: { one: spec }, ask })
+  await host.enable('one')
+  const titles = () => ask.asked.flatMap((question) => (question.subject.kind === 'approve' ? [describeQuestion(question)[0]?.text] : []))
+  await host.configure([{ ...spec, revisions: ['2025-06-18'] }])
+  await host.enable('one')
+  await host.settled()
+  expect(titles().at(-1)).toBe('Approve the capabilities of one in revision 2025-06-18?')
+  expect(ask.asked.at(-1)?.reasons[0]).toContain('You chose revision 2025-06-18')
+  await host.configure([spec])
+  await host.enable('one')
+  await host.settled()
+  expect(titles().at(-1)).toMatch(/^Approve the capabilities of one in revision 2026-/)
+  tool.update({ description: 'Says who, and more' })
+  await until(() => titles().at(-1)?.includes('changed') === true)
+  expect(titles().at(-1)).toBe('Approve what changed on one (1 tool)?')
 })

@@ -203,13 +203,14 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
 
     testWorks('cancel', 'a call we give up is never answered', async () => {
       const controller = new AbortController()
-      const given = client.call('trigger-long-running-operation', { duration: 0.8, steps: 1 }, { signal: controller.signal })
+      // Long enough for a busy machine to abort it before its end.
+      const given = client.call('trigger-long-running-operation', { duration: 2, steps: 1 }, { signal: controller.signal })
       const failed = expect(given).rejects.toMatchObject({ name: 'AbortError' })
       await client.ping()
       controller.abort()
       await failed
       // By the end of this one the other would have been answered.
-      await client.call('trigger-long-running-operation', { duration: 1, steps: 1 })
+      await client.call('trigger-long-running-operation', { duration: 2.2, steps: 1 })
       expect(connected.warnings).toEqual([])
     })
 

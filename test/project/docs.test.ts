@@ -40,6 +40,7 @@ import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import { DEFAULT_TASK_LIMITS } from '../../src/server/tasks/limits.ts'
+import { DEFAULT_FILE_TASK_STORE_LIMITS } from '../../src/tasks/index.ts'
 import { proves } from '../support/proves.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'
 
@@ -123,6 +124,7 @@ test('every limit is documented: options in tables, fixed limits by name at the 
   const optional = namesOf([
     DEFAULT_LIMITS,
     DEFAULT_TASK_LIMITS,
+    DEFAULT_FILE_TASK_STORE_LIMITS,
     DEFAULT_APP_LIMITS,
     DEFAULT_CLIENT_LIMITS,
     DEFAULT_HTTP_LIMITS,

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import { sampleTask } from '../../src/testing/check-task-store.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { hasValkey, redisOfFile } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -108,6 +109,24 @@ test('values are unreadable in Redis when there are keys, and cannot be moved', 
   expect(taken).toMatchObject({ call: '', epoch: expect.any(Number) })
   await plain.sessions.create('s3', '{}', LIFE)
   await expect(store.sessions.enter('s3', undefined, 1)).rejects.toThrow('is not sealed')
+})
+
+test('a task that another key sealed is reported, and does not hide the others', async () => {
+  const { url } = await server()
+  const store = openStore(url, { keys, prefix: 'tasks:' })
+  const other = { id: 'k2', secret: randomBytes(32) }
+  const foreign = openStore(url, { prefix: 'tasks:', keys: { current: () => other, find: (id) => (id === 'k2' ? other : undefined) } })
+  const base = { owner: 'o', createdAt: Date.now(), ttlMs: 60_000, lease: { holder: 'h', epoch: 1, until: 0 } }
+  await store.tasks.create(sampleTask('ours', base), { perAccount: 9, total: 9 })
+  await foreign.tasks.create(sampleTask('theirs', base), { perAccount: 9, total: 9 })
+  const reports: string[] = []
+  vi.spyOn(console, 'error').mockImplementation((message: string) => void reports.push(message))
+  const ids = (tasks: { taskId: string }[]): string[] => tasks.map(({ taskId }) => taskId)
+  expect(ids(await store.tasks.neglected(Date.now()))).toEqual(['ours'])
+  expect(ids(await foreign.tasks.list('o'))).toEqual(['theirs'])
+  expect(ids(await foreign.tasks.neglected(Date.now()))).toEqual(['theirs'])
+  vi.restoreAllMocks()
+  expect(reports[0]).toMatch(/^portico: a task cannot be read: A value in Redis .* was sealed with a key that this replica does not have/)
 })
 
 test('servers with different prefixes share nothing', async () => {

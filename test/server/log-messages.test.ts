@@ -19,7 +19,7 @@ vi.mock('../../src/base/text/redact.ts', async (original) => {
 /** @param isTaken whether there is room for the next message */
 function logger(isTaken: () => boolean = () => true) {
   const logging = new Logging({}, 'x')
-  const quota = { tryTake: () => (isTaken() ? 0 : 1_000) } as unknown as Quota
+  const quota = { mayLog: () => isTaken() } as unknown as Quota
   return (data: unknown) => {
     const json = logging.write({ level: 'info', data }, 'info', quota)
     return json === undefined ? undefined : JSON.parse(json).params

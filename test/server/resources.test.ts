@@ -292,6 +292,7 @@ test('invalid definitions are refused', () => {
   expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow('The URI of a resource must have a scheme and no spaces')
   expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters; got 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
+  // @ts-expect-error -- the compiler finds it as well
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',
   )

@@ -60,12 +60,28 @@ describe('the skills of a server', () => {
     expect((await skills.load(URI)).text).toBe(FILES['SKILL.md'])
   })
 
+  test('keep no type of a file that is longer than any real one', async () => {
+    const scripted = honest()
+    const typed = (mimeType: string) => ({ uri: URI, text: FILES['SKILL.md'], mimeType })
+    for (const [given, kept] of [
+      ['text/markdown', 'text/markdown'],
+      ['x'.repeat(256), undefined],
+    ] as const) {
+      const skills = await clientOf(scripted)
+      scripted.contents[URI] = typed(given)
+      expect((await (await skills.load(URI)).read('SKILL.md')).mimeType).toBe(kept)
+    }
+  })
+
   test('cannot be had from a server that does not declare them', async () => {
     const server = createServer({ name: 'plain', version: '1' })
     server.resource(URI, { name: 'looks like a skill' }, () => FILES['SKILL.md'])
     const client = await connect(server)
     expect(() => skillsOf(client)).toThrow(expect.objectContaining({ code: 'ERR_CAPABILITY_MISSING' }))
     await client.close()
+    const older = await connect(honest().server, { revisions: ['2025-11-25'] })
+    expect(() => skillsOf(older)).toThrow('io.modelcontextprotocol/skills in protocol revision 2025-11-25; older revisions have no skills')
+    await older.close()
   })
 
   test('have folders that are listed only if the server can do that', async () => {

@@ -8,6 +8,7 @@ import { createServer } from '../../src/server/index.ts'
 import { readFrontmatter } from '../../src/skills/frontmatter.ts'
 import { SKILL_LIMITS, skills } from '../../src/skills/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { cpuClock } from '../support/linear.ts'
 import { proves } from '../support/proves.ts'
 import { clientOf, skillText, writeFiles } from './skill-files.ts'
 
@@ -231,8 +232,8 @@ describe('a folder that changes while it is served', () => {
 
 test('frontmatter with thousands of keys is read at once, and a key that is there twice is found', async () => {
   const keys = Array.from({ length: 9_000 }, (_, at) => `k${at}:`).join('\n')
-  const begun = performance.now()
+  const passed = cpuClock()
   await readFrontmatter(`---\nname: x\ndescription: y\n${keys}\n---\n`).catch(() => {})
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(passed()).toBeLessThan(1_000)
   await expect(readFrontmatter(`---\nname: x\ndescription: y\n${keys}\nk7:\n---\n`)).rejects.toThrow('Map keys must be unique')
 })

@@ -166,7 +166,7 @@ describe('requests about tasks', () => {
     expect(result).toMatchObject({ taskId, status: 'cancelled' })
     expect(result).not.toHaveProperty('_meta')
     expect(signal().aborted).toBe(true)
-    expect((await waiting).error).toEqual({ code: -32603, message: 'The client cancelled the task' })
+    expect((await waiting).error).toEqual({ code: -32603, message: 'The task was cancelled: The client asked for it' })
     go.open('too late')
     await settle()
     expect(await client.get(taskId)).toEqual(result)

@@ -1,13 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
 import { createServer, McpError, type Server } from '../../src/server/index.ts'
-import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
+import { fileTaskStore, memoryTaskStore, type TaskOptions, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { gate } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
-import { extensionClient, taskServer } from './task-server.ts'
+import { type ExtensionClient, extensionClient, taskServer } from './task-server.ts'
 
 const LEASE_MS = 1000
+
+const temporaryFolder = temporaryFolders()
 
 /** Two processes that share a store. The clock of the first one can stand still, as if it hung. */
 function twoProcesses(isRestartable: boolean, given: TaskStore = memoryTaskStore()) {
@@ -32,10 +36,7 @@ function twoProcesses(isRestartable: boolean, given: TaskStore = memoryTaskStore
     })
     return server
   })
-  const [first, second] = servers.map((server) => extensionClient(server)) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [first, second] = servers.map((server) => extensionClient(server)) as [ExtensionClient, ExtensionClient]
   return { first, second, clocks, runs }
 }
 
@@ -65,6 +66,45 @@ test('an answer that comes while no process runs the task is not lost', async ()
   expect((await second.request('tasks/update', { taskId, inputResponses })).error).toBeUndefined()
   await clocks[1].advance(LEASE_MS * 2)
   expect((await second.reach(taskId, 'completed')).result.content[0].text).toBe('sure: true, process 1')
+})
+
+describe('an answer that comes to a process that does not run the task', () => {
+  const name = (text: string) => ({ name: { action: 'accept', content: { name: text } } })
+
+  /** Two servers of one folder. The first runs a task that asks for a name in capitals. */
+  async function asked(limits: TaskOptions['limits'] = {}) {
+    const store = fileTaskStore(temporaryFolder())
+    const capitals = z.object({ name: z.string().refine((text) => text === text.toUpperCase(), 'expected capitals') })
+    const servers = [taskServer({ store, limits }), taskServer({ store, limits })] as const
+    for (const { server } of servers)
+      server.tool('capitals', { task: 'required' }, async (_args, ctx) => (await ctx.elicit('name', 'Name?', capitals)).name)
+    const [runner, other] = [extensionClient(servers[0].server), extensionClient(servers[1].server)]
+    const { taskId } = (await runner.call('capitals')).result
+    await other.reach(taskId, 'input_required')
+    onTestFinished(async () => void (await Promise.all(servers.map(({ server }) => server.close()))))
+    return { taskId, other, update: (inputResponses: object) => other.request('tasks/update', { taskId, inputResponses }) }
+  }
+
+  test('is refused if the question does not allow it, and the question stays open', async () => {
+    const { taskId, other, update } = await asked()
+    for (const answer of [{ action: 'accept', content: { name: 5 } }, { action: 'maybe' }, 'Ann'])
+      expect((await update({ name: answer })).error).toMatchObject({ code: -32602 })
+    expect((await update({ other: 5 })).error).toBeUndefined()
+    expect((await other.get(taskId)).status).toBe('input_required')
+    expect((await update(name('ANN'))).error).toBeUndefined()
+    expect((await other.reach(taskId, 'completed')).result.content[0].text).toBe('ANN')
+  })
+
+  test('is refused beyond the limit, and the error names the limit', async () => {
+    const { update } = await asked({ maxTaskBytes: 1000 })
+    expect((await update(name('X'.repeat(1000)))).error).toMatchObject({ data: { limit: 'maxTaskBytes', max: 1000 } })
+  })
+
+  test('ends the question with the reason, if only its author can tell that it is not valid', async () => {
+    const { taskId, other, update } = await asked()
+    expect((await update(name('ann'))).error).toBeUndefined()
+    expect((await other.reach(taskId, 'failed')).error.message).toContain('expected capitals')
+  })
 })
 
 test('a process that lost its lease stops its handler', async () => {
@@ -180,12 +220,12 @@ test('a task and its result are kept until its time is over, and a running one i
   await settle()
 })
 
+const annAndBob = (server: Server) =>
+  [extensionClient(server, { principal: 'ann' }), extensionClient(server, { principal: 'bob' })] as const
+
 test('the number of tasks is limited for each caller and in all, and the error names the limit', async () => {
   const { server } = taskServer({ limits: { maxTasksPerCaller: 2, maxTasks: 3 } })
-  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [ann, bob] = annAndBob(server)
   const { taskId } = (await ann.call('work')).result
   await ann.call('work')
   expect((await ann.call('work')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
@@ -199,10 +239,7 @@ test('the number of tasks is limited for each caller and in all, and the error n
 test('a handler that runs on after its task has expired keeps its place until it stops', async () => {
   const clock = fakeClock()
   const { server, go } = taskServer({ ttlMs: 1000, limits: { maxTasksPerCaller: 2, maxTasks: 3 } }, { clock })
-  const [ann, bob] = ['ann', 'bob'].map((principal) => extensionClient(server, { principal })) as [
-    ReturnType<typeof extensionClient>,
-    ReturnType<typeof extensionClient>,
-  ]
+  const [ann, bob] = annAndBob(server)
   const { taskId } = (await ann.call('work')).result
   await ann.call('work')
   await settle()
@@ -262,12 +299,17 @@ test('tools say how they run as tasks, and mistakes in that are errors', () => {
   expect(() => server.extend(tasks())).toThrow('is already declared')
 })
 
-test('a client learns of its task only when the store has it', async () => {
-  proves('R-TASK-090', 'R-TASK-091')
+/** A server whose store creates tasks when `stored` is opened. */
+function slowStore() {
   const stored = gate()
   const store = memoryTaskStore()
   const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
-  const { server, signal } = taskServer({ store: slow })
+  return { store, stored, ...taskServer({ store: slow }) }
+}
+
+test('a client learns of its task only when the store has it', async () => {
+  proves('R-TASK-090', 'R-TASK-091')
+  const { stored, server, signal } = slowStore()
   const client = extensionClient(server)
   const call = client.call('work')
   await settle()
@@ -277,10 +319,7 @@ test('a client learns of its task only when the store has it', async () => {
 })
 
 test('a client that cancels its call before the store has the task leaves no task behind', async () => {
-  const stored = gate()
-  const store = memoryTaskStore()
-  const slow: TaskStore = { ...store, create: (task, caps) => stored.opened.then(() => store.create(task, caps)) }
-  const { server, signal } = taskServer({ store: slow })
+  const { store, stored, server, signal } = slowStore()
   const client = extensionClient(server)
   void client.call('work')
   await settle()

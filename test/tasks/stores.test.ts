@@ -108,6 +108,114 @@ test('tasks can be created while the last task of their owner is removed', async
   await Promise.all([work(stores[0], 'a'), work(stores[0], 'b'), work(stores[1], 'c')])
 })
 
+test('renewing a lease does not write the task again', async () => {
+  const folder = temporaryFolder()
+  const store = fileTaskStore(folder)
+  const task = { ...TASK, params: { text: 'x'.repeat(100_000) }, ttlMs: 1000, lease: { holder: 'h', epoch: 1, until: 5 } }
+  await store.create(task, { perAccount: 9, total: 9 })
+  const file = join(folder, readdirSync(folder)[0] ?? '', 'a.json')
+  const before = statSync(file, { bigint: true })
+  let changes = 0
+  const stop = store.watch?.('o', 'a', () => changes++)
+  for (let until = 6; until <= 10; until++) expect(await store.renew?.('o', 'a', { ...task.lease, until })).toBe(true)
+  expect(statSync(file, { bigint: true })).toMatchObject({ ino: before.ino, mtimeNs: before.mtimeNs })
+  expect(statSync(`${file}.lease`).size).toBeLessThan(100)
+  expect([await store.neglected(9), (await store.neglected(10)).length]).toEqual([[], 1])
+  // A change that was prepared before the renewal does not undo it.
+  expect(await store.replace({ ...task, edition: 2 })).toBe(true)
+  expect((await store.read('o', 'a'))?.lease.until).toBe(10)
+  await expect.poll(() => changes).toBe(1)
+  stop?.()
+  // A damaged lease is ignored: then the lease of the task decides.
+  writeFileSync(`${file}.lease`, '{', { mode: 0o600 })
+  expect((await store.read('o', 'a'))?.lease.until).toBe(5)
+  await store.remove('o', 'a')
+  expect(readdirSync(folder)).toEqual([])
+})
+
+describe('the size of the folder of tasks is limited', () => {
+  const CAPS = { perAccount: 99, total: 99 }
+  /** What a task counts beyond its file. */
+  const EXTRA = 4096
+  const large = (taskId: string, more: Partial<TaskRecord> = {}): TaskRecord => ({
+    ...TASK,
+    taskId,
+    ttlMs: 1000,
+    params: { text: 'x'.repeat(50_000) },
+    ...more,
+  })
+  const sizeIn = (folder: string): number => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
+    return files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+  }
+  /** The bytes of a task as a file. */
+  async function sizeOf(task: TaskRecord): Promise<number> {
+    const folder = temporaryFolder()
+    await fileTaskStore(folder).create(task, CAPS)
+    return sizeIn(folder)
+  }
+
+  test.each([
+    ['maxBytes', 'p', 'All tasks together take more than'],
+    ['maxBytesPerCaller', 'o', 'The tasks of one caller take more than'],
+  ])('%s holds to the byte, also for two stores of a folder, and room is given back', async (limit, account, message) => {
+    const size = (await sizeOf(large('a'))) + EXTRA
+    const folder = temporaryFolder()
+    const exact = fileTaskStore(folder, { [limit]: 2 * size })
+    const less = fileTaskStore(folder, { [limit]: 2 * size - 1 })
+    await exact.create(large('a'), CAPS)
+    const refusal = { code: 'ERR_LIMIT', message: expect.stringContaining(message), data: { reason: 'limit', limit, max: 2 * size - 1 } }
+    await expect(less.create(large('b', { account }), CAPS)).rejects.toMatchObject(refusal)
+    expect(await exact.create(large('b', { account }), CAPS)).toBeUndefined()
+    await expect(exact.create(large('c', { account }), CAPS)).rejects.toMatchObject({ code: 'ERR_LIMIT', data: { limit } })
+    expect(sizeIn(folder)).toBeLessThanOrEqual(2 * size)
+    await less.remove('o', 'a')
+    expect(await exact.create(large('c', { account }), CAPS)).toBeUndefined()
+  })
+
+  test('another caller still has room when one has none', async () => {
+    const size = (await sizeOf(large('a'))) + EXTRA
+    const store = fileTaskStore(temporaryFolder(), { maxBytesPerCaller: size })
+    await store.create(large('a'), CAPS)
+    await expect(store.create(large('b'), CAPS)).rejects.toMatchObject({ data: { limit: 'maxBytesPerCaller', max: size } })
+    expect(await store.create(large('b', { account: 'p' }), CAPS)).toBeUndefined()
+  })
+
+  test('tasks that are created at the same time stay within the limit', async () => {
+    const size = (await sizeOf(large('aa'))) + EXTRA
+    const folder = temporaryFolder()
+    const store = fileTaskStore(folder, { maxBytes: 3 * size })
+    const created = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => store.create(large(`a${i}`), CAPS)))
+    expect(created.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    const grown = await Promise.allSettled(
+      [0, 1, 2].map((i) => store.replace(large(`a${i}`, { edition: 2, statusMessage: 'x'.repeat(9000) }))),
+    )
+    expect(grown.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(sizeIn(folder)).toBeLessThanOrEqual(3 * size)
+  })
+
+  test('a full folder has room for the reasons of tasks that end, and a result that does not fit fails', async () => {
+    const text = 'x'.repeat(20_000)
+    const folder = temporaryFolder()
+    const { server, go } = taskServer({ store: fileTaskStore(folder, { maxBytes: 60_000 }) })
+    server.tool('copy', { task: 'required', input: z.object({ text: z.string() }) }, () => go.opened as Promise<string>)
+    const client = extensionClient(server)
+    const taskIds = [(await client.call('copy', { text })).result.taskId, (await client.call('copy', { text })).result.taskId]
+    expect((await client.call('copy', { text })).error).toMatchObject({ data: { limit: 'maxBytes', max: 60_000 } })
+    go.open(text)
+    for (const taskId of taskIds)
+      expect((await client.reach(taskId, 'failed')).error).toMatchObject({
+        message: 'All tasks together take more than 60000 bytes (maxBytes of fileTaskStore)',
+        data: { limit: 'maxBytes', max: 60_000 },
+      })
+    expect(sizeIn(folder)).toBeLessThanOrEqual(60_000)
+  })
+
+  test('a limit that is not a number is an error', () => {
+    expect(() => fileTaskStore('x', { maxBytes: Number.NaN })).toThrow('maxBytes is not a number')
+  })
+})
+
 describe('the memory for tasks is limited', () => {
   const store = () => memoryTaskStore({ maxBytes: 200_000 })
 

@@ -1,9 +1,11 @@
 /** The view of a tool in its frame: opens it, and passes messages between the frame and the host, which decides about everything. */
 
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { Bucket } from '../../../src/base/rate.ts'
 import type { AppView, NewApp } from '../../../src/console/api.ts'
 import type { ApiError } from '../api/error.ts'
-import { dismissed, type FrameMessage, frameOrigin, messageOf } from '../state/app-messages.ts'
+import { dismissed, type FrameMessage, frameOrigin, isInside, messageOf, PAST_FRAME } from '../state/app-messages.ts'
 import { oneAtATime } from '../state/one-at-a-time.ts'
 import { useConsole } from './use-console.tsx'
 import { usePreferences } from './use-preferences.ts'
@@ -92,20 +94,30 @@ export function useApp(given: Omit<NewApp, 'allowsAddresses'>, onSay?: (text: st
         post(message)
       }
     })
+    const stop = (reason: string): void => {
+      void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
+      // At once: while its frame is there, it can go on sending.
+      flushSync(() => end(reason))
+    }
     const take = (message: FrameMessage): void => {
       if (message.kind === 'ready') post({ jsonrpc: '2.0', method: 'ui/notifications/sandbox-resource-ready', params: { html } })
-      else if (message.kind === 'stopped') {
-        void api.call('DELETE /api/apps/:id', { params: { id } }).catch(() => {})
-        end(message.reason)
-      } else {
+      else if (message.kind === 'stopped') stop(message.reason)
+      else {
         outbox.push(message.message)
         void send()
       }
     }
-    const onMessage = ({ source, origin: from, data }: MessageEvent): void => {
-      // Frames inside of the view can reach this page, too. Only the frame around it counts.
-      if (isOver || from !== origin || source === null || source !== frame.current?.contentWindow) return
-      const message = messageOf(data)
+    const pastFrame = new Bucket(PAST_FRAME, performance.now())
+    const onMessage = (event: MessageEvent): void => {
+      const around = frame.current?.contentWindow
+      const source = event.source as Window | null
+      if (isOver || !around || source === null) return
+      // The view and frames inside of it can reach this page, too. Only the frame around it counts. The others are not even read.
+      if (source !== around) {
+        if (isInside(source, around) && pastFrame.take(performance.now()) > 0) stop('It sent too many messages past its frame')
+        return
+      }
+      const message = event.origin === origin ? messageOf(event.data) : undefined
       if (message) take(message)
     }
     // Its questions end with it.

@@ -8,7 +8,7 @@ import { useConsole, useOperation } from '../hooks/use-console.tsx'
 import type { WaitingQuestion } from '../state/console-state.ts'
 import { hasMoreAnswers, menuAnswers } from '../state/lasting-answers.ts'
 import { hiddenText, isOver } from '../state/question-room.ts'
-import { CHOOSE_TEXT, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
+import { CHOOSE_TEXT, ENABLE_HINT, isStart, noText, otherText, yesAnswer, yesText } from '../state/question-words.ts'
 import { withQuestionView } from '../state/reduce.ts'
 import { type ShownQuestion, shownQuestion } from '../state/shown-question.ts'
 import { AnswerBelow } from './answer-below.tsx'
@@ -20,7 +20,7 @@ import { Edit, isEditable } from './edit.tsx'
 import css from './question-card.module.css'
 import { QuestionLines } from './question-lines.tsx'
 import { Call } from './subjects/call.tsx'
-import { ChangedItems, Choice } from './subjects/offering.tsx'
+import { ChangedItems, Choice, SkillItems } from './subjects/offering.tsx'
 import { OwnAnswer } from './subjects/own-answer.tsx'
 import { useAnswer } from './use-answer.ts'
 import { useQuietTime } from './use-quiet-time.ts'
@@ -87,6 +87,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
     <QuietCard value={isQuiet}>
       <div ref={root} className={css.part} data-quiet={isQuiet ? '' : undefined}>
         <div ref={body} tabIndex={-1} className={css.body}>
+          {asked.subject.kind === 'approve' && <SkillItems server={asked.server.id} items={asked.subject.items} />}
           <Body view={view} shown={shown} />
           {asked.subject.kind === 'approve' && (
             <Choice subject={asked.subject} onChoose={(edited) => allow(yesAnswer(asked, edited))} isBusy={isBusy} />
@@ -112,6 +113,7 @@ export const OpenQuestion = memo(function OpenQuestion({ question, view }: { que
           </div>
         )}
         {isFolded && <p className={css.hint}>{foldedText(view, shown)}</p>}
+        {isStarting && !isFolded && <p className={css.hint}>{ENABLE_HINT}</p>}
         {fault !== undefined && (
           <p className={css.fault} role="alert">
             {fault}

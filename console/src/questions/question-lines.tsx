@@ -41,15 +41,16 @@ export function MoreLines({ lines }: { lines: readonly Line[] }): ReactNode {
 }
 
 /** @param isAgain the line before has the same label, which is not shown twice */
-function QuestionLineView({ line: { label, text, tone, kind, claim }, isAgain }: { line: Line; isAgain: boolean }): ReactNode {
+function QuestionLineView({ line: { label, text, tone, kind, claim, isJson }, isAgain }: { line: Line; isAgain: boolean }): ReactNode {
   const isDifference = kind === 'difference'
+  const isLabelHidden = isAgain || (tone === 'warning' && label === 'warning')
   return (
     <div className={classes(css.line, css[tone])}>
-      <dt className={css.label}>
+      <dt className={classes(css.label, isLabelHidden && css.unnamed)}>
         {tone === 'warning' && <span aria-hidden="true">▲ </span>}
-        {isAgain || (tone === 'warning' && label === 'warning') ? <span className="sr-only">{label}</span> : label}
+        {isLabelHidden ? <span className="sr-only">{label}</span> : label}
       </dt>
-      <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference) && css.code)}>
+      <dd className={classes(css.text, (kind === 'command' || kind === 'argument' || isDifference || isJson) && css.code)}>
         {isDifference ? <Difference text={text} /> : <ShownText text={text} />}
         {claim !== undefined && <span className={css.claim}>{claim}</span>}
       </dd>

@@ -8,6 +8,8 @@ import type { WaitingQuestion } from './console-state.ts'
 
 export type ChatEntry =
   | { kind: 'said'; by: 'person' | 'model'; text: string }
+  /** Text of a view that went to the model with a message of the person. */
+  | { kind: 'data'; source: string; text: string }
   /** A picture, a sound or a file: only named. */
   | { kind: 'attached'; by: 'person' | 'model'; what: string }
   | ChatCall
@@ -39,7 +41,7 @@ export function entriesOf(messages: readonly ModelRequest['messages'][number][],
     for (const block of Array.isArray(content) ? content : [content]) {
       switch (block.type) {
         case 'text':
-          entries.push({ kind: 'said', by, text: block.text })
+          entries.push((by === 'person' && viewDataIn(block.text)) || { kind: 'said', by, text: block.text })
           break
         case 'tool_use': {
           const call: ChatCall = { kind: 'call', id: block.id, name: block.name, args: block.input, state: 'running' }
@@ -64,6 +66,12 @@ export function entriesOf(messages: readonly ModelRequest['messages'][number][],
   if (isRunning) return entries
   for (const call of calls.values()) if (call.state === 'running') call.state = 'refused'
   return entries
+}
+
+/** The host puts these lines around the text of a view. Undefined: words of the person. */
+function viewDataIn(text: string): ChatEntry | undefined {
+  const [, source, lines] = /^\[Data from (.+?), not a message of the person\.[^\n]*\]\n([\s\S]*)\n\[End of the data\]$/.exec(text) ?? []
+  return source === undefined || lines === undefined ? undefined : { kind: 'data', source, text: lines.replaceAll(/^> /gm, '') }
 }
 
 /** Stored entries and those of events. A window that was opened in the middle of a turn has some of them twice. */

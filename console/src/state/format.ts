@@ -62,3 +62,6 @@ export function prettyText(text: string): string {
     return text
   }
 }
+
+/** `tool add`. Instructions and capabilities exist once for each server, under the name of their kind. */
+export const itemText = ({ kind, name }: { kind: string; name: string }): string => (kind === name ? kind : `${kind} ${name}`)

@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<ModelView['kind'], string>> = {
 }
 
 const placeOf = ({ provider, baseURL, secret }: StoredModelView): string =>
-  [baseURL ?? PROVIDERS[provider], secret === undefined ? 'no key' : 'key in the vault'].join(', ')
+  [baseURL ?? PROVIDERS[provider], secret === undefined ? 'no key' : `key in the vault: ${secret}`].join(', ')
 
 const PROVIDERS: Readonly<Record<ModelProviderView['id'], string>> = {
   anthropic: 'Anthropic',
@@ -62,11 +62,19 @@ export interface ModelFaults {
 }
 
 /** What is wrong with it. Fields that are still empty are missing, not wrong. */
-export function modelFaults({ model, baseURL, key }: ModelDraft, provider: ModelProviderView, taken: readonly string[]): ModelFaults {
+export function modelFaults(
+  { model, baseURL, key }: ModelDraft,
+  provider: ModelProviderView,
+  stored: readonly StoredModelView[],
+): ModelFaults {
   const address = baseURL.trim()
   const url = URL.canParse(address) ? new URL(address) : undefined
   const faults: ModelFaults = {}
-  if (taken.includes(`${provider.id}:${model.trim()}`)) faults.model = 'This model is in the list already'
+  const place = plainAddress(address || provider.baseURL)
+  const isTaken = stored.some(
+    (each) => each.provider === provider.id && each.model === model.trim() && plainAddress(each.baseURL ?? provider.baseURL) === place,
+  )
+  if (isTaken && place !== '') faults.model = 'This model at this address is in the list already'
   if (address !== '' && url?.protocol !== 'https:' && url?.protocol !== 'http:')
     faults.baseURL = `Expected an address that begins with https:// or http://, got "${address}"`
   else if (url?.protocol === 'http:' && key.trim() !== '' && !isThisComputer(url.hostname))
@@ -74,14 +82,16 @@ export function modelFaults({ model, baseURL, key }: ModelDraft, provider: Model
   return faults
 }
 
+const plainAddress = (address = ''): string => (URL.canParse(address) ? new URL(address).href.replace(/\/+$/, '') : '')
+
 const isThisComputer = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 /** What to store. Undefined while something is missing or wrong. */
-export function newModelOf(draft: ModelDraft, provider: ModelProviderView, taken: readonly string[]): NewModel | undefined {
+export function newModelOf(draft: ModelDraft, provider: ModelProviderView, stored: readonly StoredModelView[]): NewModel | undefined {
   const [model, baseURL, key] = [draft.model.trim(), draft.baseURL.trim(), draft.key.trim()]
   if (model === '' || (baseURL === '' && provider.baseURL === undefined) || (key === '' && provider.key === 'needed')) return undefined
-  if (Object.keys(modelFaults(draft, provider, taken)).length > 0) return undefined
+  if (Object.keys(modelFaults(draft, provider, stored)).length > 0) return undefined
   return {
     provider: provider.id,
     model,

@@ -49,6 +49,11 @@ export function workingFolder({ command }: TypedServer, folder: string | undefin
 
 /** A short name from the package, the file or the host: `server-everything` becomes `everything`. */
 export function suggestedId({ command = '', args = [], url }: TypedServer): string {
+  const address = url !== undefined && URL.canParse(url) ? new URL(url) : undefined
+  // A number is no name. The port tells servers on this computer apart.
+  if (address && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(address.hostname)) return `local-${address.port || '80'}`
+  if (address && /^[\d.]+$|^\[/.test(address.hostname))
+    return `server-${address.hostname.replaceAll(/[^a-f\d]+/g, '-').replace(/^-|-$/g, '')}`.slice(0, 32)
   const source = url === undefined ? (args.find((arg) => !arg.startsWith('-') && /[a-z]{3}/i.test(arg)) ?? command) : hostOf(url)
   const last = source.split('/').filter(Boolean).at(-1) ?? source
   const plain = last

@@ -61,6 +61,9 @@ export const isStart = ({ kind }: Subject): boolean => kind === 'launch' || kind
 /** The button that starts a server and asks about each part of its offering. */
 export const CHOOSE_TEXT = 'Start, let me choose'
 
+/** Below the buttons of a start. */
+export const ENABLE_HINT = 'What it offers is enabled, except for skills and what needs a warning: you are asked about those.'
+
 /** The button for other lengths of time. */
 export const otherText = (subject: Subject): string => (isStart(subject) ? 'For a shorter time …' : 'Always allow …')
 

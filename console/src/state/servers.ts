@@ -6,14 +6,14 @@ import { counted, durationText } from './format.ts'
 export type Tone = 'plain' | 'fine' | 'waiting' | 'danger'
 
 export interface ServerState {
-  word: 'ready' | 'starting' | 'off' | 'needs login' | 'changed' | 'failed' | 'not enabled' | 'asks you'
+  word: 'ready' | 'starting' | 'off' | 'needs login' | 'changed' | 'to approve' | 'failed' | 'not enabled' | 'asks you'
   tone: Tone
   reason?: string
 }
 
 /** @param elapsedMs the time since the server was fetched, for the time of the next attempt */
 export function serverState(
-  { health, waiting, isEnabled }: Pick<ServerView, 'health' | 'waiting' | 'isEnabled'>,
+  { health, waiting, changed, isEnabled }: Pick<ServerView, 'health' | 'waiting' | 'changed' | 'isEnabled'>,
   elapsedMs = 0,
 ): ServerState {
   const reason = health.error?.message
@@ -22,9 +22,9 @@ export function serverState(
     case 'ready':
       if (waiting > 0)
         return {
-          word: 'changed',
+          word: changed > 0 ? 'changed' : 'to approve',
           tone: 'waiting',
-          reason: `${counted(waiting, 'definition')} ${waiting === 1 ? 'waits' : 'wait'} for your approval`,
+          reason: `${counted(waiting, changed > 0 ? 'definition' : 'new definition')} ${waiting === 1 ? 'waits' : 'wait'} for your approval`,
         }
       if ((health.missedPings ?? 0) > 0)
         return { word: 'ready', tone: 'waiting', reason: `${counted(health.missedPings ?? 0, 'ping')} without an answer` }
@@ -52,6 +52,12 @@ export function serverState(
       return { word: 'off', tone: 'plain' }
   }
 }
+
+/** Whether something that it offers waits for the person. */
+export const isToReview = (word: ServerState['word']): boolean => word === 'changed' || word === 'to approve'
+
+/** The button that asks about what waits. */
+export const reviewText = ({ changed }: Pick<ServerView, 'changed'>): string => (changed > 0 ? 'Review changes' : 'Review what is new')
 
 /** In whole seconds, because it counts down. */
 const attemptText = (ms: number): string => (ms <= 0 ? 'The next attempt is now' : `Next attempt in ${Math.ceil(ms / 1_000)} s`)

@@ -26,7 +26,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'review':
       return SERVERS
     case 'catalog':
-      return [...LISTS, 'GET /api/servers']
+      return [...LISTS, 'GET /api/servers', 'GET /api/skills']
     case 'grants':
       return ['GET /api/grants', 'GET /api/policy']
     case 'question-end':
@@ -34,6 +34,8 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
     case 'chat':
       // A call has ended: its decision is in the log.
       return event.data.part.type === 'tool-result' || event.data.part.type === 'refused' ? ['GET /api/audit'] : []
+    case 'app':
+      return event.data.hasContext ? ['GET /api/conversations/:id'] : []
     case 'operation':
       // A new conversation is listed as soon as it is answered.
       if (event.data.state === 'running') return event.data.kind === 'chat' ? ['GET /api/conversations'] : []
@@ -43,7 +45,7 @@ export function staleRoutes(event: ConsoleEvent): readonly RouteName[] | 'all' {
   }
 }
 
-const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id']
+const SERVERS: readonly RouteName[] = ['GET /api/servers', 'GET /api/servers/:id', 'GET /api/skills']
 
 const TASKS: readonly RouteName[] = ['GET /api/tasks', 'GET /api/tasks/:id']
 

@@ -16,7 +16,10 @@ export interface OAuthOptions extends OAuthClientOptions, LoginOptions {
   scopes?: readonly string[]
   /** Which authorization server to use if the server names several. Default: the first one. */
   issuer?: string
-  /** Where tokens and registrations are stored. Default: in memory. */
+  /**
+   * Where tokens and registrations are stored. `fileTokenStore` shares them between processes of one user, `sharedTokenStore` between
+   * machines. Default: in memory.
+   */
   store?: TokenStore
   /** The name of the person, if the store has the tokens of several. */
   user?: string

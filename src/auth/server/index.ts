@@ -1,6 +1,7 @@
 /** The server side of `portico/auth`. */
 
 export type { HttpAuth } from '../../protocol/interfaces/access.ts'
+export { type ApiKeysOptions, apiKeys, type KeyHolder } from './api-keys.ts'
 export type { DpopOptions } from './dpop/proof.ts'
 export { memoryReplays, type ReplayStore } from './dpop/replays.ts'
 export { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'

@@ -11,6 +11,7 @@ import {
   permits,
   type RequestHead,
 } from '../../protocol/interfaces/access.ts'
+import type { Counters } from '../../protocol/interfaces/counters.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader, readCredentials } from './authorization-headers.ts'
 import { sealedNonces } from './dpop/nonces.ts'
 import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'
@@ -55,6 +56,8 @@ class ResourceServer implements HttpAuth {
   readonly #challenge: ChallengeOptions
   readonly #tokens: TokenReader
   readonly #proofs: ProofRules | undefined
+  /** The option for used proofs is set. */
+  readonly #hasOwnReplays: boolean
   readonly #paths: ReadonlySet<string>
   readonly #document: string
 
@@ -80,6 +83,7 @@ class ResourceServer implements HttpAuth {
             replays: dpop.replays ?? memoryReplays(MAX_PROOFS, clock),
             nonces: dpop.nonces && sealedNonces(dpop.nonces),
           }
+    this.#hasOwnReplays = dpop !== false && dpop.replays !== undefined
     this.#paths = new Set(places.paths)
     this.#document = metadataDocument(options, {
       resource,
@@ -116,6 +120,11 @@ class ResourceServer implements HttpAuth {
     const scopes = [...new Set([...this.#scopes, ...needed])]
     const isBound = caller.auth?.claims.cnf !== undefined
     return this.#refuse(403, message, isBound ? 'DPoP' : 'Bearer', { error: 'insufficient_scope', description: message, scopes })
+  }
+
+  shareWith(counters: Pick<Counters, 'first'>): void {
+    if (this.#proofs && !this.#hasOwnReplays)
+      this.#proofs.replays = { isFirst: (id, ttlMs) => counters.first(`dpop ${this.#challenge.metadataUrl} ${id}`, ttlMs) }
   }
 
   document(method: string, path: string): PublicDocument | undefined {

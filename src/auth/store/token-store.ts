@@ -23,7 +23,6 @@ export interface TokenStore {
  */
 export function memoryTokenStore(): TokenStore {
   const values = new Map<string, string>()
-  const tails = new Map<string, Promise<unknown>>()
   return {
     get: async (key) => values.get(key),
     set: async (key, value) => {
@@ -32,16 +31,22 @@ export function memoryTokenStore(): TokenStore {
     delete: async (key) => {
       values.delete(key)
     },
-    withLock: async (key, run) => {
-      const turn = (tails.get(key) ?? Promise.resolve()).then(run, run)
-      const tail = turn.catch(() => {})
-      tails.set(key, tail)
-      try {
-        return await turn
-      } finally {
-        if (tails.get(key) === tail) tails.delete(key)
-      }
-    },
+    withLock: oneAtATime(),
+  }
+}
+
+/** Calls functions with the same key one after the other. */
+export function oneAtATime(): TokenStore['withLock'] {
+  const tails = new Map<string, Promise<unknown>>()
+  return async (key, run) => {
+    const turn = (tails.get(key) ?? Promise.resolve()).then(run, run)
+    const tail = turn.catch(() => {})
+    tails.set(key, tail)
+    try {
+      return await turn
+    } finally {
+      if (tails.get(key) === tail) tails.delete(key)
+    }
   }
 }
 

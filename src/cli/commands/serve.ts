@@ -1,8 +1,9 @@
 /** `portico serve`: runs the server of a module, or a bundled server, on standard streams or HTTP. */
 
+import cluster from 'node:cluster'
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { onAbort } from '../../base/on-abort.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import type { Service } from '../../server/index.ts'
@@ -10,19 +11,24 @@ import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
+import { type Flags, readSettings, type Settings } from '../serving/read-settings.ts'
+import { YES_NO } from '../serving/setting-kinds.ts'
+import { DEFAULT_PORT, fileNameOf, flagOf, LIMITS, SETTINGS, type Setting } from '../serving/settings.ts'
 
 /** The servers that come with the command. */
 export const BUNDLED_SERVERS = ['files', 'notes', 'deploy', 'rogue', 'everything'] as const
 
 type BundledServer = (typeof BUNDLED_SERVERS)[number]
 
-interface ServeOptions {
-  http?: number | true
+/** The options of the command line. Settings are in it under their names. */
+interface ServeOptions extends Record<string, unknown> {
+  http?: number | boolean
   port?: number
+  limit?: readonly string[]
+  config?: string
+  showConfig?: true
   readOnly?: true
 }
-
-const DEFAULT_PORT = 3000
 
 interface Served {
   service: Service
@@ -87,7 +93,7 @@ const SERVERS: Readonly<
 }
 
 export function registerServe(program: Command, runner: CommandRunner): void {
-  program
+  const command = program
     .command('serve')
     .summary('run your server, or a bundled one')
     .description(
@@ -97,16 +103,58 @@ export function registerServe(program: Command, runner: CommandRunner): void {
           .map(([name, { takes }]) => `  ${name} ${takes}`)
           .join('\n')}`,
     )
-    .argument('<file or name>', 'a module such as ./server.ts, or the name of a bundled server')
+    .argument('[file or name]', 'a module such as ./server.ts, or the name of a bundled server')
     .argument('[args...]')
-    .option('--http [port]', `serve over HTTP on this machine. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toPort)
-    .option('--port <number>', 'the port for --http', toPort)
     .option('--read-only', 'files: offer only tools that read')
+    .option('--config <file>', 'read settings from this YAML or JSON file')
+    .option('--show-config', 'print the settings in use and where each came from, and end')
+    .option('--json', 'with --show-config: write JSON')
+    .optionsGroup('Settings (also as variables and in the file, see docs/cli.md):')
+  for (const setting of SETTINGS) addFlags(command, setting)
+  command
+    .option('--limit <name=value>', 'another value for a limit of docs/limits.md; can be repeated', (text, before: string[] = []) => [
+      ...before,
+      text,
+    ])
     .addHelpText(
       'after',
-      '\nExamples:\n  portico serve ./server.ts\n  portico serve ./server.ts --http --port 8080\n  portico serve files ~/docs',
+      '\nExamples:\n  portico serve ./server.ts\n  portico serve ./server.ts --http --port 8080\n  portico serve files ~/docs\n' +
+        '  PORTICO_HTTP=true PORTICO_STORE=redis://redis:6379 portico serve ./server.ts --show-config',
     )
     .action(runner.action(serveAction))
+}
+
+function addFlags(command: Command, setting: Setting): void {
+  const { name, kind, help, isSecret, hasFlag } = setting
+  if (name === 'server') return
+  if (name === 'http') {
+    command
+      .option('--http [port]', `serve over HTTP. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toPort)
+      .addOption(new Option('--no-http').hideHelp())
+  } else if (name === 'port') command.option('--port <number>', help, toPort)
+  else if (kind === YES_NO) command.option(flagOf(name), help).addOption(new Option(`--no-${flagOf(name).slice(2)}`).hideHelp())
+  else if (!isSecret || hasFlag) command.option(`${flagOf(name)} <${kind.placeholder}>`, help)
+  if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, hasFlag ? `the file with ${flagOf(name)}` : `the file with ${help}`)
+}
+
+/** The settings among the options, by name. */
+function flagsIn(name: string | undefined, { http, limit = [], ...options }: ServeOptions): Flags {
+  const flags = new Map<string, string | boolean>()
+  if (name !== undefined) flags.set('server', name)
+  if (http !== undefined) flags.set('http', http !== false)
+  if (typeof http === 'number') flags.set('port', String(http))
+  for (const [key, value] of Object.entries(options)) {
+    if (typeof value === 'boolean' || typeof value === 'string') flags.set(key, value)
+    else if (typeof value === 'number') flags.set(key, String(value))
+  }
+  const names = LIMITS.map((each) => each.name.slice('limits.'.length))
+  for (const text of limit) {
+    const [, limited = '', value = ''] = /^(\w+)=(.*)$/.exec(text) ?? []
+    if (limited === '') throw new UsageError(`--limit must be name=value, not ${JSON.stringify(text)}`)
+    if (!names.includes(limited)) throw unknownName('limit', limited, names)
+    flags.set(`limits.${limited}`, value)
+  }
+  return flags
 }
 
 function toPort(text: string): number {
@@ -118,43 +166,73 @@ function toPort(text: string): number {
 
 const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as readonly string[]).includes(name)
 
-async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
-  const { io, screen, signal } = invocation
-  if (options.port !== undefined && options.http === undefined) throw new UsageError('--port needs --http')
+async function serveAction(invocation: Invocation, typed: string | undefined, args: string[], options: ServeOptions): Promise<void> {
+  const { io, screen } = invocation
+  const settings = await readSettings(flagsIn(typed, options), io)
+  if (options.showConfig) return (await import('../serving/show-settings.ts')).showSettings(screen, settings)
+  const isHttp = settings.get('http') === true
+  if (!isHttp) refuseHttpSettings(settings)
+  const name = settings.get('server') as string | undefined
+  if (name === undefined) throw new UsageError('serve needs a file or the name of a bundled server', 'portico serve ./server.ts')
   const served = await serverNamed(invocation, name, args, options)
   if (!served) {
-    if (options.http === undefined) return
+    if (!isHttp) return
     throw new UsageError(
       `${name} exports no server: it serves on standard streams itself`,
       'Export the server to serve it over HTTP: export const server = createServer({ ... })',
     )
   }
-  const { service, close } = served
   try {
-    if (options.http !== undefined) {
-      const { listen } = await import('../../http/index.ts')
-      const port = options.port ?? (options.http === true ? DEFAULT_PORT : options.http)
-      const listening = await listen(service, { port, handleSignals: false }).catch((error: NodeJS.ErrnoException) => {
-        throw error.code === 'EADDRINUSE'
-          ? new UsageError(`Port ${port} is in use`, 'Choose another with --port; 0 picks a free one')
-          : error
-      })
-      screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
-      onAbort(signal, () => void listening.close())
-      await listening.closed
-      return
-    }
-    if (io.stdin.isTTY === true) {
-      const hint = isBundled(name) ? '' : ` To try it: ${commandName(io)} dev ${name}`
-      screen.note(safe`Serving on standard input and output, waiting for a client.${hint}`)
-    }
-    const { serveStdio } = await import('../../stdio/index.ts')
-    const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
-    onAbort(signal, () => void serving.close())
-    await serving.closed
+    await (isHttp ? serveOverHttp(invocation, name, served.service, settings) : serveOnStreams(invocation, name, served.service))
   } finally {
-    await close?.()
+    await served.close?.()
   }
+}
+
+/** Variables may be meant for other commands of the same environment, but a flag or a line that does nothing is a mistake. */
+function refuseHttpSettings({ all }: Settings): void {
+  const useless = all.find(
+    ({ setting: { name }, source }) => name !== 'server' && name !== 'http' && source !== 'default' && !source.startsWith('PORTICO_'),
+  )
+  if (useless) throw new UsageError(`${useless.source} needs --http`, 'Or PORTICO_HTTP=true, or "http: true" in the file')
+}
+
+async function serveOverHttp({ io, screen, signal }: Invocation, name: string, service: Service, settings: Settings): Promise<void> {
+  const secrets = settings.get('keys') as readonly string[] | undefined
+  const keys = secrets && (await import('../../server/index.ts')).keyRing(secrets)
+  const { useKeys, ...rest } = service
+  if (keys && !useKeys) {
+    throw new UsageError(`${settings.sourceOf('keys')}: ${name} has keys of its own`, 'Remove one: keys of createServer, or this setting')
+  }
+  if (keys) useKeys?.(keys)
+  const [{ listen }, { serveOptions }] = await Promise.all([import('../../http/index.ts'), import('../serving/serve-options.ts')])
+  const { options, close } = await serveOptions(settings, keys, io.stderr)
+  try {
+    // Workers must not replace the keys. A worker that is asked to end alone ends alone.
+    const listening = await listen(keys ? rest : service, { ...options, handleSignals: cluster.isWorker }).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw error.code === 'EADDRINUSE'
+          ? new UsageError(`Port ${options.port} is in use`, 'Choose another with --port; 0 picks a free one')
+          : error
+      },
+    )
+    if (listening.worker === undefined) screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
+    if (!cluster.isWorker) onAbort(signal, () => void listening.close())
+    await listening.closed
+  } finally {
+    await close()
+  }
+}
+
+async function serveOnStreams({ io, screen, signal }: Invocation, name: string, service: Service): Promise<void> {
+  if (io.stdin.isTTY === true) {
+    const hint = isBundled(name) ? '' : ` To try it: ${commandName(io)} dev ${name}`
+    screen.note(safe`Serving on standard input and output, waiting for a client.${hint}`)
+  }
+  const { serveStdio } = await import('../../stdio/index.ts')
+  const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
+  onAbort(signal, () => void serving.close())
+  await serving.closed
 }
 
 async function serverNamed(

@@ -1,6 +1,7 @@
 /** `portico skills`: lists skills, shows one, reads its files, and asks for your approval. */
 
 import type { Command } from 'commander'
+import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { firstLine } from '../connections/listings.ts'
 import { withHost } from '../connections/open-host.ts'
@@ -59,10 +60,14 @@ export function registerSkills(program: Command, runner: CommandRunner): void {
 }
 
 async function listAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
-  const { screen, after } = invocation
+  const { io, screen, after } = invocation
   const target = server === undefined && after === undefined ? undefined : parseTarget(server === undefined ? [] : [server], after).target
   await withSkills(invocation, target, options, async (session) => {
     const skills = await session.list()
+    for (const id of session.notEnabled)
+      screen.note(
+        safe`${screen.noteStyle.yellow('!')} ${id} is not enabled, so its skills are not listed: ${typedCommand(io, `servers enable ${id}`)}`,
+      )
     if (screen.isJson) return screen.printJson(skills.map(jsonOf))
     if (skills.length === 0) return screen.note(safe`No skills are listed.`)
     const rows = skills.map(({ name, state = '', definition }) => [

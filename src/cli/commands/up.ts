@@ -8,6 +8,7 @@ import { chosenModel, MODEL_HELP } from '../chat/model-by-name.ts'
 import { storeConversation } from '../chat/stored.ts'
 import { isScripted } from '../chat/turn.ts'
 import type { CommandRunner, Commands, Invocation } from '../command-runner.ts'
+import { auditRetention, type RetentionOptions } from '../connections/audit-retention.ts'
 import { withHost } from '../connections/open-host.ts'
 import { bundledSamples } from '../demo/embedded.ts'
 import { UsageError } from '../errors.ts'
@@ -23,7 +24,7 @@ import { announceConsole, runningConsole } from '../up/running-console.ts'
 import { SampleServers } from '../up/sample-servers.ts'
 import { welcome } from '../up/welcome.ts'
 
-interface UpOptions {
+interface UpOptions extends RetentionOptions {
   model?: string
   baseUrl?: string
   port?: string
@@ -44,6 +45,9 @@ export function registerUp(program: Command, runner: CommandRunner): void {
     .option('-p, --port <number>', 'port of the console (default: a free one)')
     .option('--no-open', 'do not open a browser')
     .option('--no-console', 'serve no console: take commands in the terminal only')
+    .option('--audit-max-age <time>', 'keep the audit log for this time, such as 30d (default: for ever)')
+    .option('--audit-max-size <size>', 'keep this much of the audit log, such as 500MB')
+    .option('--audit-archive <folder>', 'move old parts of the audit log to this folder, instead of removing them')
     .action(runner.action((invocation: Invocation, options: UpOptions) => upAction(invocation, options, runner.commands)))
 }
 
@@ -54,11 +58,18 @@ async function upAction(started: Invocation, options: UpOptions, commands: Comma
     throw new UsageError('--no-console needs a terminal: without one there would be nothing to use', 'For a check that ends: portico demo')
   const port = options.port === undefined ? undefined : portNumber(options.port)
   const models = await chosenModel(io, options.model, options.baseUrl)
+  const retention = auditRetention(io, options)
   const parts = options.console ? { asker: consoleAsker(), feed: consoleFeed() } : undefined
   // The page and the prompt come first: servers start in the background.
-  const how = { ...(await bundledSamples(io)), waits: false, ...(parts && { console: parts }), options: models }
+  const how = {
+    ...(await bundledSamples(io)),
+    waits: false,
+    ...(parts && { console: parts }),
+    options: { ...models, ...(retention && { auditRetention: retention }) },
+  }
   return withHost(invocation, how, async (host) => {
     const servers = new SampleServers(invocation, host)
+    await servers.follow()
     const console = parts && (await openConsole(invocation, host, { parts, servers, port }))
     try {
       await use(invocation, host, { console, servers, commands, mayOpen: options.open })
@@ -135,7 +146,11 @@ async function converse(invocation: Invocation, host: Host, { console, servers, 
   })
   show()
   try {
-    await readCommands(invocation, (step, line) => shell.run(step, line), { history, complete: (line) => shell.complete({ io }, line) })
+    const run = async (step: Invocation, line: string): Promise<void> => {
+      await servers.refresh()
+      await shell.run(step, line)
+    }
+    await readCommands(invocation, run, { history, complete: (line) => shell.complete({ io }, line) })
   } finally {
     await history.saved()
     await host.endConversation(conversation)

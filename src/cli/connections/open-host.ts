@@ -21,6 +21,7 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
 import { rememberAnnounced } from './announced.ts'
+import { auditRetention } from './audit-retention.ts'
 import { enableServers, notEnabled } from './enable-servers.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 import { openPage } from './open-page.ts'
@@ -72,6 +73,7 @@ export async function withHost<T>(
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
+  const retention = auditRetention(io)
   const all = await configuredServers(invocation)
   const names = [...new Set([...all.map(({ id }) => id), ...Object.keys(extra)])]
   for (const id of only ?? []) if (!names.includes(id)) throw unknownServer(id, names)
@@ -99,6 +101,7 @@ export async function withHost<T>(
       console?.feed.onEvent(event)
     },
     ...(console && { onTraffic: (traffic) => console.feed.onTraffic(traffic) }),
+    ...(retention && { auditRetention: retention }),
     ...options,
   })
   rememberAnnounced(host, announced)

@@ -20,6 +20,8 @@ export interface ShownSkill {
 }
 
 export interface SkillSession {
+  /** Configured servers that have not been started, because the person has not allowed it yet. */
+  readonly notEnabled: readonly string[]
   list(): Promise<readonly ShownSkill[]>
   /** A verified file. @param path within the skill */
   read(skill: ShownSkill, path: string): Promise<readonly ResourceContents[]>
@@ -38,6 +40,7 @@ export async function withSkills<T>(
       withClient(invocation, server, (client) => {
         const skills = skillsOf(client, { onUnusable: ({ message }) => screen.note(safe`${screen.noteStyle.yellow('!')} ${message}`) })
         return use({
+          notEnabled: [],
           list: async () =>
             (await skills.list({ signal }).all()).map((definition) => ({ name: pathOf(definition), state: undefined, definition })),
           read: async ({ definition }, path) => {
@@ -48,9 +51,10 @@ export async function withSkills<T>(
         })
       }),
     )
-  const { withHost } = await import('./open-host.ts')
+  const [{ withHost }, { notEnabled }] = await Promise.all([import('./open-host.ts'), import('./enable-servers.ts')])
   return withHost(invocation, { ...(target && { only: [target.id] }), parks: options.inbox === true }, (host) =>
     use({
+      notEnabled: notEnabled(host),
       list: async () => {
         const health = target && host.health()[target.id]
         if (health?.state === 'refused') throw health.error

@@ -24,6 +24,7 @@ import { editedAnswer } from './edit-answer.ts'
 import { editObject } from './edit-json.ts'
 import { Prompts } from './prompts.ts'
 import { detailPages, showLine, showQuestion, showSummary, showTitle } from './show-question.ts'
+import { skillHint } from './skill-hint.ts'
 import { untilQuiet } from './until-quiet.ts'
 
 export interface AnswerOptions {
@@ -63,7 +64,9 @@ export async function answerTo(desk: Desk, question: Question, options: AnswerTo
   const { io, screen, ends } = desk
   const summary = summaryOf(question)
   const choices = answerChoices(question).filter(({ key }) => key !== 'o' || options.openPage)
-  const above = showSummary(screen, summary, options.position) - (screen.noteRows - CHOICE_ROWS)
+  const hint = skillHint(io, question)
+  const above = showSummary(screen, summary, options.position) + (hint === undefined ? 0 : 1) - (screen.noteRows - CHOICE_ROWS)
+  if (hint !== undefined) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
   if (above > 0) {
     const what = above === 1 ? 'A row of the question is' : `${above} rows of the question are`
     screen.note(safe`${screen.noteStyle.yellow(`${what} above this screen. Read it page by page (d) before you allow it.`)}`)

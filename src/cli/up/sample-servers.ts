@@ -1,7 +1,7 @@
 /** The servers of `portico` without a command: samples, the rogue on request, and the configured ones. */
 
 import type { TourServer } from '../../console/index.ts'
-import type { Host, ServerSpec } from '../../host/index.ts'
+import { followServerFile, type Host, type ServerSpec } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { configuredServers } from '../connections/open-host.ts'
 import { type RogueSample, startRogue } from '../demo/embedded.ts'
@@ -13,6 +13,7 @@ export class SampleServers {
   readonly #host: Host
   readonly #samples: readonly ServerSpec[]
   #rogue: Promise<RogueSample> | undefined
+  #followed: Awaited<ReturnType<typeof followServerFile>> | undefined
 
   constructor(invocation: Invocation, host: Host) {
     this.#invocation = invocation
@@ -26,6 +27,20 @@ export class SampleServers {
 
   get configured(): readonly string[] {
     return this.#host.specs().flatMap((spec) => (isSample(spec) ? [] : [spec.id]))
+  }
+
+  /** Applies what other processes change in the list of servers from now on. A sample comes back when the server of its name is removed. */
+  async follow(): Promise<void> {
+    const { screen } = this.#invocation
+    this.#followed = await followServerFile(this.#host, {
+      others: () => this.#samples,
+      onWarning: (text) => screen.note(safe`${screen.noteStyle.yellow('!')} ${text}`),
+    })
+  }
+
+  /** Applies such changes now. */
+  async refresh(): Promise<void> {
+    await this.#followed?.refresh()
   }
 
   /** Reads the configured servers again. A configured server replaces a sample of the same name. */
@@ -60,6 +75,7 @@ export class SampleServers {
   }
 
   close(): Promise<void> {
+    this.#followed?.close()
     return this.#endRogue()
   }
 

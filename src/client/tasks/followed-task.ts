@@ -20,8 +20,10 @@ import { readTask, type TaskView } from './task-view.ts'
 
 export interface FollowOptions {
   call: CallOptions
-  /** How long to follow the task. */
+  /** How long to follow the task from now on. */
   maxMs: number
+  /** How long the whole task may take: the limit that an error names. */
+  limitMs: number
   /** If true, the task is cancelled when the client gives it up. */
   isOwned: boolean
   /** Checks the result of the call. */
@@ -386,8 +388,8 @@ export class FollowedTask implements TaskHandle {
   }
 
   #tooLong(): McpError {
-    const { maxMs } = this.#options
-    return new McpError('ERR_TIMEOUT', `The task did not end within ${maxMs} ms (maxTotalMs, or limits.maxTaskMs)`, {
+    const { limitMs } = this.#options
+    return new McpError('ERR_TIMEOUT', `The task did not end within ${limitMs} ms (maxTotalMs, or limits.maxTaskMs)`, {
       data: { taskId: this.id },
     })
   }

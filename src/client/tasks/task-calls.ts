@@ -114,17 +114,18 @@ export class TaskCalls {
     const { dialect } = connection
     const { limits, clock } = settings
     const { call, startedAt = clock.now() } = following
-    const maxMs = call.maxTotalMs === undefined ? limits.maxTaskMs : startedAt + call.maxTotalMs - clock.now()
+    const { maxTotalMs, maxTotalMs: limitMs = limits.maxTaskMs } = call
+    const maxMs = maxTotalMs === undefined ? limitMs : startedAt + maxTotalMs - clock.now()
     const task = new FollowedTask(
       {
         settings,
         server: dialect.server,
         isExtension: dialect.revision.tasks === 'extension',
         request: (method, params, options) => connection.request(method, params, options),
-        listen: (id) => watching.onTask(id),
+        listen: (id) => watching.onMember('taskIds', [id]),
       },
       view,
-      { ...following, maxMs, onOver: (over) => this.#followed.delete(over) },
+      { ...following, maxMs, limitMs, onOver: (over) => this.#followed.delete(over) },
     )
     if (!task.isOver) this.#followed.add(task)
     return task

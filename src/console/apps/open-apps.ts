@@ -69,6 +69,7 @@ export class OpenApps {
           const said = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
           events.publish('app', { id, said })
         },
+        onContext: () => events.publish('app', { id, hasContext: true }),
       }),
       onSize: (size) => events.publish('app', { id, size }),
       onCloseWanted: () => events.publish('app', { id, wantsToClose: true }),

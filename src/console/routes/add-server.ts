@@ -165,7 +165,8 @@ async function add(host: Host, given: Omit<ServerSpec, 'provenance'>, moves = tr
   const { spec, moved } = moves ? await withoutSecrets(host, whole) : { spec: whole, moved: [] }
   await file.add(spec)
   try {
-    await host.configure([...host.specs(), spec])
+    // A process that follows the file may have been faster.
+    await host.configure([...host.specs().filter((each) => each.id !== id), spec])
   } catch (error) {
     await file.remove(id)
     throw error

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatPart } from '../../host/index.ts'
 import type { ChatPartView, OperationResults } from '../api.ts'
-import { errorReply } from '../errors.ts'
+import { errorReply, notFound } from '../errors.ts'
 import type { ConsoleServices } from '../services.ts'
 import { input, type Route, route } from '../web/router.ts'
 import { OPERATION_ID } from './use.ts'
@@ -15,6 +15,7 @@ const MESSAGE = input({
   'conversation?': TEXT,
   'model?': TEXT,
   'system?': TEXT,
+  'contexts?': { type: 'array', items: TEXT, maxItems: 100 },
   'id?': OPERATION_ID,
 })
 
@@ -28,7 +29,8 @@ const CALL = {
 export function chatRoutes({ host, operations, conversations, models, modelTurns, events, onError }: ConsoleServices): Route[] {
   return [
     route('POST /api/chat', { body: MESSAGE, status: 202 }, async ({ body }) => {
-      const { message, system, id: operationId = randomUUID() } = body
+      // A text of a view that the page has not shown waits for the next message.
+      const { message, system, contexts = [], id: operationId = randomUUID() } = body
       const wanted = models.check(body.model)
       const { id, conversation } = await conversations.begin(body.conversation, message, operationId)
       const say = (part: ChatPartView): void =>
@@ -41,7 +43,7 @@ export function chatRoutes({ host, operations, conversations, models, modelTurns
           run: async ({ signal }) => {
             try {
               const model = await models.open(wanted, { operation: operationId, conversation: id })
-              const parts = host.chat(message, { conversation, model, signal, ...(system !== undefined && { system }) })
+              const parts = host.chat(message, { conversation, model, signal, contexts, ...(system !== undefined && { system }) })
               return { conversation: id, ...(await told(parts, say, signal)) }
             } finally {
               // A conversation that cannot be stored still goes on.
@@ -60,8 +62,12 @@ export function chatRoutes({ host, operations, conversations, models, modelTurns
     route('GET /api/conversations', {}, async () => ({ conversations: await conversations.list() })),
     route('GET /api/conversations/:id', {}, async ({ params: { id } }) => {
       const conversation = await conversations.view(id)
-      const { messages, id: run } = await conversations.get(id)
-      return { conversation, messages, context: await conversations.context(id), run }
+      const { messages, contexts, id: run } = await conversations.get(id)
+      return { conversation, messages, context: await conversations.context(id), contexts, run }
+    }),
+    route('DELETE /api/conversations/:id/contexts/:context', {}, async ({ params: { id, context } }) => {
+      if (!(await conversations.get(id)).removeContext(context)) throw notFound('The view changed its text, or it was sent')
+      return null
     }),
     route('DELETE /api/conversations/:id', {}, async ({ params: { id } }) => {
       await conversations.remove(id)

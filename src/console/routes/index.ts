@@ -13,6 +13,7 @@ import { offeringRoutes } from './offering.ts'
 import { policyRoutes } from './policy.ts'
 import { serverRoutes } from './servers.ts'
 import { sessionRoutes } from './session.ts'
+import { skillRoutes } from './skills.ts'
 import { taskRoutes } from './tasks.ts'
 import { recordingRoutes, timelineRoutes } from './timeline.ts'
 import { tourRoutes } from './tour.ts'
@@ -26,6 +27,7 @@ export const consoleRoutes = (services: ConsoleServices): Route[] => [
   ...writingRoutes(services),
   ...offeringRoutes(services),
   ...useRoutes(services),
+  ...skillRoutes(services),
   ...appRoutes(services),
   ...taskRoutes(services),
   ...consentRoutes(services),

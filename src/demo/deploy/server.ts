@@ -1,13 +1,15 @@
 /**
  * A server that simulates deployments of services to environments. It shows progress, cancellation between steps,
- * questions by form and by page, destructive calls, and tasks.
+ * questions by form and by page, destructive calls, tasks, and a view.
  */
 
+import { apps } from '../../apps/index.ts'
 import { type Context, createServer, type Server, type ServerOptions, ToolError } from '../../server/index.ts'
 import { fileTaskStore, tasks } from '../../tasks/index.ts'
 import { allRequired, object } from '../schema.ts'
 import { Approvals } from './approvals.ts'
 import { ENVIRONMENTS, type Environment, Fleet, SERVICES } from './fleet.ts'
+import { PLAN_VIEW, PLAN_VIEW_URI } from './plan-view.ts'
 
 export interface DeployOptions {
   /** Duration of one step. Default: 500. */
@@ -56,6 +58,7 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
   server.extend(
     tasks({ pollIntervalMs: POLL_MS, leaseMs: LEASE_MS, ...(options.taskFolder && { store: fileTaskStore(options.taskFolder) }) }),
   )
+  server.extend(apps({ [PLAN_VIEW_URI]: { html: PLAN_VIEW, title: 'Plan of a deployment' } }))
   const fleet = new Fleet(server, options.stepMs ?? 500)
   const approvalTimeoutMs = options.approvalTimeoutMs ?? 10 * 60_000
   const approvals = new Approvals({
@@ -97,6 +100,7 @@ function addPlan(server: Server, fleet: Fleet): void {
         needsApproval: { type: 'boolean' },
       }),
       annotations: { readOnlyHint: true, openWorldHint: false },
+      view: PLAN_VIEW_URI,
     },
     ({ service, version, environment }) => ({
       from: fleet.versionOf(environment, service),

@@ -35,6 +35,11 @@ export interface ShownApp extends Pick<AppHandlers, 'setDisplayMode' | 'onSize' 
   send(message: HostMessage): void
   /** Adds a message to the chat, after the person agreed to it. Default: the view cannot send messages. */
   onMessage?(content: readonly ContentBlock[]): void | Promise<void>
+  /**
+   * Called when the view has told the model something, or taken it back: `conversation.contexts` has changed. Show it to the person, because it
+   * goes to the model with their next message. Default: the view cannot tell the model anything.
+   */
+  onContext?(): void
 }
 
 /** A view that is shown. */
@@ -85,7 +90,7 @@ export async function openApp(
   )
   remember(services, server, tool, own.conversation, shown.result)
   const actions = new AppActions(services, { server, tool, chat: options.conversation, own: own.conversation })
-  const { send, context, onMessage } = shown
+  const { send, context, onMessage, onContext } = shown
   const bridge = new AppBridge({
     send,
     info: settings.info,
@@ -102,7 +107,9 @@ export async function openApp(
       openLink: ({ url }, signal) => refusing(() => actions.openLink(url, signal)),
       ...(onMessage && {
         sendMessage: ({ content }, signal) => refusing(() => actions.sendMessage(content, onMessage, signal)),
-        updateModelContext: (update, signal) => refusing(() => actions.updateContext(update, signal)),
+      }),
+      ...(onContext && {
+        updateModelContext: (update, signal) => refusing(() => actions.updateContext(update, onContext, signal)),
       }),
       ...chosen(shown),
     },

@@ -4,6 +4,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
 import type { EnabledOffering } from '../model/event.ts'
 import type { Review } from '../model/review.ts'
+import { keyOf } from './comparison.ts'
 import { enableOffering } from './enable-offering.ts'
 import type { OtherName } from './name-warnings.ts'
 import { approve, notOffered, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
@@ -19,6 +20,18 @@ export interface ReviewQueueOptions {
   /** Called when the approved definitions of a server changed. */
   onApproved(server: ReviewedServer): void
   onWarning(server: string, text: string): void
+}
+
+export interface AskOptions {
+  signal?: AbortSignal | undefined
+  /** The kinds and names of the definitions to ask about. Default: all that wait. */
+  items?: readonly string[]
+}
+
+interface BeginOptions {
+  signal?: AbortSignal | undefined
+  isTold?: boolean
+  only?: ReadonlySet<string>
 }
 
 export class ReviewQueue {
@@ -54,14 +67,18 @@ export class ReviewQueue {
   }
 
   /** Asks now, also after a denial. Resolves when the offering is approved; rejects otherwise. */
-  async ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
+  async ask(server: ReviewedServer, { signal, items }: AskOptions = {}): Promise<void> {
     if (!this.#asking.has(server) && reviewState(server, this.#options.parts) === undefined) return
-    return this.#asking.get(server) ?? this.#begin(server, { signal })
+    if (!items) return this.#asking.get(server) ?? this.#begin(server, { signal })
+    const only = new Set(items)
+    // A question about everything includes these.
+    if (this.#asking.has(server)) return this.#asking.get(server)
+    if (this.review(server)?.items.some((item) => only.has(keyOf(item)))) await this.#begin(server, { signal, only })
   }
 
-  #begin(server: ReviewedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
+  #begin(server: ReviewedServer, { signal, isTold = false, only }: BeginOptions): Promise<void> {
     const { ending } = server
-    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold).finally(() => {
+    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold, only).finally(() => {
       this.#asking.delete(server)
       if (this.#changed.delete(server)) this.look(server)
     })
@@ -98,7 +115,7 @@ export class ReviewQueue {
     return true
   }
 
-  async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
+  async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean, only: ReadonlySet<string> | undefined): Promise<void> {
     const { parts, othersThan, onApproved, onReview } = this.#options
     const isEnabled = isTold && (await this.#enableFirst(server, signal))
     if (isEnabled && reviewState(server, parts) === undefined) return
@@ -110,6 +127,7 @@ export class ReviewQueue {
           onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
           known,
           isFirst: isEnabled,
+          only,
           signal,
         })
         onApproved(server)

@@ -83,6 +83,8 @@ export interface ApproveOptions {
   known?: Shown | undefined
   /** The items are the part of a first offering that has warnings. Default: false. */
   isFirst?: boolean
+  /** The kinds and names of the definitions to ask about. Default: all. */
+  only?: ReadonlySet<string> | undefined
   /** Called with the review that the person sees. */
   onShown?(shown: Shown): void
 }
@@ -92,9 +94,9 @@ export async function approve(
   server: ReviewedServer,
   parts: ReviewServices,
   others: readonly OtherName[],
-  { signal, known, isFirst = false, onShown }: ApproveOptions = {},
+  { signal, known, isFirst = false, only, onShown }: ApproveOptions = {},
 ): Promise<boolean> {
-  let chosen: ReadonlySet<string> | undefined
+  let chosen = only
   let readOnly: ReadonlySet<string> = new Set()
   const want: ActionRequest = {
     describe: () => approvalAction(server, parts, (name) => chosen?.has(name) ?? true),
@@ -104,20 +106,22 @@ export async function approve(
       if (shown && shown.digest !== primitive?.pin)
         throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)
-      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: isFirst || (shown?.review.isFirst ?? false) }
+      const items = (shown?.review.items ?? []).filter((item) => only?.has(keyOf(item)) ?? true)
+      return { kind: 'approve', items, isFirst: isFirst || (shown?.review.isFirst ?? false), ...aboutItems(server, parts, items) }
     },
     server: server.shown,
     chain: ['you'],
     edit: (edited) => {
-      chosen = namesIn(edited, 'approved')
+      const named = namesIn(edited, 'approved')
+      chosen = named && only ? new Set([...named].filter((each) => only.has(each))) : (named ?? only)
       readOnly = namesIn(edited, 'readOnly') ?? readOnly
-      if (!chosen && readOnly.size === 0)
+      if (!named && readOnly.size === 0)
         throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
     },
     ...(signal && { signal }),
   }
-  const rest = await exceptSkills(server, parts, want)
-  chosen = rest
+  const rest = only ? undefined : await exceptSkills(server, parts, want)
+  chosen = rest ?? only
   await parts.gate.run(want, async () => {
     const { pending, removed } = pendingOf(server, parts)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
@@ -127,6 +131,14 @@ export async function approve(
     if (removed.length > MAX_KEPT) await parts.pins.withdraw(server.id, removed.slice(0, -MAX_KEPT))
   })
   return rest !== undefined && reviewState(server, parts) !== undefined
+}
+
+/** Words matter here: a choice of the person must not look like an attack. Definitions that changed with it are called changed. */
+function aboutItems(server: ReviewedServer, parts: ReviewServices, items: readonly ApprovedItem[]): { isNew?: true; revision?: string } {
+  const added = new Set(pendingOf(server, parts).comparison.added.map(keyOf))
+  const isNew = items.every((item) => added.has(keyOf(item)) && item.difference === undefined)
+  const revision = items.every(({ kind }) => kind === 'capabilities') ? server.chosenRevision : undefined
+  return { ...(isNew && { isNew }), ...(revision !== undefined && { revision }) }
 }
 
 /**

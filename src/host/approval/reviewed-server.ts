@@ -17,6 +17,8 @@ export interface ReviewedServer {
   readonly isListedWhole: boolean
   /** The person answered the question about the current start, now or before, or it is the developer's own server. */
   readonly isStartedByPerson: boolean
+  /** The protocol revision, if the person chose it. */
+  readonly chosenRevision?: string | undefined
   /** Aborted when the server is closed. */
   readonly ending: AbortSignal
   stateOf(kind: PrimitiveKind, name: string): PinState

@@ -14,7 +14,7 @@ export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
 
 /** A model that the person stored. */
 export interface ModelSpec {
-  /** The provider and its name of the model, as in `ollama:qwen3`. */
+  /** The provider and its name of the model, as in `ollama:qwen3`. With the address of a second one of this name: `ollama:qwen3@box:11434`. */
   id: string
   provider: ModelProvider
   /** The provider's name of the model. */
@@ -83,5 +83,6 @@ const isSpec = (value: unknown): value is ModelSpec =>
   isObject(value) &&
   typeof value.model === 'string' &&
   MODEL_PROVIDERS.some((each) => each === value.provider) &&
-  value.id === `${value.provider}:${value.model}` &&
+  typeof value.id === 'string' &&
+  `${value.id}@`.startsWith(`${value.provider}:${value.model}@`) &&
   [value.baseURL, value.secret].every((each) => each === undefined || typeof each === 'string')

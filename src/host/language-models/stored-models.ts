@@ -69,12 +69,10 @@ export class StoredModels {
       throw new McpError('ERR_CONFIG', `Expected the name of a model with 1 to ${MAX_NAME_CHARS} visible characters`)
     if ((baseURL?.length ?? 0) > MAX_ADDRESS_CHARS)
       throw new McpError('ERR_CONFIG', `Expected an address with at most ${MAX_ADDRESS_CHARS} characters`)
-    addressOf({ provider, baseURL, apiKey })
+    const address = addressOf({ provider, baseURL, apiKey })
     checkKey(provider, apiKey)
-    const id = `${provider}:${model}`
     // Before the key is stored.
-    if ((await this.#file.list()).some((each) => each.id === id))
-      throw new McpError('ERR_CONFIG', `There is a model ${id} already: remove it first`)
+    const id = freeId({ provider, model, address }, await this.#file.list())
     const secret = apiKey === undefined ? undefined : await this.#keep(id, apiKey)
     const spec: ModelSpec = {
       id,
@@ -125,7 +123,7 @@ export class StoredModels {
     }
     return {
       id,
-      label: `${provider === 'compatible' ? hostIn(spec.baseURL) : provider} ${model}`,
+      label: labelOf(spec),
       async *stream(request, signal) {
         yield* (await current()).stream(request, signal)
       },
@@ -146,5 +144,27 @@ export class StoredModels {
   }
 }
 
+/** Two models of a provider may have the same name. */
+function labelOf({ id, provider, model, baseURL }: ModelSpec): string {
+  if (provider === 'compatible') return `${hostIn(baseURL)} ${model}`
+  return id === `${provider}:${model}` ? `${provider} ${model}` : `${provider} ${model} at ${hostIn(baseURL)}`
+}
+
 const hostIn = (baseURL: string | undefined): string =>
   baseURL !== undefined && URL.canParse(baseURL) ? new URL(baseURL).host : 'compatible'
+
+/** The same name at another address is another model: its id ends with the address. */
+function freeId(
+  { provider, model, address }: { provider: ModelSpec['provider']; model: string; address: string },
+  stored: readonly ModelSpec[],
+): string {
+  const short = `${provider}:${model}`
+  const alike = stored.filter((each) => each.provider === provider && each.model === model)
+  const same = alike.find(({ baseURL }) => plain(baseURL ?? addressOf({ provider })) === plain(address))
+  if (same) throw new McpError('ERR_CONFIG', `There is a model ${same.id} already: remove it first`)
+  const { host, pathname } = new URL(address)
+  const ids = [short, `${short}@${host}`, `${short}@${host}${pathname}`]
+  return ids.find((id) => !stored.some((each) => each.id === id)) ?? `${short}@${address}`
+}
+
+const plain = (address: string): string => (URL.canParse(address) ? new URL(address).href.replace(/\/+$/, '') : address)

@@ -22,7 +22,7 @@ export async function enableServer(
   if (health.state !== 'ready') throw downError(id, health, clock.now(), 0)
   const server = fleet.get(id)
   if (!reviews.review(server)) return
-  await reviews.ask(server, signal).catch((error: unknown) => {
+  await reviews.ask(server, { signal }).catch((error: unknown) => {
     // A part that stays out of use does not make the rest unusable.
     if (server.stateOf('capabilities', 'capabilities') !== 'pinned') throw error
   })

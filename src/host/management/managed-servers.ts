@@ -13,6 +13,13 @@ import type { HostServices } from '../setup/host-services.ts'
 import { type EnableOptions, type EnableOutcome, enableServer, enableServers } from './enable-server.ts'
 import { replaceServers } from './replace-servers.ts'
 
+/** Options for `approve`. */
+interface ApproveOptions {
+  /** Asks about these definitions only: their kinds and names, such as `tool add`. Default: all that wait. */
+  items?: readonly string[]
+  signal?: AbortSignal
+}
+
 export class ManagedServers {
   readonly #services: HostServices
 
@@ -158,13 +165,24 @@ export class ManagedServers {
   }
 
   /**
-   * Asks the person to approve the offering of a server.
+   * Asks the person to approve the offering of a server, or a part of it.
    * @throws McpError ERR_DENIED
    * @example
    * await host.approve('notes')
+   * await host.approve('docs', { items: ['skill skill://refunds/SKILL.md'] })
    */
-  async approve(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#services.reviews.ask(this.#services.fleet.get(server), options.signal)
+  async approve(server: string, options: ApproveOptions = {}): Promise<void> {
+    await this.#services.reviews.ask(this.#services.fleet.get(server), options)
+  }
+
+  /**
+   * Takes the approval of a skill back: no model can load it until the person approves it again.
+   * @example
+   * await host.revokeSkill('docs', 'skill://refunds/SKILL.md')
+   */
+  async revokeSkill(server: string, uri: string): Promise<void> {
+    const { fleet, pins } = this.#services
+    await pins.withdraw(fleet.get(server).id, [{ kind: 'skill', name: uri }])
   }
 
   /**
@@ -252,6 +270,15 @@ export class ManagedServers {
    */
   async login(server: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#services.logins.login(this.#services.fleet.get(server).spec, options.signal)
+  }
+
+  /**
+   * Whether the requests to a server carry the tokens of a login.
+   * @example
+   * if (host.isLoggedIn('calendar')) await host.logout('calendar')
+   */
+  isLoggedIn(server: string): boolean {
+    return this.#services.logins.isLoggedIn(this.#services.fleet.get(server).id)
   }
 
   /**

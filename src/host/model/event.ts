@@ -24,6 +24,8 @@ export interface EnabledOffering {
 
 /** An event of a host. `onEvent` of the host options receives it. */
 export type HostEvent =
+  /** Servers were added, removed or changed. `ids` are the names of all. */
+  | { kind: 'servers'; ids: readonly string[] }
   | { kind: 'health'; server: string; health: Health }
   /** The first offering of a server that the person enabled is in use, except for the part with warnings. */
   | ({ kind: 'enabled' } & EnabledOffering)

@@ -79,7 +79,15 @@ export type Subject =
       changes: readonly string[]
     }
   | { kind: 'connect'; url: PersonUrl; headerNames: readonly string[]; fills: readonly string[]; changes: readonly string[] }
-  | { kind: 'approve'; items: readonly ApprovedItem[]; isFirst: boolean }
+  | {
+      kind: 'approve'
+      items: readonly ApprovedItem[]
+      isFirst: boolean
+      /** Nothing was approved under these names before. Default: false. */
+      isNew?: boolean
+      /** The person chose this protocol revision, in which the server declares other capabilities. */
+      revision?: string
+    }
   | {
       kind: 'call'
       tool: Tool

@@ -5,7 +5,14 @@ import { McpError } from '../../protocol/errors.ts'
 const DURATION = /^([1-9]\d{0,5})(s|m|h|d)$/
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** @throws McpError ERR_CONFIG for an invalid duration */
+/**
+ * The milliseconds of a duration as policies have it: a number and `s`, `m`, `h` or `d`.
+ *
+ * @example
+ * createHost({ folder, auditRetention: { maxAgeMs: durationMs('30d') } })
+ *
+ * @throws McpError ERR_CONFIG for an invalid duration
+ */
 export function durationMs(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? []
   if (count === undefined)

@@ -27,6 +27,8 @@ export interface FleetServer {
 export interface FleetOptions<Server extends FleetServer> {
   /** Makes a server. The fleet starts it. */
   supervise(spec: ServerSpec): Server
+  /** Called when servers were added, removed or replaced. */
+  onConfigured?(ids: readonly string[]): void
   limits?: Partial<FleetLimits>
   clock?: Clock
 }
@@ -57,11 +59,11 @@ export class Fleet<Server extends FleetServer> {
       throw new McpError('ERR_LIMIT', `${specs.length} servers are configured, more than ${maxServers} (maxServers)`)
     const wanted = new Map(specs.map((spec) => [spec.id, spec]))
     if (wanted.size < specs.length) throw new McpError('ERR_CONFIG', `Two servers have the id ${JSON.stringify(doubledIn(specs))}`)
-    for (const [id, server] of this.#servers) {
-      const spec = wanted.get(id)
-      if (!spec || !isDeepStrictEqual(spec, server.spec)) this.#end(server)
-    }
-    for (const spec of specs) if (!this.#servers.has(spec.id)) this.#begin(spec)
+    const ended = [...this.#servers.values()].filter(({ id, spec }) => !isSameSpec(wanted.get(id), spec))
+    for (const server of ended) this.#end(server)
+    const begun = specs.filter(({ id }) => !this.#servers.has(id))
+    for (const spec of begun) this.#begin(spec)
+    if (ended.length > 0 || begun.length > 0) this.#options.onConfigured?.(this.ids())
     await Promise.all(this.#endings.values())
   }
 
@@ -128,6 +130,14 @@ export class Fleet<Server extends FleetServer> {
     this.#endings.set(id, ending)
   }
 }
+
+/** Members without a value make no difference: readers of files set them, other code leaves them out. */
+const isSameSpec = (one: ServerSpec | undefined, other: ServerSpec): boolean =>
+  one !== undefined && isDeepStrictEqual(withoutUndefined(one), withoutUndefined(other))
+
+const withoutUndefined = ({ transport, ...spec }: ServerSpec): object => ({ ...definedOf(spec), transport: definedOf(transport) })
+
+const definedOf = (members: object): object => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
 function doubledIn(specs: readonly ServerSpec[]): string | undefined {
   const seen = new Set<string>()

@@ -105,6 +105,9 @@ export class HostedServer implements ReviewedServer {
     })
   }
 
+  /** The person changed the choice of revisions since the host was started. */
+  hasNewRevisions = false
+
   get id(): string {
     return this.spec.id
   }
@@ -145,6 +148,10 @@ export class HostedServer implements ReviewedServer {
     } catch (error) {
       throw redactError(error, this.#services.redactor)
     }
+  }
+
+  get chosenRevision(): string | undefined {
+    return this.spec.revisions || this.hasNewRevisions ? this.#supervised.connection?.revision : undefined
   }
 
   get isListedWhole(): boolean {

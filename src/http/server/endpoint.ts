@@ -11,23 +11,25 @@ import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import { bodyRefusal } from './body-refusal.ts'
-import { expectsAnswer } from './expects-answer.ts'
+import { expectsAnswer, idOf } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { acceptsOf, corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
-import { FailedLogins } from './limits/failed-logins.ts'
+import { FailedLogins, type LoginFailures } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
+import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
-import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
+import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
@@ -40,13 +42,16 @@ export class Endpoint {
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #inFlight: InFlight
-  readonly #failedLogins: FailedLogins
+  #failedLogins: LoginFailures
   readonly #open: OpenStreams
   readonly #usages: UsageByCaller
   readonly #kept: KeptBytes
   readonly #proxies: number
   #stateless!: StatelessOptions
   #sessions: SessionEndpoint | undefined
+  /** The part that hears of other replicas, also if there are no sessions. */
+  #replica: SharedSessions | undefined
+  #sharedLimits: SharedLimits | undefined
   #legacySse: LegacySse | undefined
   #operations: Operations | undefined
   #loading: Promise<void> | undefined
@@ -93,16 +98,22 @@ export class Endpoint {
     this.#serve(this.#operations.service)
   }
 
-  /** Serves sessions and rounds together with other replicas. */
+  /** Serves sessions and rounds, limits callers and keeps tasks together with other replicas. */
   async #share(store: SharedStore): Promise<void> {
     this.#stateless.values = store.counters
-    if (!this.#sessions || this.#options.sessions === false) return
-    const { SharedSessions } = await import('./shared/shared-sessions.ts')
+    const [{ SharedSessions }, { SharedLimits, servicesOf }] = await Promise.all([
+      import('./shared/shared-sessions.ts'),
+      import('./limits/shared-limits.ts'),
+    ])
+    this.#options.auth?.shareWith?.(store.counters)
+    this.#service.shareWith?.(servicesOf(store))
+    this.#sharedLimits = new SharedLimits(store, this.limits, this.#clock)
+    this.#failedLogins = this.#sharedLimits.failedLogins
     this.checks.set('store', () => {
       const reason = store.health()
       return reason === undefined ? undefined : { state: 'degraded', reason }
     })
-    this.#sessions = new SharedSessions({
+    this.#replica = new SharedSessions({
       store,
       service: this.#service,
       options: this.#options,
@@ -111,8 +122,13 @@ export class Endpoint {
       open: this.#open,
       clock: this.#clock,
       usageOf: (principal, address) => this.#usages.of(principal, address),
+      bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
+    if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
+    if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
+    // A session of the oldest transport has the name of its replica, which others must know.
+    await store.replica.join().catch(() => {})
   }
 
   /** Creates the parts that answer requests. */
@@ -159,8 +175,9 @@ export class Endpoint {
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
     if (this.#operations?.answer(this.#lastSegmentOf(request.url), request, reply)) return
-    const { auth, authenticate } = this.#options
-    const document = auth?.document(request.method, this.#pathOf(request.url))
+    const { auth, authenticate, card } = this.#options
+    const path = this.#pathOf(request.url)
+    const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
     const bad = this.#guard.check(request)
     if (bad) return this.#refuse(reply, bad)
@@ -176,7 +193,10 @@ export class Endpoint {
       (outcome) => {
         if (reply.isGone) return
         if ('principal' in outcome) return this.#enter(request, reply, outcome)
-        return this.#countFailure(request, outcome).then((refusal) => this.#refuse(reply, refusal))
+        return this.#countFailure(request, outcome).then(
+          (refusal) => this.#refuse(reply, refusal),
+          () => this.#refuse(reply, STORE_DOWN),
+        )
       },
       () =>
         this.#refuse(
@@ -214,9 +234,10 @@ export class Endpoint {
   /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
   async close(): Promise<void> {
     this.#isDraining = true
-    const ended = this.#sessions?.endAll('The server was closed')
+    if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
     // The last events come from the store.
-    if (ended) await ended
+    await this.#replica?.endAll('The server was closed')
+    this.#sharedLimits?.close()
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()
     this.#operations?.close()
@@ -266,7 +287,10 @@ export class Endpoint {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
-        return this.#checkScopes(message, caller) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(caller) })
+        return (
+          this.#checkScopes(message, caller) ??
+          this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
+        )
       })
     }
     switch (request.method) {
@@ -320,8 +344,19 @@ export class Endpoint {
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
     const lacking = this.#checkScopes(message, caller)
     if (lacking) return lacking
-    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, caller?.principal), ...identityOf(caller) }
-    if (!this.#sessions || isStateless(message, request.header('mcp-protocol-version'))) {
+    const principal = caller?.principal
+    const post: HttpPost = { request, reply, body, accepts, usage: body.usage, principal, access: accessOf(caller) }
+    if (!this.#sharedLimits || !expectsAnswer(message)) return this.#answer(message, post)
+    return this.#sharedLimits.admit(
+      message,
+      post,
+      () => this.#answer(message, post),
+      (refusal) => this.#refuse(reply, about(refusal, refusal.id ?? idOf(message))),
+    )
+  }
+
+  #answer(message: Incoming, post: HttpPost): Refusal | undefined {
+    if (!this.#sessions || isStateless(message, post.request.header('mcp-protocol-version'))) {
       return answerStateless(message, post, this.#stateless)
     }
     return this.#sessions.post(message, post)
@@ -356,7 +391,7 @@ export class Endpoint {
     const body = new BodyMemory(this.#inFlight, usage)
     // The usage of a caller is not removed while a body of theirs is arriving.
     usage.arriving++
-    request.body(limits, body.grow, (text, fault) => {
+    request.body(limits, body, (text, fault) => {
       usage.arriving--
       if (text === undefined || reply.isGone) {
         body.release()
@@ -394,10 +429,7 @@ export class Endpoint {
 }
 
 /** A caller without `auth` has no access to anything that needs a scope. */
-const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
-  principal: caller?.principal,
-  access: caller?.auth ?? null,
-})
+const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.auth ?? null
 
 /** Closes the connection, because the rest of the body is not read. */
 const thenClose = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })

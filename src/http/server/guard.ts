@@ -25,7 +25,7 @@ export class Guard {
   constructor(options: HttpOptions) {
     this.#options = options
     const { auth, allowedHosts = [] } = options
-    this.#hosts = new Set([...allowedHosts, ...(auth ? [auth.host] : [])].map((host) => host.toLowerCase()))
+    this.#hosts = new Set([...allowedHosts, ...(auth?.host !== undefined ? [auth.host] : [])].map((host) => host.toLowerCase()))
     this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
   }
 
@@ -102,7 +102,8 @@ export function isFromBrowser(request: HttpRequestView): boolean {
 const PROTOCOL_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'last-event-id', 'authorization']
 
 /** `application/json`, with parameters or without. */
-export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
+export const isJsonType = (type: string | undefined): boolean =>
+  type === 'application/json' || (type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type))
 
 /** The response types that an Accept header allows. No header allows all. */
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {

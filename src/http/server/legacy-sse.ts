@@ -7,10 +7,10 @@ import type { Access } from '../../protocol/interfaces/access.ts'
 import type { Channel, Service } from '../../protocol/interfaces/service.ts'
 import { expectsAnswer, idOf } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
-import type { BodyMemory } from './limits/body-memory.ts'
+import { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
-import { about, busy, type Refusal, refuse } from './refusal.ts'
+import { about, busy, type Refusal, refuse, STORE_DOWN } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { HttpPost } from './stateless.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from './streams/open-streams.ts'
@@ -36,9 +36,19 @@ interface LegacySession {
   missedPings: number
 }
 
+/** Passes messages on to the replica that has the stream of their session. */
+export interface LegacyRelay {
+  /** Names this replica at the end of its session ids. Undefined while others do not know it. */
+  readonly replica: string | undefined
+  /** Sends a message, and answers the POST with what the other replica says. */
+  pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access'>): void
+}
+
 const NOT_FOUND = refuse(404, 'Session not found')
 
 export class LegacySse {
+  /** Set if there are other replicas. */
+  relay: LegacyRelay | undefined
   readonly #options: LegacySseOptions
   readonly #sessions = new Map<string, LegacySession>()
   #stopTending: (() => void) | undefined
@@ -52,7 +62,8 @@ export class LegacySse {
     const { service, open, now } = this.#options
     const full = this.#checkRoom(usage)
     if (full) return full
-    const id = randomId()
+    if (this.relay && this.relay.replica === undefined) return STORE_DOWN
+    const id = this.relay ? `${randomId()}.${this.relay.replica}` : randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
     const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
@@ -64,9 +75,37 @@ export class LegacySse {
     return undefined
   }
 
-  receive(message: Incoming, { request, reply, principal, access, body }: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
-    const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(request.url)?.[1]
+  receive(message: Incoming, post: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
+    const id = /[?&]sessionId=([\w.-]+)/.exec(post.request.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
+    if (this.#sessions.has(id) || !this.relay) return this.#take(id, message, post, () => post.reply.send(202, {}))
+    return void this.relay.pass(id, message, post)
+  }
+
+  /** Takes a message that another replica has received. */
+  takePassed(
+    id: string,
+    message: Incoming,
+    caller: Pick<HttpPost, 'principal' | 'access'>,
+    bytes: number,
+    onAccepted: () => void,
+  ): Refusal | undefined {
+    const session = this.#sessions.get(id)
+    if (!session) return NOT_FOUND
+    const body = new BodyMemory(this.#options.inFlight, session.usage)
+    const hasRoom = !expectsAnswer(message) || body.grow(bytes)
+    const refusal = hasRoom ? this.#take(id, message, { ...caller, body }, onAccepted) : body.refusal
+    if (!body.isInFlight) body.release()
+    return refusal
+  }
+
+  /** @param onAccepted called before the message has any effect */
+  #take(
+    id: string,
+    message: Incoming,
+    { principal, access, body }: Pick<HttpPost, 'principal' | 'access' | 'body'>,
+    onAccepted: () => void,
+  ): Refusal | undefined {
     const session = this.#sessions.get(id)
     if (session?.principal !== principal || !session) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
@@ -75,7 +114,7 @@ export class LegacySse {
     if (hasAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
     const full = hasAnswer ? this.#enter(session, body) : undefined
     if (full) return about(full, idOf(message))
-    reply.send(202, {})
+    onAccepted()
     session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
     return undefined
   }

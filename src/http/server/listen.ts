@@ -1,60 +1,20 @@
-/** Serves at a port of this machine, and shuts down without losing answers. */
+/** Serves at a port of this machine. */
 
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { SecureContextOptions } from 'node:tls'
-import { isLoopbackAddress } from '../../base/address/loopback.ts'
-import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { pathOf } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
-import { createHandler, type HttpHandler } from './handler.ts'
+import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
+import type { Listening, ListenOptions } from './listen-options.ts'
+import { isOperation, settingsOf, urlOf } from './listen-settings.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
-
-/** Options of {@link listen}. */
-export interface ListenOptions extends HttpOptions {
-  /** Default: 0, any free port. */
-  port?: number
-  /** The address to listen on. Default: 127.0.0.1, this machine only. */
-  host?: string
-  /** The path of the endpoint. Default: `/mcp`. */
-  path?: string
-  /** Key and certificate, for https. */
-  tls?: SecureContextOptions
-  /** Open connections of this process. Default: 12,000. */
-  maxConnections?: number
-  /** Open connections from one address. Default: 256; false with `trustProxy`. */
-  maxConnectionsPerAddress?: number | false
-  /** How long requests in progress may take after the server was asked to close. Default: 10 s. */
-  graceMs?: number
-  /** Whether SIGTERM and SIGINT close the server and end the process. Default: true. */
-  handleSignals?: boolean
-}
-
-/** A server that listens at a port. */
-export interface Listening {
-  /** The URL of the endpoint. */
-  readonly url: string
-  readonly port: number
-  readonly handler: HttpHandler
-  /** Resolves when the server has closed. */
-  readonly closed: Promise<void>
-  /** Answers the requests in progress, then closes. */
-  close(): Promise<void>
-}
-
-const DEFAULTS: Required<Pick<ListenOptions, 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'>> = {
-  host: '127.0.0.1',
-  path: '/mcp',
-  maxConnections: 12_000,
-  maxConnectionsPerAddress: 256,
-  graceMs: 10_000,
-}
+import { followSignals, Shutdown } from './shutdown.ts'
 
 /** How long the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -79,11 +39,14 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
 
 /** The same with other fixed limits, for tests. */
 export async function listenWith(service: Service, options: ListenOptions, fixed: FixedHttpLimits): Promise<Listening> {
-  // Behind a proxy every connection comes from the same address.
-  const defaults = options.trustProxy ? { ...DEFAULTS, maxConnectionsPerAddress: false as const } : DEFAULTS
-  const settings = withDefaults(defaults, options)
-  checkPath(settings)
-  checkPublicAddress(settings)
+  if (options.workers === undefined) return serveHere(service, options, fixed)
+  const { listenWithWorkers } = await import('./workers/listen-with-workers.ts')
+  return listenWithWorkers(service, options, (changed) => serveHere(service, changed, fixed))
+}
+
+/** Serves in this process. */
+async function serveHere(service: Service, options: ListenOptions, fixed: FixedHttpLimits): Promise<Listening> {
+  const settings = settingsOf(options)
   const handler = createHandler(service, options, fixed)
   const { path } = settings
   const limits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
@@ -91,7 +54,7 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
     const isOurs = isServed(url, path, options.legacySse !== false) || isOperation(pathOf(url), options)
-    if (isOurs || options.auth?.document('GET', pathOf(url))) return handler.node(request, response)
+    if (isOurs || isDocument(options, pathOf(url))) return handler.node(request, response)
     const exchange = new NodeRequestReply(request, response, undefined, stallMs)
     exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
@@ -111,14 +74,14 @@ export async function listenWith(service: Service, options: ListenOptions, fixed
   server.maxConnections = settings.maxConnections
   if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
   await start(server, settings.port ?? 0, settings.host)
-  const { port, address, family } = server.address() as AddressInfo
-  const name = family === 'IPv6' ? `[${address}]` : address
+  const address = server.address() as AddressInfo
   const shutdown = new Shutdown(server, handler, settings.graceMs)
-  if (options.handleSignals !== false) shutdown.followSignals()
+  if (options.handleSignals !== false) followSignals(shutdown)
   return {
-    url: `${settings.tls ? 'https' : 'http'}://${name}:${port}${path}`,
-    port,
+    url: urlOf(address, settings),
+    port: address.port,
     handler,
+    worker: undefined,
     closed: shutdown.closed,
     close: () => shutdown.close(),
   }
@@ -141,30 +104,6 @@ function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   if (asked === path || asked === `${path}/`) return true
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
-}
-
-/** Whether a path serves health or metrics. */
-function isOperation(path: string, { health, metrics }: HttpOptions): boolean {
-  return (Boolean(health) && (path === '/healthz' || path === '/readyz')) || (Boolean(metrics) && path === '/metrics')
-}
-
-function checkPath({ path, legacySse, ...options }: ListenOptions & { path: string }): void {
-  if (isOperation(path, options)) throw new McpError('ERR_DEFINITION', `${path} serves health or metrics: choose another path`)
-  if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash, not ${JSON.stringify(path)}`)
-  if (legacySse !== false && path.endsWith('/messages')) {
-    throw new McpError(
-      'ERR_DEFINITION',
-      `${path} is reserved for clients of the legacy transport: choose another path, or set legacySse: false`,
-    )
-  }
-}
-
-function checkPublicAddress({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
-  throw new McpError(
-    'ERR_DEFINITION',
-    `Listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (auth)`,
-  )
 }
 
 function limitPerAddress(server: HttpServer, max: number): void {
@@ -194,53 +133,6 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
     })
   })
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-/** The servers that close on a signal. The process ends when all have closed. */
-const following = new Set<Shutdown>()
-let isSignalled = false
-
-function onSignal(): void {
-  // A second signal ends the process at once.
-  if (isSignalled) process.exit(0)
-  isSignalled = true
-  void Promise.all([...following].map((shutdown) => shutdown.close())).then(() => process.exit(0))
-}
-
-/** The shutdown: no new requests, answers to those in progress, a clean end for idle streams, then all connections are closed. */
-class Shutdown {
-  readonly closed: Promise<void>
-  readonly #server: HttpServer
-  readonly #handler: HttpHandler
-  readonly #graceMs: number
-  #settle: () => void = () => {}
-  #isClosing = false
-
-  constructor(server: HttpServer, handler: HttpHandler, graceMs: number) {
-    this.#server = server
-    this.#handler = handler
-    this.#graceMs = graceMs
-    this.closed = new Promise((resolve) => {
-      this.#settle = resolve
-    })
-  }
-
-  followSignals(): void {
-    if (following.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)
-    following.add(this)
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosing) return this.closed
-    this.#isClosing = true
-    await this.#handler.drain(this.#graceMs)
-    const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    const ended = this.#handler.close()
-    this.#server.closeIdleConnections()
-    // The last bytes of the answers may still be on their way.
-    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
-    this.#server.closeAllConnections()
-    await ended
-    if (following.delete(this) && following.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)
-    this.#settle()
-  }
-}
+/** Whether a public document is at this path, beside the endpoint. */
+const isDocument = ({ auth, card }: HttpOptions, path: string): boolean =>
+  (auth?.document('GET', path) ?? card?.document('GET', path, { header: () => undefined })) !== undefined

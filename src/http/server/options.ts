@@ -8,6 +8,7 @@ import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '..
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
+import type { PublicDocuments } from './server-card.ts'
 
 export type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead }
 
@@ -111,6 +112,8 @@ export interface HttpOptions {
   requireMcpHeaders?: boolean
   /** Whether a browser that opens the endpoint gets a page that says what it is. Default: true. */
   browserPage?: boolean
+  /** Tells clients and registries what the server is before they connect: `serverCard(...)`. Default: none. */
+  card?: PublicDocuments
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
   /** Serves `/healthz` and `/readyz` for probes. Default: false. */

@@ -48,6 +48,13 @@ export const DRAINING = refuse(503, 'The server is shutting down', {
   headers: { 'retry-after': '5', connection: 'close' },
 })
 
+/** Nothing is kept in memory instead. */
+export const STORE_DOWN = refuse(503, 'The store that the replicas share cannot be reached', {
+  kind: 'store_down',
+  data: { reason: 'store_down', retryable: true },
+  headers: { 'retry-after': '2' },
+})
+
 /** The same refusal with the id of a request. */
 export const about = (refusal: Refusal, id: Id | undefined): Refusal => (id === undefined ? refusal : { ...refusal, id })
 

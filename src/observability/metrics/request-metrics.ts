@@ -2,10 +2,8 @@
 
 import { METHODS } from '../../protocol/methods.ts'
 import type { Outcome, RequestRecord } from '../request-record.ts'
+import { DurationHistogram } from './duration-histogram.ts'
 import { byLabel, type MetricFamily, type Sample } from './metric-family.ts'
-
-/** The upper bounds of the buckets, in seconds. Those from 10 ms on are the ones that OpenTelemetry recommends for MCP. */
-const BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
 /** Names beyond this number, and names that the server does not know, are counted together. */
 const MAX_SERIES = 500
@@ -15,24 +13,11 @@ const OTHER = 'other'
 /** The requests of one method and tool. */
 class Series {
   readonly outcomes = new Map<Outcome, number>()
-  readonly #counts = new Float64Array(BOUNDS.length + 1)
-  #sum = 0
+  readonly durations = new DurationHistogram()
 
   add(outcome: Outcome, seconds: number): void {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1)
-    this.#sum += seconds
-    let at = 0
-    while (at < BOUNDS.length && seconds > (BOUNDS[at] as number)) at++
-    this.#counts[at] = (this.#counts[at] as number) + 1
-  }
-
-  histogram(labels: Record<string, string>): Sample[] {
-    let count = 0
-    const buckets = [...BOUNDS, Number.POSITIVE_INFINITY].map((bound, i) => {
-      count += this.#counts[i] as number
-      return { suffix: '_bucket', labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : bound }, value: count }
-    })
-    return [...buckets, { suffix: '_sum', labels, value: this.#sum }, { suffix: '_count', labels, value: count }]
+    this.durations.observe(seconds)
   }
 }
 
@@ -73,7 +58,7 @@ export class RequestMetrics {
       for (const [tool, series] of tools) {
         const labels = { method, tool }
         for (const [outcome, value] of series.outcomes) totals.push({ labels: { ...labels, outcome }, value })
-        durations.push(...series.histogram(labels))
+        durations.push(...series.durations.samples(labels))
       }
     }
     yield { name: 'portico_requests_total', help: 'Requests by method, tool and outcome.', type: 'counter', samples: totals }

@@ -1,6 +1,7 @@
 /** The rights of an authenticated caller. The credentials never appear here. */
 
 import { McpError } from '../errors.ts'
+import type { Counters } from './counters.ts'
 
 /** The content of a verified access token. */
 export interface TokenClaims {
@@ -51,14 +52,16 @@ export interface PublicDocument {
   body?: string
 }
 
-/** Authorization of an HTTP endpoint. `resourceServer()` of portico/auth creates one. */
+/** Authorization of an HTTP endpoint. `resourceServer()` and `apiKeys()` of portico/auth create one. */
 export interface HttpAuth {
-  /** The host name of the endpoint as callers use it. */
-  readonly host: string
+  /** The host name of the endpoint as callers use it. Undefined: only the hosts that the transport allows. */
+  readonly host?: string
   /** Called for every request, before its body is read. */
   authenticate(request: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /** The response for a caller that lacks some of these scopes. */
   forbid(needed: readonly string[], caller: AuthenticatedCaller): AuthRefusal
+  /** Refuses what was used once at another replica, such as a proof. Called before the first request. */
+  shareWith?(counters: Pick<Counters, 'first'>): void
   /** The public document at this path, such as the resource metadata; undefined for other paths. */
   document(method: string, path: string): PublicDocument | undefined
 }

@@ -23,13 +23,20 @@ export function memoryBus(): Bus {
   }
 }
 
-/** A random key. Other processes cannot open state that is sealed with it. */
-export function memoryKeyRing(): KeyRing {
+/** A random key. Other processes cannot open state that is sealed with it, so a transport may replace it. */
+export function memoryKeyRing(): KeyRing & { replace(keys: KeyRing): void } {
   let key: SealingKey | undefined
   const own = (): SealingKey => {
     // The id is random, too: a process then knows state of another one by its key.
     key ??= { id: randomId().slice(0, 8), secret: crypto.getRandomValues(new Uint8Array(32)) }
     return key
   }
-  return { current: own, find: (id) => (id === own().id ? own() : undefined) }
+  let keys: KeyRing = { current: own, find: (id) => (id === own().id ? own() : undefined) }
+  return {
+    current: () => keys.current(),
+    find: (id) => keys.find(id),
+    replace: (others) => {
+      keys = others
+    },
+  }
 }

@@ -1,5 +1,8 @@
 /** Services that a server uses and that can be replaced, for example to run several replicas. in-process-services.ts has the defaults. */
 
+import type { Rate } from '../../base/rate.ts'
+import type { TaskStore } from './task-store.ts'
+
 /** A change that clients may subscribe to, or a notification of an extension. */
 export type Change =
   | { kind: 'tools' | 'prompts' | 'resources' }
@@ -49,4 +52,17 @@ export interface KeyRing {
   current(): SealingKey | Promise<SealingKey>
   /** The key with this id, for state that was sealed before. */
   find(id: string): SealingKey | undefined | Promise<SealingKey | undefined>
+}
+
+/** Rate limits that hold for all replicas of a server together. */
+export interface SharedRates {
+  /** Takes tokens, and returns 0; or returns the milliseconds to wait for them. A promise if the store has to be asked. */
+  take(key: string, rate: Rate, tokens: number): number | Promise<number>
+}
+
+/** What the replicas of a server share, as far as the server itself needs it. A transport with a store passes it on. */
+export interface SharedServices {
+  readonly rates: SharedRates
+  /** Where tasks are kept, unless the server says otherwise. Undefined: in each process. */
+  readonly tasks: TaskStore | undefined
 }

@@ -6,7 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
-import type { Change, SharedValues } from './replaceable-services.ts'
+import type { Change, KeyRing, SharedServices, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
 export interface SessionState {
@@ -96,7 +96,7 @@ export interface Channel {
   close(reason: string): void
 }
 
-/** The sender of a stateless request, and the version it uses. */
+/** The sender of a request that belongs to no session, and the version it uses. */
 export interface Sender {
   version: string
   principal: string | undefined
@@ -108,7 +108,7 @@ export interface Sender {
   values?: SharedValues | undefined
 }
 
-/** A stateless request while it is being answered. */
+/** A request without a session while it is being answered. */
 export interface Answering {
   /** Stops the work, because the sender is gone. */
   cancel(reason: unknown): void
@@ -123,7 +123,7 @@ export interface Service {
   /** The name of the server, shown to a person who opens it in a browser. */
   readonly name?: string | undefined
   open(options: ChannelOptions): Channel
-  /** Answers one stateless request. Never throws. */
+  /** Answers one request that belongs to no session, of any supported revision. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
   /** The supported versions, oldest first. */
   readonly versions: readonly string[]
@@ -139,6 +139,10 @@ export interface Service {
   onRemoteChange?(change: Change): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
+  /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
+  shareWith?(shared: SharedServices): void
+  /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
+  useKeys?(keys: KeyRing): void
 }
 
 export const isService = (value: unknown): value is Service =>

@@ -14,6 +14,20 @@ interface TypeBoxSchema {
 /** Any schema that an author may use: zod, valibot, arktype, typebox or JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchema | TypeBoxSchema
 
+/**
+ * The type `unknown` for a schema that can be used, and an explanation for one that cannot: the fields of a schema instead of a schema,
+ * or a schema that has no JSON Schema form. The compiler shows the explanation.
+ */
+export type UsableSchema<S> = S extends StandardSchemaV1
+  ? S['~standard'] extends StandardJSONSchemaV1.Props
+    ? unknown
+    : 'This schema has no JSON Schema form. For valibot: wrap it in toStandardJsonSchema() of @valibot/to-json-schema'
+  : StandardSchemaV1 extends S[keyof S]
+    ? unknown
+    : Extract<S[keyof S], StandardSchemaV1> extends never
+      ? unknown
+      : 'Expected a schema, got an object of schemas: wrap it in z.object({ ... })'
+
 /** The type of a value before validation. */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>
 

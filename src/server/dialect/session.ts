@@ -116,9 +116,7 @@ export class Session implements Dialect {
         throw error
       })
     }
-    // Older revisions have no code for it, so the URL is in the text of the result.
-    if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
-    throw new McpError('ERR_INTERNAL', error.message)
+    return pagesAsText(call, error)
   }
 
   /** The client has received our answer to initialize, so it may be asked now. */
@@ -311,4 +309,10 @@ export class Session implements Dialect {
     await this.#openPage(elicitationId)
     return { ...request.params, elicitationId }
   }
+}
+
+/** Older revisions have no code for pages, so the URL is in the text of the result. */
+export function pagesAsText(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {
+  if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
+  throw new McpError('ERR_INTERNAL', error.message)
 }

@@ -14,9 +14,10 @@ import type { AcceptedMember } from '../addition.ts'
 import { dispatch, runMethod, toErrorObject } from '../dispatch.ts'
 import { type Caller, type Dialect, IncomingCall, normalCapabilities } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
-import { type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
+import { digestOf, type Journal, type JournalOwner, openJournal } from '../input/journal.ts'
 import { page } from '../input/question.ts'
 import { ReplayAsker } from '../input/replay.ts'
+import { seal, unseal } from '../input/seal.ts'
 import type { SharedRound } from '../input/shared-round.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
@@ -71,14 +72,13 @@ class Stateless implements Dialect {
 
   /** Opens the state from the previous round. Returns the round, if replicas share it. */
   async resume(call: IncomingCall): Promise<SharedRound | undefined> {
-    const { values, principal, serverState } = this.#around
-    const { keys, deadlines, limits } = serverState
-    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), keys)
+    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.serverState.keys)
     checkResponses(call.params.inputResponses, journal)
     this.#journal = journal
+    const { values } = this.#around
     if (!values) return undefined
     const { SharedRound } = await import('../input/shared-round.ts')
-    this.#round = new SharedRound(call, { values, keys, principal, callId: journal.callId, stateTtlMs: limits.stateTtlMs, deadlines })
+    this.#round = new SharedRound(call, values, this.#around, journal.callId, { seal, unseal, digestOf })
     return this.#round
   }
 

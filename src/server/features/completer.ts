@@ -22,4 +22,7 @@ export type Found = readonly string[] | Completion
 export type Completer = (value: string, context: CompletionContext) => Found | Promise<Found>
 
 /** Completers by the name of their argument or variable. */
-export type Completers = Record<string, Completer>
+export type Completers<Names extends string = string> = { readonly [Name in Names]?: Completer }
+
+/** The names that can be completed. All names, if they are not known to the compiler. */
+export type NamesOf<Values> = string extends keyof Values ? string : Extract<keyof Values, string>

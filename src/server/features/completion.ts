@@ -43,14 +43,16 @@ export class Completions {
     const settled = isObject(context) ? readSettled(context.arguments) : {}
     demand(call.access, this.scopesOf(ref))
     const completer = this.#completerOf(ref, argument.name)
-    call.quota.spend('completions')
-    if (!completer) return { completion: { values: [] } }
-    const value = argument.value
-    const run = (): unknown => completer(value, { arguments: settled, caller: call.caller, signal: call.exchange.signal })
+    const { limits, deadlines } = this.#environment
+    const spent = call.quota.spend('completions', limits.completions)
+    const { value } = argument
+    const run = (): unknown => (completer as Completer)(value, { arguments: settled, caller: call.caller, signal: call.exchange.signal })
     const finish = (found: unknown): Params => ({
       completion: isCompletion(found as Found) ? cut(found as Completion) : rank(found as readonly string[], value),
     })
-    return runHandler(call, run, finish, this.#environment.limits.handlerTimeoutMs, this.#environment.deadlines)
+    const suggest = (): Params | Promise<Params> =>
+      completer ? runHandler(call, run, finish, limits.handlerTimeoutMs, deadlines) : { completion: { values: [] } }
+    return spent ? spent.then(suggest) : suggest()
   }
 
   /** Suggestions need the scopes of the prompt or template that they are for. */

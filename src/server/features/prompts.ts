@@ -14,12 +14,12 @@ import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } fro
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
 /** The definition of a prompt. */
-export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
+export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined, Names extends string = string> {
   /** The name to show to people. */
   title?: string
   /** Tells the person what the prompt does. */
@@ -27,7 +27,7 @@ export interface PromptDefinition<In extends AnySchema | undefined = AnySchema |
   /** The schema of the arguments: an object of strings. Default: no arguments. */
   input?: In
   /** Suggests values for the arguments, by name. */
-  complete?: Completers
+  complete?: Completers<Names>
   /** Icons to show to people. */
   icons?: Icon[]
   /** The scopes that a caller needs to see and use the prompt, if the transport has authorization. */
@@ -87,6 +87,15 @@ export class Prompts {
       if (current.complete !== undefined) this.#hadCompleters = true
       return entry
     }) as PromptHandle
+  }
+
+  isDefined(name: string): boolean {
+    return this.#registry.isDefined(name)
+  }
+
+  /** For a server that mounts this one. */
+  follow(follower: (prompt: Defined<PromptDefinition, AnyPromptHandler>) => PromptHandle | undefined): void {
+    this.#registry.follow(follower as Follower)
   }
 
   list(call: IncomingCall): Params | Promise<Params> {

@@ -12,12 +12,12 @@ import { checkCache, checkCacheMembers, checkMembers, checkMeta, checkScopes, ch
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
 /** The definition of a resource or a template. */
-export interface ResourceDefinition {
+export interface ResourceDefinition<Names extends string = string> {
   /** The name of the resource in the list. */
   name: string
   /** The name to show to people. */
@@ -35,7 +35,7 @@ export interface ResourceDefinition {
   /** How long clients may cache the content. Default: not at all. */
   cache?: Cacheable
   /** Suggests values for the variables of a template, by name. */
-  complete?: Completers
+  complete?: Completers<Names>
   /** The scopes that a caller needs to see and use the resource, if the transport has authorization. */
   scopes?: readonly string[]
   /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
@@ -117,6 +117,18 @@ export class Resources {
     })
     // Not a spread, because `isEnabled` of the handle is a getter.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
+  }
+
+  isDefined(uri: string): boolean {
+    return this.#fixed.isDefined(uri) || this.#templates.isDefined(uri)
+  }
+
+  /** For a server that mounts this one. */
+  follow(
+    follower: (resource: Defined<ResourceDefinition, ResourceHandler<MatchedValues>>, isHidden: boolean) => ResourceHandle | undefined,
+  ): void {
+    for (const registry of [this.#fixed, this.#templates])
+      registry.follow(((defined, { isHidden }) => follower(defined as Parameters<typeof follower>[0], isHidden)) as Follower<ResourceEntry>)
   }
 
   changed(uri: string): void {

@@ -16,7 +16,7 @@ import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } fro
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'
-import { type Handle, Registry } from '../registry.ts'
+import { type Defined, type Follower, type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from '../tasks/hook.ts'
 
@@ -130,6 +130,15 @@ export class Tools {
     ) as ToolHandle
   }
 
+  isDefined(name: string): boolean {
+    return this.#registry.isDefined(name)
+  }
+
+  /** For a server that mounts this one. */
+  follow(follower: (tool: Defined<ToolDefinition, AnyToolHandler>) => ToolHandle | undefined): void {
+    this.#registry.follow(follower as Follower)
+  }
+
   has(name: string): boolean {
     return this.#registry.get(name) !== undefined
   }
@@ -163,9 +172,13 @@ export class Tools {
     const entry = this.#registry.get(name)
     if (!entry || this.#isHidden(entry, call)) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
-    call.quota.spend('toolCalls')
+    const spent = call.quota.spend('toolCalls', this.#environment.limits.toolCalls)
+    return spent ? spent.then(() => this.#admitted(call, entry, args)) : this.#admitted(call, entry, args)
+  }
+
+  #admitted(call: IncomingCall, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     return thenMaybe(entry.input.check(args), (input) => {
-      if (!input.ok) return badArguments(name, input.issues, call)
+      if (!input.ok) return badArguments(entry.tool.name, input.issues, call)
       const { tasks } = this.#environment
       if (tasks?.concerns(call, entry.tasks)) return tasks.call(call, this.#taskTool(entry, input.value))
       return this.#run(call, entry, input.value)

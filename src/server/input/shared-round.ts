@@ -1,48 +1,52 @@
-/** One round of a stateless call that replicas share: a repeated round gets the outcome of the first instead of running again. */
+/**
+ * One round of a stateless call that replicas share: a repeated round gets the outcome of the first instead of running again. It is
+ * loaded when it is needed. It imports types only, because shared code would have to be in a file of its own.
+ */
 
-import { randomId } from '../../base/bytes.ts'
-import { comparableJson } from '../../base/canonical-json.ts'
-import type { Deadlines } from '../../base/deadlines.ts'
 import type { Params } from '../../jsonrpc/message.ts'
-import { jsonOf } from '../../jsonrpc/write.ts'
-import type { KeyRing, SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
+import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
+import type { Surroundings } from '../dialect/stateless.ts'
 import type { IncomingCall } from '../incoming-call.ts'
-import { seal, sha256, unseal } from './seal.ts'
+import type { seal, unseal } from './seal.ts'
 
 /** A larger outcome is not kept, and its round runs again if it is repeated. */
 const MAX_OUTCOME_CHARS = 256 * 1024
 /** How long others wait for a process that has died. */
 const HELD_MS = 10_000
 const FIRST_WAIT_MS = 50
-const LONGEST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 500
 
-export interface SharedRoundOptions {
-  values: SharedValues
-  keys: KeyRing
-  principal: string | undefined
-  /** The same in every round of the call. */
-  callId: string
-  /** The life of the state that the round began with. What the store keeps of it lives as long. */
-  stateTtlMs: number
-  deadlines: Deadlines
+/** What it uses of the server. */
+export interface SharedRoundTools {
+  seal: typeof seal
+  unseal: typeof unseal
+  /** Names the round: the same caller, method, state and answers have the same name. */
+  digestOf(round: unknown): Promise<string>
 }
 
 export class SharedRound {
-  readonly #options: SharedRoundOptions
   readonly #call: IncomingCall
+  readonly #values: SharedValues
+  readonly #around: Surroundings
+  readonly #callId: string
+  readonly #tools: SharedRoundTools
 
-  constructor(call: IncomingCall, options: SharedRoundOptions) {
+  /** @param callId the same in every round of the call */
+  constructor(call: IncomingCall, values: SharedValues, around: Surroundings, callId: string, tools: SharedRoundTools) {
     this.#call = call
-    this.#options = options
+    this.#values = values
+    this.#around = around
+    this.#callId = callId
+    this.#tools = tools
   }
 
   /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While another runs it, waits. */
   async run(work: () => Params | Promise<Params>): Promise<Params> {
-    const { values } = this.#options
+    const values = this.#values
     const { _meta, ...params } = this.#call.params
-    const round = await sha256(comparableJson([this.#options.principal ?? null, this.#call.method, params]))
+    const round = await this.#tools.digestOf([this.#around.principal ?? null, this.#call.method, params])
     const [outcome, runner] = [`round ${round}`, `runner of ${round}`]
-    const own = randomId()
+    const own = crypto.randomUUID()
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       // `keep` moves the end of what another has kept, so it is only called if there is nothing.
       const isFree = (await values.kept(runner)) === undefined && (await values.keep(runner, own, HELD_MS)) === own
@@ -53,18 +57,19 @@ export class SharedRound {
       }
       if (isFree) return this.#runOnce(work, outcome, runner, own)
       if (this.#call.exchange.isOver) throw new DOMException('The client disconnected', 'AbortError')
-      await new Promise<void>((resolve) => this.#options.deadlines.set(waitMs, resolve))
+      await new Promise<void>((resolve) => this.#around.serverState.deadlines.set(waitMs, resolve))
     }
   }
 
   /** A step that a run before has finished is not run again, although that run did not end. */
   async step(name: string, run: () => Promise<string>): Promise<string> {
-    const entry = `step ${this.#options.callId} ${name}`
-    return (await this.#open(await this.#options.values.kept(entry), entry)) ?? this.#keep(entry, await run())
+    const entry = `step ${this.#callId} ${name}`
+    return (await this.#open(await this.#values.kept(entry), entry)) ?? this.#keep(entry, await run())
   }
 
   async #runOnce(work: () => Params | Promise<Params>, outcome: string, runner: string, own: string): Promise<Params> {
-    const { values, deadlines } = this.#options
+    const values = this.#values
+    const { deadlines } = this.#around.serverState
     const renew = (): void => {
       values.keep(runner, own, HELD_MS).catch(() => {})
       renewal = deadlines.set(HELD_MS / 3, renew)
@@ -72,11 +77,12 @@ export class SharedRound {
     let renewal = deadlines.set(HELD_MS / 3, renew)
     try {
       const result = await work()
-      const json = jsonOf(result)
+      const json = JSON.stringify(result)
       // A handler that was told to stop may have returned less than the outcome.
       if (this.#call.exchange.isOver || json.length > MAX_OUTCOME_CHARS) return result
       // The client must get its answer, also if the store cannot be reached now.
-      return JSON.parse(await this.#keep(outcome, json).catch(() => json)) as Params
+      const kept = await this.#keep(outcome, json).catch(() => json)
+      return kept === json ? result : (JSON.parse(kept) as Params)
     } finally {
       deadlines.clear(renewal)
       this.#release(runner, own)
@@ -84,20 +90,21 @@ export class SharedRound {
   }
 
   #release(runner: string, own: string): void {
-    this.#options.values.keep(runner, own, 1).catch(() => {})
+    this.#values.keep(runner, own, 1).catch(() => {})
   }
 
   /** Keeps text, and returns it, or what another has kept before. */
   async #keep(entry: string, text: string): Promise<string> {
-    const { values, keys, stateTtlMs } = this.#options
-    const sealed = await seal(text, entry, keys)
-    const kept = await values.keep(entry, sealed, stateTtlMs)
+    const { keys, limits } = this.#around.serverState
+    const sealed = await this.#tools.seal(text, entry, keys)
+    // It lives as long as the state that the round began with.
+    const kept = await this.#values.keep(entry, sealed, limits.stateTtlMs)
     return kept === sealed ? text : ((await this.#open(kept, entry)) ?? text)
   }
 
   /** Undefined if there is nothing, or if another key sealed it. */
   async #open(sealed: string | undefined, entry: string): Promise<string | undefined> {
-    const opened = sealed === undefined ? undefined : await unseal(sealed, entry, this.#options.keys)
+    const opened = sealed === undefined ? undefined : await this.#tools.unseal(sealed, entry, this.#around.serverState.keys)
     return opened && 'text' in opened ? opened.text : undefined
   }
 }

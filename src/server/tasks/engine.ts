@@ -5,6 +5,7 @@ import type { Deadline } from '../../base/deadlines.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
+import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { relatedTo, requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -14,43 +15,32 @@ import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
-import { DEFAULT_TASK_LIMITS, RequestRates, type TaskLimits } from './limits.ts'
+import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
-import { receivedBy, restartedCall } from './restarted-call.ts'
+import { checkReceived, receivedBy } from './received-answers.ts'
+import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
-import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from './task-record.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import {
-  answer,
-  ask,
-  cancel,
-  finish,
-  forget,
-  heldBy,
-  keepSteps,
-  receive,
-  renew,
-  say,
-  type Transition,
-  takeOver,
-  withdraw,
-} from './transitions.ts'
+import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
+/** A lease that could not be renewed is given up after this part of it. */
+const GIVE_UP_AFTER = 0.6
 
 export class TaskEngine {
   readonly serverState: ServerState
   readonly table: TaskTable
   readonly limits: TaskLimits
-  readonly #rates: RequestRates
   readonly settings: TaskSettings
+  /** Undefined: as the store says. */
+  readonly #leaseMs: number | undefined
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
   readonly #expiries = new Map<string, Deadline>()
@@ -58,13 +48,14 @@ export class TaskEngine {
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   #tending: Deadline | undefined
+  #isStoreDown = false
 
   constructor(serverState: ServerState, options: TaskOptions) {
-    const { store, onChange, limits, ...given } = options
+    const { store, onChange, limits, leaseMs, ...given } = options
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, store, onChange)
-    this.#rates = new RequestRates(this.limits.taskRequests, () => serverState.now())
+    this.#leaseMs = leaseMs
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
   }
 
@@ -106,7 +97,9 @@ export class TaskEngine {
 
   /** Counts a request about tasks, or one that is as much work as several. */
   async admit(call: IncomingCall, requests = 1): Promise<void> {
-    this.#rates.spend(call.quota, requests)
+    const { taskRequests: rate } = this.limits
+    // A request that is larger than the burst takes all of it.
+    await call.quota.spend('taskRequests', rate, rate === false ? 0 : Math.min(requests, rate.burst))
     await this.start()
   }
 
@@ -123,7 +116,7 @@ export class TaskEngine {
 
   /** Ends a task on behalf of its caller. Undefined if it had ended. */
   async cancel(key: TaskKey): Promise<TaskRecord | undefined> {
-    const cancelled = await this.table.change(key, cancel('The client cancelled the task'))
+    const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
   }
@@ -133,6 +126,7 @@ export class TaskEngine {
     const running = this.#runs.get(keyOf(task))
     const asker = running?.run.asker.task
     if (!running || !asker) {
+      await checkReceived(task, responses, this.limits.maxTaskBytes)
       await this.table.change(task, receive(responses))
       return
     }
@@ -167,7 +161,8 @@ export class TaskEngine {
         if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
         const isKept = this.table.store.isShared && tool.rules?.isRestartable
-        await this.table.change(task, isKept ? renew(task.lease, 0) : heldBy(task.lease, finish(STOPPED))).catch(() => {})
+        const ended = isKept ? this.table.renew(task, 0) : this.table.change(task, heldBy(task.lease, finish(STOPPED)))
+        await ended.catch(() => {})
       }),
     )
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
@@ -262,7 +257,7 @@ export class TaskEngine {
       unlisten()
       unwatch?.()
     }
-    this.#runs.set(key, { run, tool, task, forget })
+    this.#runs.set(key, { run, tool, task, renewedAt: this.serverState.now(), forget })
   }
 
   /** Another process changed the task: it was cancelled, answered or taken over. */
@@ -272,11 +267,8 @@ export class TaskEngine {
     if (!running) return
     if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
       return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    for (const [name, raw] of Object.entries(task.received)) {
-      await this.deliver(task, { [name]: raw }).catch(async (error: unknown) => {
-        if (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS') await this.table.change(task, forget(name))
-      })
-    }
+    for (const [name, raw] of Object.entries(task.received))
+      await this.deliver(task, { [name]: raw }).catch((error: unknown) => (isRefusal(error) ? this.refuse(task, name, error) : undefined))
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
@@ -358,36 +350,53 @@ export class TaskEngine {
     await this.table.remove(task)
   }
 
+  get leaseMs(): number {
+    return this.#leaseMs ?? this.table.store.leaseMs ?? DEFAULT_TASK_OPTIONS.leaseMs
+  }
+
   #leaseEnd(): number {
-    return this.table.store.isShared ? this.table.now() + this.settings.leaseMs : Number.MAX_SAFE_INTEGER
+    return this.table.store.isShared ? this.table.now() + this.leaseMs : Number.MAX_SAFE_INTEGER
   }
 
   #tendLater(): void {
-    this.#tending ??= this.serverState.deadlines.set(this.settings.leaseMs / 3, () => {
+    const { lookMs = Number.POSITIVE_INFINITY } = this.table.store
+    this.#tending ??= this.serverState.deadlines.set(Math.min(lookMs, this.leaseMs / 3), () => {
       this.#tending = undefined
-      this.#tend().catch((error: unknown) => this.serverState.report(error, { reference: '', method: 'tasks', target: undefined }))
+      this.#tend().catch((error: unknown) => this.#reportTending(error, undefined))
     })
   }
 
   /** For shared stores: renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. */
   async #tend(): Promise<void> {
     try {
-      for (const running of [...this.#runs.values()]) {
-        const { task } = running
-        if (running.outcome) await this.#save(running, () => true).catch(() => {})
-        else await this.#renew(task).catch((error: unknown) => this.#report(task, error))
-      }
+      await Promise.all(
+        [...this.#runs.values()].map(async (running) => {
+          if (running.outcome) await this.#save(running, () => true).catch(() => {})
+          else await this.#renew(running).catch((error: unknown) => this.#reportTending(error, running.task))
+        }),
+      )
       for (const task of await this.table.store.neglected(this.table.now())) {
         if (expiryOf(task) <= this.table.now()) await this.#remove(task)
         else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
       }
+      this.#isStoreDown = false
     } finally {
       this.#tendLater()
     }
   }
 
-  async #renew(task: TaskRecord): Promise<void> {
-    if (!(await this.table.change(task, renew(task.lease, this.#leaseEnd())))) await this.#changedElsewhere(task)
+  async #renew(running: Running): Promise<void> {
+    const { task } = running
+    const startedAt = this.serverState.now()
+    if (startedAt - running.renewedAt < this.leaseMs / 4) return
+    try {
+      if (await this.table.renew(task, this.#leaseEnd())) running.renewedAt = startedAt
+      else await this.#changedElsewhere(task)
+    } catch (error) {
+      // The handler must stop before another process takes the task over.
+      if (this.serverState.now() - running.renewedAt >= this.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      throw error
+    }
   }
 
   /** Continues a task whose process is gone, or ends it. */
@@ -403,7 +412,15 @@ export class TaskEngine {
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
-    else await this.table.change(taken, finish(STOPPED))
+    else await this.table.change(taken, finish(LOST))
+  }
+
+  /** A store that is down fails again every second, and is reported once. */
+  #reportTending(error: unknown, task: TaskHead | undefined): void {
+    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+    if (isDown && this.#isStoreDown) return
+    this.#isStoreDown = isDown
+    this.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 
   #report(task: TaskHead, error: unknown): void {

@@ -1,8 +1,8 @@
 /** Tasks as the extension shows them. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { taskTimes } from '../../protocol/model/kept-task.ts'
-import type { TaskRecord } from './task-record.ts'
 
 /** A task in the extension. */
 export function extensionTask(task: TaskRecord): Params {

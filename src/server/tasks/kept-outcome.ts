@@ -6,6 +6,9 @@ import type { TaskOutcome } from '../../protocol/model/kept-task.ts'
 
 export const STOPPED: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'The server stopped while the task was running' } }
 
+/** The outcome of a task whose process died. The call may be sent again. */
+export const LOST: TaskOutcome = { error: { ...STOPPED.error, data: { reason: 'replica_lost', retryable: true } } }
+
 /** The outcome, or an error if it takes more than `max` characters. */
 export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
   const chars = JSON.stringify(outcome).length
@@ -14,7 +17,16 @@ export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
   return { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } }
 }
 
+/** The error about answers and steps that take too much room. */
+export const answersTooLarge = (chars: number, max: number): McpError =>
+  new McpError('ERR_LIMIT', `The answers and steps of this task take ${chars} characters; at most ${max} (limits.maxTaskBytes)`, {
+    data: { reason: 'limit', limit: 'maxTaskBytes', max },
+  })
+
 export const isLimit = (error: unknown): error is McpError => error instanceof McpError && error.code === 'ERR_LIMIT'
+
+/** Whether an error says that an answer cannot be used. */
+export const isRefusal = (error: unknown): boolean => isLimit(error) || (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS')
 
 /** Why a store did not take an outcome. Only the reasons of limits are for clients. */
 export function notStored(error: unknown): TaskOutcome {

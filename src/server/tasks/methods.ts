@@ -5,6 +5,7 @@ import { onAbort } from '../../base/on-abort.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { permits } from '../../protocol/interfaces/access.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { relatedTo, requestedTask } from '../../protocol/model/kept-task.ts'
 import { isFinal, TASKS } from '../../protocol/model/tasks.ts'
@@ -16,7 +17,6 @@ import type { Question } from '../input/question.ts'
 import type { TaskEngine } from './engine.ts'
 import { detailedTask } from './extension-form.ts'
 import { ownerOf, type TaskKey } from './owner.ts'
-import type { TaskRecord } from './task-record.ts'
 
 type TaskMethod = (call: IncomingCall, engine: TaskEngine) => Promise<Params>
 
@@ -86,8 +86,8 @@ async function list(call: IncomingCall, engine: TaskEngine): Promise<Params> {
 
 /** Answers as the call would have answered, once the task has ended. */
 async function result(call: IncomingCall, engine: TaskEngine): Promise<Params> {
-  const { taskId, outcome, statusMessage = 'The task was cancelled' } = await untilFinal(call, engine, await engine.own(call))
-  if (!outcome) throw new McpError('ERR_INTERNAL', statusMessage)
+  const { taskId, outcome, statusMessage } = await untilFinal(call, engine, await engine.own(call))
+  if (!outcome) throw new McpError('ERR_INTERNAL', `The task was cancelled${statusMessage === undefined ? '' : `: ${statusMessage}`}`)
   if ('error' in outcome) {
     call.exchange.fail(outcome.error)
     return {}

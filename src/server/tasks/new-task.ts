@@ -3,6 +3,7 @@
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
@@ -10,7 +11,6 @@ import type { Quota } from '../quota.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import type { TaskSettings } from './options.ts'
 import { ownerOf } from './owner.ts'
-import type { TaskRecord } from './task-record.ts'
 
 type Given = Pick<TaskRecord, 'tool' | 'account' | 'ttlMs' | 'pollIntervalMs' | 'journal' | 'lease'>
 
@@ -66,7 +66,8 @@ export class Accounts {
   of(call: IncomingCall): string {
     const owner = ownerOf(call)
     if (owner !== '') return owner
-    const account = this.#names.get(call.quota) ?? randomId()
+    // Other replicas know an address by the same name.
+    const account = this.#names.get(call.quota) ?? call.quota.account ?? randomId()
     this.#names.set(call.quota, account)
     return account
   }

@@ -1,8 +1,8 @@
 /** The options of tasks. */
 
+import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import type { TaskStatus } from '../../protocol/model/tasks.ts'
 import type { TaskLimits } from './limits.ts'
-import type { TaskStore } from './task-store.ts'
 
 /** A change of a task, for logs and metrics. */
 export interface TaskChange {
@@ -16,7 +16,10 @@ export interface TaskChange {
 
 /** How tasks run and where they are kept: `tasks({ ... })`. All are optional. */
 export interface TaskOptions {
-  /** Where tasks are kept. Default: the memory of this process. `fileTaskStore` of portico/tasks keeps them in a folder. */
+  /**
+   * Where tasks are kept. `fileTaskStore` of portico/tasks keeps them in a folder. Default: the `store` of `listen`, otherwise the memory of
+   * this process.
+   */
   store?: TaskStore
   /** How long a task and its result are kept after its creation. Default: 1 hour. `taskTtlMs` of a tool overrides it. */
   ttlMs?: number
@@ -26,7 +29,7 @@ export interface TaskOptions {
   pollIntervalMs?: number
   /** When a call of an optional tool becomes a task, if the server decides. Default: 1,000. `taskAfterMs` of a tool overrides it. */
   afterMs?: number
-  /** How long a task of a process that stopped responding waits for another process. Only for shared stores. Default: 60,000. */
+  /** How long a task of a process that stopped responding waits for another process. Only for shared stores. Default: the lease of the store, otherwise 60,000. */
   leaseMs?: number
   /** Limits that differ from `DEFAULT_TASK_LIMITS`. */
   limits?: Partial<TaskLimits>
@@ -48,4 +51,4 @@ export const DEFAULT_TASK_OPTIONS = {
   leaseMs: 60_000,
 } as const satisfies TaskOptions
 
-export type TaskSettings = Required<Omit<TaskOptions, 'store' | 'onChange' | 'limits'>>
+export type TaskSettings = Required<Omit<TaskOptions, 'store' | 'onChange' | 'limits' | 'leaseMs'>>

@@ -1,7 +1,7 @@
 /** Whom a task belongs to. */
 
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { IncomingCall } from '../incoming-call.ts'
-import type { TaskRecord } from './task-record.ts'
 
 const PREFIX = 'principal '
 

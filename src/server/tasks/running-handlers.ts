@@ -1,6 +1,6 @@
 /** The handlers of tasks that run. Those whose tasks have expired count as tasks, so that their places are not taken twice. */
 
-import { expiryOf } from './task-record.ts'
+import { expiryOf } from '../../protocol/interfaces/task-record.ts'
 import type { TaskRun } from './task-run.ts'
 
 export class RunningHandlers {

@@ -5,6 +5,7 @@ import { Exchange } from '../../jsonrpc/exchange.ts'
 import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { ErrorObject, Params } from '../../jsonrpc/message.ts'
 import type { UrlElicitationRequired } from '../../protocol/errors.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { relatedTo, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import { errorResult } from '../content.ts'
@@ -14,7 +15,6 @@ import { type Caller, type Dialect, IncomingCall } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
 import type { TaskTool } from './hook.ts'
 import { SwitchingAsker } from './task-asker.ts'
-import type { TaskRecord } from './task-record.ts'
 
 /** What a run needs of the engine. */
 export interface RunEvents {
@@ -29,6 +29,8 @@ export interface Running {
   run: TaskRun
   tool: TaskTool
   task: TaskRecord
+  /** When the lease was taken or renewed, by the clock of the server. */
+  renewedAt: number
   forget: () => void
   outcome?: TaskOutcome
 }

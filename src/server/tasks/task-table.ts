@@ -1,16 +1,16 @@
 /** The tasks of a store, with changes that cannot get lost and listeners for them. */
 
 import { McpError } from '../../protocol/errors.ts'
+import { expiryOf, type TaskHead, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
+import { memoryTaskStore } from '../../store/memory/task-store.ts'
 import type { ServerState } from '../server-state.ts'
 import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
-import { memoryTaskStore } from './memory-store.ts'
 import type { TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { expiryOf, type TaskHead, type TaskRecord } from './task-record.ts'
-import type { TaskStore } from './task-store.ts'
-import type { Transition } from './transitions.ts'
+import { renew, type Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
 const MAX_ATTEMPTS = 50
@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 50
 export type TaskListener = (task: TaskRecord | undefined) => void
 
 export class TaskTable {
-  readonly store: TaskStore
+  #store: TaskStore | undefined
   readonly #serverState: ServerState
   readonly #limits: TaskLimits
   readonly #onChange: NonNullable<TaskOptions['onChange']>
@@ -26,17 +26,18 @@ export class TaskTable {
   /** Milliseconds since 1970 when the clock of the server was 0. */
   readonly #epoch: number
 
-  constructor(
-    serverState: ServerState,
-    limits: TaskLimits,
-    store: TaskStore = memoryTaskStore(),
-    onChange: TaskOptions['onChange'] = () => {},
-  ) {
+  constructor(serverState: ServerState, limits: TaskLimits, store: TaskStore | undefined, onChange: TaskOptions['onChange'] = () => {}) {
     this.#serverState = serverState
     this.#limits = limits
-    this.store = store
+    this.#store = store
     this.#onChange = onChange
     this.#epoch = Date.now() - serverState.now()
+  }
+
+  /** Decided when it is first used: a transport may have a store. */
+  get store(): TaskStore {
+    this.#store ??= this.#serverState.shared?.tasks ?? memoryTaskStore()
+    return this.#store
   }
 
   /** Milliseconds since 1970. */
@@ -94,6 +95,13 @@ export class TaskTable {
     throw new McpError('ERR_STORE', `The task ${key.taskId} changes too often`)
   }
 
+  /** Changes the end of the task's lease. False if the lease is over: the task has ended, or another process took it over. */
+  async renew(task: TaskRecord, until: number): Promise<boolean> {
+    const { owner, taskId, lease } = task
+    if (this.store.renew) return this.store.renew(owner, taskId, { ...lease, until })
+    return (await this.change(task, renew(lease, until))) !== undefined
+  }
+
   async remove(key: TaskKey): Promise<void> {
     await this.store.remove(key.owner, key.taskId)
     for (const listener of this.#listeners.get(keyOf(key)) ?? []) listener(undefined)
@@ -103,11 +111,19 @@ export class TaskTable {
   listen(key: TaskKey, listener: TaskListener): () => void {
     const name = keyOf(key)
     const all = this.#listeners.get(name) ?? new Set()
-    this.#listeners.set(name, all.add(listener))
-    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(listener, () => {}))
+    let told = ''
+    // Stores also report changes of this process, and changes that no client sees.
+    const tell: TaskListener = (task) => {
+      const seen = task ? JSON.stringify([task.status, task.statusMessage, task.updatedAt, Object.keys(task.questions)]) : ''
+      if (task && seen === told) return
+      told = seen
+      listener(task)
+    }
+    this.#listeners.set(name, all.add(tell))
+    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(tell, () => {}))
     return () => {
       unwatch?.()
-      all.delete(listener)
+      all.delete(tell)
       if (all.size === 0) this.#listeners.delete(name)
     }
   }

@@ -1,9 +1,9 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
+import type { TaskJournal, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import type { TaskJournal, TaskLease, TaskRecord } from './task-record.ts'
 
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined
@@ -59,7 +59,8 @@ export const withdraw = (name: string): Transition =>
   unlessFinal((task) => {
     if (!Object.hasOwn(task.questions, name)) return undefined
     const { [name]: _, ...questions } = task.questions
-    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions }
+    const { [name]: __, ...received } = task.received
+    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions, received }
   })
 
 /** Keeps answers for the process that runs the task. Answers to other questions are ignored. */

@@ -6,6 +6,7 @@ import { ExpiringMap } from './expiring-map.ts'
 import { MemoryReplica, MemoryReplicas } from './replicas.ts'
 import type { SessionState } from './session-state.ts'
 import { memorySessions } from './sessions.ts'
+import { sharedMemoryTasks } from './shared-tasks.ts'
 import { memoryStreams } from './streams.ts'
 import { memoryTopics } from './topics.ts'
 
@@ -22,6 +23,9 @@ export interface MemoryStore extends SharedStore {
   /** One more replica of this store. */
   another(): SharedStore
 }
+
+/** Whether other processes cannot use a store without help. */
+export const isOfOneProcess = (store: SharedStore | undefined): store is MemoryStore => store !== undefined && 'another' in store
 
 /** Replicas of one process do not disappear without notice. */
 const LEASE_MS = 10_000
@@ -40,6 +44,7 @@ export function memoryStore({ maxSessions = 10_000, maxKeys = 100_000 }: MemoryS
   const replicas = new MemoryReplicas()
   const topics = memoryTopics(now, maxKeys, maxKeys)
   const counters = memoryCounters(now, maxKeys)
+  const tasks = sharedMemoryTasks(LEASE_MS)
   const another = (): SharedStore => {
     const replica = new MemoryReplica(replicas, LEASE_MS)
     return {
@@ -48,6 +53,7 @@ export function memoryStore({ maxSessions = 10_000, maxKeys = 100_000 }: MemoryS
       replica,
       topics,
       counters,
+      tasks,
       health: () => undefined,
       close: () => replica.leave(),
     }

@@ -56,11 +56,22 @@ export const METHODS = [
   'topics.page',
   'topics.size',
   'counters.take',
+  'counters.hold',
   'counters.first',
   'counters.lock',
+  'counters.extend',
   'counters.unlock',
   'counters.keep',
   'counters.kept',
+  'counters.put',
+  'counters.forget',
+  'tasks.create',
+  'tasks.read',
+  'tasks.edition',
+  'tasks.replace',
+  'tasks.remove',
+  'tasks.list',
+  'tasks.neglected',
 ] as const
 
 /** JSON has no undefined. Stores use no null, so it stands for undefined. */

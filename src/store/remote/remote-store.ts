@@ -1,9 +1,11 @@
 /** `remoteStore`: uses a store of another process. */
 
 import { type ErrorCode, McpError } from '../../protocol/errors.ts'
+import { CommandListeners } from '../command-listeners.ts'
 import type { StoreMessage } from '../replica.ts'
 import type { SharedStore } from '../shared-store.ts'
 import { METHODS, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
+import { remoteTasks } from './task-texts.ts'
 
 /** Calls without a reply. */
 const MAX_WAITING = 10_000
@@ -28,6 +30,7 @@ export function remoteStore(port: StorePort): SharedStore {
   let state: StoreState = { id: '', isHeld: false, leaseMs: 0, health: null }
   let fault: McpError | undefined
   let calls = 0
+  const commands = new CommandListeners()
 
   const tell = (message: StoreMessage): void => {
     for (const listener of [...listeners]) {
@@ -61,7 +64,8 @@ export function remoteStore(port: StorePort): SharedStore {
     },
     () => end(new McpError('ERR_STORE_DOWN', 'The process that has the store is gone')),
   )
-  const run = (method: string, args: unknown[]): Promise<unknown> =>
+  const run = (method: string, args: unknown[]): Promise<unknown> => commands.measure(method, () => call(method, args))
+  const call = (method: string, args: unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (fault) return reject(fault)
       if (waiting.size >= MAX_WAITING) return reject(new McpError('ERR_STORE_DOWN', `${MAX_WAITING} calls already wait for the store`))
@@ -102,6 +106,8 @@ export function remoteStore(port: StorePort): SharedStore {
     replica: replica as unknown as SharedStore['replica'],
     topics: methodsOf('topics') as SharedStore['topics'],
     counters: methodsOf('counters') as SharedStore['counters'],
+    tasks: remoteTasks(run),
+    onCommand: (listener) => commands.add(listener),
     health: () => fault?.message ?? state.health ?? undefined,
     close: async () => {
       if (!fault) await run('replica.leave', []).catch(() => {})

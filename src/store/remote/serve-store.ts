@@ -3,6 +3,7 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { SharedStore } from '../shared-store.ts'
 import { type CallText, METHODS, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
+import { taskTexts } from './task-texts.ts'
 
 /**
  * Lets another process use one replica of a store, for example the primary process of a cluster its worker. When the other process is
@@ -47,6 +48,8 @@ export function serveStore(store: SharedStore, port: StorePort): void {
 function methodOf(store: SharedStore, method: string): (...args: unknown[]) => Promise<unknown> {
   if (!METHODS.some((known) => known === method)) throw new McpError('ERR_STORE', `A store has no method "${method}"`)
   const [part = '', name = ''] = method.split('.')
-  const methods = (store as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>)[part]
-  return (...args) => methods?.[name]?.(...args) ?? Promise.resolve()
+  const parts = { ...store, tasks: store.tasks && taskTexts(store.tasks) } as unknown
+  const found = (parts as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>> | undefined>)[part]
+  if (!found) throw new McpError('ERR_UNSUPPORTED', `The store of the other process has no ${part}`)
+  return (...args) => found[name]?.(...args) ?? Promise.resolve()
 }

@@ -1,32 +1,18 @@
-/** The files of a task store: one folder per owner, one file per task. The first line of a file says all that counting and tending need. */
+/** A store of tasks in a folder: one folder per owner, one file per task. */
 
-import { createHash, randomUUID } from 'node:crypto'
-import { readdir, rmdir, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isObject } from '../../base/json.ts'
-import { isGone, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
-import { codeOf, kept, privateFolder, readPrivate, readPrivateStart, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
+import { withLockFile } from '../../files/lock-file.ts'
+import { codeOf, privateFolder, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { requestedTask } from '../../protocol/model/kept-task.ts'
+import { expiryOf, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
-import { expiryOf, type TaskHead, type TaskRecord } from '../../server/tasks/task-record.ts'
-import type { CreateRefusal, TaskCaps, TaskStore } from '../../server/tasks/task-store.ts'
-
-/** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
-interface TaskFileHead {
-  format: 2
-  process: ProcessMark & { run: string }
-  head: TaskHead
-}
-
-/** Larger than any task: its result, its answers and steps, and its params have limits of their own. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024
-
-/** Enough for the first line of most files, and of every file. */
-const HEAD_BYTES = [4096, 256 * 1024] as const
-
-/** How many files to read at the same time. */
-const READERS = 16
+import type { FileTaskStoreLimits } from '../file-task-store.ts'
+import { FolderUse } from './folder-use.ts'
+import { allTasks, headsOf, namesIn, tasksIn } from './read-folder.ts'
+import { bytesOf, hasEnded, ownMark, readHead, readTask, removeLease, writeLease } from './task-file.ts'
 
 /** Attempts to create a task while other processes remove the empty folder of its owner. */
 const CREATE_ATTEMPTS = 10
@@ -42,40 +28,28 @@ const TEMPORARY_MS = 60_000
 /** Ids come from clients and become names of files. */
 const TASK_ID = /^[\w-]{1,64}$/
 
-/** Distinguishes this process from an earlier one with the same process id. */
-const RUN = randomUUID()
-
 export class TaskFiles implements TaskStore {
   readonly isShared = true
   readonly #folder: string
   /** The last operation with each name in this process. */
   readonly #last = new Map<string, Promise<unknown>>()
-  /** The accounts of tasks, by file. They never change. */
-  readonly #accounts = new Map<string, string>()
+  readonly #use: FolderUse
   #isSwept = false
 
-  constructor(folder: string) {
+  constructor(folder: string, limits: FileTaskStoreLimits) {
     this.#folder = folder
+    this.#use = new FolderUse(folder, limits)
   }
 
   /** Not locked, because the file is new: processes that create tasks at the same moment may exceed the limits by one each. */
   create(task: TaskRecord, { perAccount, total }: TaskCaps): Promise<CreateRefusal | undefined> {
     return this.#inTurn('create', async () => {
-      if ((await this.#count()) >= total) return 'store-full'
-      if ((await this.#countOf(task, total)) >= perAccount) return 'account-full'
+      await this.#use.look()
+      if (this.#use.tasks >= total) return 'store-full'
+      if (this.#use.tasksOf(task.account) >= perAccount) return 'account-full'
       const file = this.#fileOf(task.owner, task.taskId)
-      const bytes = bytesOf(task, ownMark())
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await privateFolder(this.#folder)
-          await privateFolder(this.#folderOf(task.owner))
-          await writePrivate(file, bytes)
-          return undefined
-        } catch (error) {
-          const isFolderGone = error instanceof McpError && codeOf(error.cause) === 'ENOENT'
-          if (!isFolderGone || attempt === CREATE_ATTEMPTS) throw error
-        }
-      }
+      await this.#write(file, task, ownMark(), (bytes) => this.#add(file, task.owner, bytes))
+      return undefined
     })
   }
 
@@ -93,15 +67,29 @@ export class TaskFiles implements TaskStore {
       const before = await readHead(file)
       if (before?.head.edition !== task.edition - 1) return false
       const mark = before.head.lease.epoch === task.lease.epoch ? before.process : ownMark()
-      await writePrivate(file, bytesOf(task, mark))
+      await this.#write(file, task, mark, (bytes) => writePrivate(file, bytes))
+      if (isFinal(task)) await removeLease(file)
+      return true
+    })
+  }
+
+  async renew(owner: string, taskId: string, lease: TaskLease): Promise<boolean> {
+    const file = this.#fileOf(owner, taskId)
+    return this.#locked(file, async () => {
+      const { head } = (await readHead(file)) ?? {}
+      if (!head || isFinal(head) || head.lease.holder !== lease.holder || head.lease.epoch !== lease.epoch) return false
+      await writeLease(file, lease)
       return true
     })
   }
 
   async remove(owner: string, taskId: string): Promise<void> {
     const file = this.#fileOf(owner, taskId)
-    await this.#locked(file, () => removePrivate(file))
-    this.#accounts.delete(file)
+    await this.#locked(file, async () => {
+      await removeLease(file)
+      await removePrivate(file)
+    })
+    this.#use.forget(file)
     // Fails while there are other tasks. In turn, because a creation needs the folder.
     await this.#inTurn('create', () => rmdir(this.#folderOf(owner)).catch(() => {}))
   }
@@ -113,7 +101,7 @@ export class TaskFiles implements TaskStore {
 
   async neglected(now: number): Promise<TaskHead[]> {
     await this.#sweepOnce()
-    const all = await headsOf((await this.#files()).flat())
+    const all = await headsOf(await allTasks(this.#folder))
     return all
       .filter(({ head, process: mark }) => expiryOf(head) <= now || (!isFinal(head) && (head.lease.until <= now || hasEnded(mark))))
       .map(({ head }) => head)
@@ -135,24 +123,24 @@ export class TaskFiles implements TaskStore {
     return () => clearInterval(timer)
   }
 
-  /** The files of each owner. */
-  async #files(): Promise<string[][]> {
-    const owners = (await namesIn(this.#folder)).filter(isOwner)
-    return Promise.all(owners.map((name) => tasksIn(join(this.#folder, name))))
+  /** Writes the file of a task. Throws ERR_LIMIT if there is no room for it. */
+  async #write(file: string, task: TaskRecord, mark: ReturnType<typeof ownMark>, act: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    const bytes = bytesOf(task, mark)
+    await this.#use.write(file, { account: task.account, bytes: bytes.length, isEnd: isFinal(task) }, () => act(bytes))
   }
 
-  async #count(): Promise<number> {
-    return (await this.#files()).flat().length
-  }
-
-  /** The number of tasks of an account. Reads only files that it does not know. */
-  async #countOf({ owner, account }: TaskRecord, total: number): Promise<number> {
-    // Other processes may have removed most of these files.
-    if (this.#accounts.size > 2 * total) this.#accounts.clear()
-    const files = await tasksIn(this.#folderOf(owner))
-    const unknown = files.filter((file) => !this.#accounts.has(file))
-    for (const { head } of await headsOf(unknown)) this.#accounts.set(this.#fileOf(owner, head.taskId), head.account)
-    return files.filter((file) => this.#accounts.get(file) === account).length
+  /** Adds a file to the folder of its owner, which other processes may remove when it is empty. */
+  async #add(file: string, owner: string, bytes: Uint8Array): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await privateFolder(this.#folder)
+        await privateFolder(this.#folderOf(owner))
+        return await writePrivate(file, bytes)
+      } catch (error) {
+        const isFolderGone = error instanceof McpError && codeOf(error.cause) === 'ENOENT'
+        if (!isFolderGone || attempt === CREATE_ATTEMPTS) throw error
+      }
+    }
   }
 
   /** Removes what processes left behind that were killed while writing. */
@@ -194,91 +182,6 @@ export class TaskFiles implements TaskStore {
       if (this.#last.get(name) === settled) this.#last.delete(name)
     }
   }
-}
-
-const isOwner = (name: string): boolean => /^[0-9a-f]{32}$/.test(name)
-
-const NEW_LINE = 10
-
-const ownMark = (): TaskFileHead['process'] => ({ ...processMark(), run: RUN })
-
-/** Whether the process that runs a task is gone for sure. Otherwise its lease decides. */
-const hasEnded = (mark: TaskFileHead['process']): boolean =>
-  isGone(mark) || (mark.pid === process.pid && mark.machine === ownMark().machine && mark.run !== RUN)
-
-/** The head of a task. Of its outcome it keeps only the text of an error that a tool reported. */
-function headOf(task: TaskRecord): TaskHead {
-  const { params: _, caller: __, questions: ___, received: ____, journal: _____, outcome, ...head } = task
-  if (!outcome || !('result' in outcome) || outcome.result.isError !== true) return head
-  const { statusMessage: text } = requestedTask(task)
-  return { ...head, outcome: { result: { isError: true, content: [{ type: 'text', text }] } } }
-}
-
-const bytesOf = (task: TaskRecord, mark: TaskFileHead['process']): Uint8Array => {
-  const head: TaskFileHead = { format: 2, process: mark, head: headOf(task) }
-  const bytes = new TextEncoder().encode(`${JSON.stringify(head)}\n${JSON.stringify(task)}`)
-  if (bytes.indexOf(NEW_LINE) < HEAD_BYTES[1]) return bytes
-  throw new McpError('ERR_STORE', `The names in a task take more than ${HEAD_BYTES[1]} bytes`)
-}
-
-/** Undefined: there is no such file. Throws ERR_STORE for a file that is damaged or of another format. */
-async function readHead(file: string): Promise<TaskFileHead | undefined> {
-  for (const length of HEAD_BYTES) {
-    const bytes = await readPrivateStart(file, length)
-    if (bytes === undefined) return undefined
-    const end = bytes.indexOf(NEW_LINE)
-    if (end >= 0) return parsedHead(file, bytes.subarray(0, end))
-  }
-  throw new McpError('ERR_STORE', `${file} is not a task: expected a first line of at most ${HEAD_BYTES[1]} bytes`)
-}
-
-async function readTask(file: string): Promise<TaskRecord | undefined> {
-  const bytes = await readPrivate(file, MAX_FILE_BYTES)
-  if (bytes === undefined) return undefined
-  const end = bytes.indexOf(NEW_LINE)
-  parsedHead(file, bytes.subarray(0, Math.max(0, end)))
-  return parsed(file, bytes.subarray(end + 1)) as unknown as TaskRecord
-}
-
-function parsedHead(file: string, bytes: Uint8Array): TaskFileHead {
-  const { format, process: mark, head } = parsed(file, bytes)
-  if (format === 2 && isObject(head) && isObject(mark)) return { format, process: mark, head } as unknown as TaskFileHead
-  throw new McpError('ERR_STORE', `${file} is not a task: expected format 2 with a head and a process`)
-}
-
-function parsed(file: string, bytes: Uint8Array): Record<string, unknown> {
-  try {
-    const read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
-    if (isObject(read)) return read
-    throw new Error('expected an object')
-  } catch (cause) {
-    throw new McpError('ERR_STORE', `${file} is not a task: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** The heads in files, a few at a time. A damaged file is left out here; reading its task reports it. */
-async function headsOf(files: readonly string[]): Promise<TaskFileHead[]> {
-  const heads: (TaskFileHead | undefined)[] = []
-  const rest = files.values()
-  const read = async (): Promise<void> => {
-    for (const file of rest) heads.push(await readHead(file).catch(() => undefined))
-  }
-  await Promise.all(Array.from({ length: READERS }, read))
-  return heads.filter((head) => head !== undefined)
-}
-
-const tasksIn = async (folder: string): Promise<string[]> =>
-  (await namesIn(folder)).filter((name) => name.endsWith('.json')).map((name) => join(folder, name))
-
-async function namesIn(folder: string): Promise<string[]> {
-  return kept(folder, async () => {
-    try {
-      return await readdir(folder)
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
-      throw error
-    }
-  })
 }
 
 async function stampOf(file: string): Promise<string> {

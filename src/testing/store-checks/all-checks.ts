@@ -5,6 +5,14 @@ import { questionChecks } from './questions.ts'
 import { replicaChecks } from './replicas.ts'
 import { sessionChecks } from './sessions.ts'
 import { streamChecks } from './streams.ts'
+import { taskChecks } from './tasks.ts'
 import { valueChecks } from './values.ts'
 
-export const ALL_CHECKS: readonly StoreCheck[] = [...sessionChecks, ...streamChecks, ...questionChecks, ...replicaChecks, ...valueChecks]
+export const ALL_CHECKS: readonly StoreCheck[] = [
+  ...sessionChecks,
+  ...streamChecks,
+  ...questionChecks,
+  ...replicaChecks,
+  ...valueChecks,
+  ...taskChecks,
+]

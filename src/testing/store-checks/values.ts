@@ -36,13 +36,41 @@ const limitsRates: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const key = randomId()
   const rate = { perSecond: 1, burst: 4 }
-  const waits = await Promise.all([a, b, a, b, a, b].map((store) => store.counters.take(key, rate)))
-  expectEqual('tokens of a burst of 4', waits.filter((wait) => wait === 0).length, 4)
-  const wait = Math.max(...waits)
+  const taken = await Promise.all([a, b, a, b, a, b].map((store) => store.counters.take(key, rate)))
+  expectEqual('tokens of a burst of 4', taken.map(({ tokens }) => tokens).filter((tokens) => tokens === 1).length, 4)
+  const wait = Math.max(...taken.map(({ waitMs }) => waitMs))
   expectTrue(`the wait for the next token: 1 to 1,000 ms, got ${wait}`, wait >= 1 && wait <= 1000)
   await pause(wait + 20)
-  expectEqual('a token after the wait', await b.counters.take(key, rate), 0)
-  expectEqual('another key', await a.counters.take(`${key}2`, rate), 0)
+  expectEqual('a token after the wait', await b.counters.take(key, rate), { tokens: 1, waitMs: 0 })
+  expectEqual('another key', await a.counters.take(`${key}2`, rate), { tokens: 1, waitMs: 0 })
+}
+
+const takesSeveralTokens: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const key = randomId()
+  const rate = { perSecond: 0.001, burst: 10 }
+  expectEqual('up to 4 tokens of 10', await a.counters.take(key, rate, 1, 4), { tokens: 4, waitMs: 0 })
+  expectEqual('exactly 3 tokens of 6', await b.counters.take(key, rate, 3), { tokens: 3, waitMs: 0 })
+  const { tokens, waitMs } = await a.counters.take(key, rate, 4, 8)
+  expectEqual('4 tokens of 3', tokens, 0)
+  expectTrue(`the wait for one more token: about 1,000,000 ms, got ${waitMs}`, waitMs > 900_000 && waitMs <= 1_000_000)
+  expectEqual('2 to 8 tokens of 3', await b.counters.take(key, rate, 2, 8), { tokens: 3, waitMs: 0 })
+}
+
+const countsPlaces: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const key = randomId()
+  expectEqual('3 places of 5', await a.counters.hold(key, 'a', 3, 5, 60_000), 3)
+  expectEqual('4 places while another has 3 of 5', await b.counters.hold(key, 'b', 4, 5, 60_000), 2)
+  expectEqual('no more places than there are', await a.counters.hold(key, 'a', 4, 5, 60_000), 3)
+  expectEqual('the same number again', await a.counters.hold(key, 'a', 3, 5, 60_000), 3)
+  expectEqual('a smaller maximum takes nothing away', await a.counters.hold(key, 'a', 3, 4, 60_000), 3)
+  expectEqual('fewer places', await a.counters.hold(key, 'a', 1, 5, 60_000), 1)
+  expectEqual('places that another gave back', await b.counters.hold(key, 'b', 9, 5, 60_000), 4)
+  expectEqual('no places', await b.counters.hold(key, 'b', 0, 5, 60_000), 0)
+  expectEqual('another key', await b.counters.hold(`${key}2`, 'b', 5, 5, 150), 5)
+  await pause(250)
+  expectEqual('places of a holder whose time is over', await a.counters.hold(`${key}2`, 'a', 5, 5, 60_000), 5)
 }
 
 const marksOnce: StoreCheck = async (open) => {
@@ -51,7 +79,11 @@ const marksOnce: StoreCheck = async (open) => {
   const firsts = await Promise.all([a, b, a, b].map((store) => store.counters.first(key, 150)))
   expectEqual('callers that were first', firsts.filter(Boolean).length, 1)
   await pause(250)
-  expectEqual('first after the time', await b.counters.first(key, 60_000), true)
+  expectEqual('first after the time', await b.counters.first(key, 600), true)
+  await pause(400)
+  expectEqual('second within the time', await a.counters.first(key, 600), false)
+  await pause(400)
+  expectEqual('first after the time of the mark, which a second does not extend', await b.counters.first(key, 60_000), true)
 }
 
 const locks: StoreCheck = async (open) => {
@@ -63,9 +95,18 @@ const locks: StoreCheck = async (open) => {
   expectEqual('unlock with another token', await a.counters.unlock(key, 'x'), false)
   expectEqual('unlock', await b.counters.unlock(key, token ?? ''), true)
   expectEqual('unlock again', await b.counters.unlock(key, token ?? ''), false)
-  await a.counters.lock(key, 150)
+  const held = (await a.counters.lock(key, 600)) ?? ''
+  await pause(400)
+  expectEqual('a lock that is held', await b.counters.lock(key, 60_000), undefined)
+  await pause(400)
+  expectEqual('extend after its time', await a.counters.extend(key, held, 60_000), false)
+  // Another process that waits must not keep the lock of one that died.
+  const later = await b.counters.lock(key, 150)
+  expectTrue('a lock after its time', later !== undefined)
+  expectEqual('extend with another token', await a.counters.extend(key, held, 60_000), false)
+  expectEqual('extend', await a.counters.extend(key, later ?? '', 60_000), true)
   await pause(250)
-  expectTrue('a lock after its time', (await b.counters.lock(key, 60_000)) !== undefined)
+  expectEqual('an extended lock', await b.counters.lock(key, 60_000), undefined)
 }
 
 const keepsValues: StoreCheck = async (open) => {
@@ -75,9 +116,20 @@ const keepsValues: StoreCheck = async (open) => {
   const kept = await Promise.all([a.counters.keep(key, 'ä\0', 60_000), b.counters.keep(key, 'other', 60_000)])
   expectTrue('both get the same value', kept[0] === kept[1] && (kept[0] === 'ä\0' || kept[0] === 'other'))
   expectEqual('the kept value', await b.counters.kept(key), kept[0])
+  await b.counters.put(key, 'next', 60_000)
+  expectEqual('a value that was replaced', await a.counters.kept(key), 'next')
+  expectEqual('keep of a value that was replaced', await a.counters.keep(key, 'other', 60_000), 'next')
+  await a.counters.forget(key)
+  expectEqual('a value that was forgotten', await b.counters.kept(key), undefined)
   await a.counters.keep(`${key}2`, 'x', 150)
+  await a.counters.put(`${key}3`, 'x', 150)
   await pause(250)
-  expectEqual('a value after its time', await b.counters.kept(`${key}2`), undefined)
+  expectEqual('a value after its time', [(await b.counters.kept(`${key}2`)) ?? '', (await b.counters.kept(`${key}3`)) ?? ''], ['', ''])
 }
 
-export const valueChecks: StoreCheck[] = [keepsTopics, limitsRates, marksOnce, locks, keepsValues]
+/** These wait for times to end, so they run together. */
+const keepsCounters: StoreCheck = async (open) => {
+  await Promise.all([limitsRates, takesSeveralTokens, countsPlaces, marksOnce, locks, keepsValues].map((check) => check(open)))
+}
+
+export const valueChecks: StoreCheck[] = [keepsTopics, keepsCounters]

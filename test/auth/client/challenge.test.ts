@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { oauthChallengeOf, parseChallenges } from '../../../src/auth/client/discovery/challenge.ts'
+import { cpuClock } from '../../support/linear.ts'
 
 import { proves } from '../../support/proves.ts'
 
@@ -39,12 +40,12 @@ describe('the challenges of a refused request', () => {
   })
 
   test('challenges are parsed in linear time, up to a number', () => {
-    const start = performance.now()
+    const passed = cpuClock()
     for (const text of ['"'.repeat(100_000), '\\'.repeat(100_000), 'a '.repeat(50_000), 'Bearer x="'.repeat(10_000), ','.repeat(100_000)]) {
       expect(parseChallenges(text).length).toBeLessThanOrEqual(16)
       expect(parseChallenges(Array.from({ length: 1000 }, () => text)).length).toBeLessThanOrEqual(16)
     }
-    expect(performance.now() - start).toBeLessThan(3000)
+    expect(passed()).toBeLessThan(3000)
     expect(parseChallenges(`Bearer ${Array.from({ length: 100 }, (_, i) => `p${i}=x`).join(', ')}`)[0]?.params.size).toBe(32)
   })
 

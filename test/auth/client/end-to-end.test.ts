@@ -13,13 +13,15 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { clientCredentials } from '../../../src/auth/client/login/machine-grants.ts'
 import { oauth } from '../../../src/auth/client/oauth.ts'
 import type { OAuthOptions } from '../../../src/auth/client/options.ts'
-import { fileTokenStore } from '../../../src/auth/index.ts'
+import { fileTokenStore, sharedTokenStore, type TokenStore } from '../../../src/auth/index.ts'
 import { type ResourceServerOptions, resourceServer } from '../../../src/auth/server/resource-server.ts'
 import { memoryTokenStore } from '../../../src/auth/store/token-store.ts'
+import { randomId } from '../../../src/base/bytes.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { httpHandler } from '../../../src/http/index.ts'
 import { memoryKeyRing } from '../../../src/protocol/interfaces/in-process-services.ts'
-import { createServer } from '../../../src/server/index.ts'
+import { redis } from '../../../src/redis/index.ts'
+import { createServer, keyRing } from '../../../src/server/index.ts'
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
@@ -28,6 +30,7 @@ import {
   startAuthorizationServer,
 } from '../../support/oidc.ts'
 import { proves } from '../../support/proves.ts'
+import { redisOfFile } from '../../support/redis-server.ts'
 import { failureOf, open } from './support.ts'
 
 const SCOPES = ['mcp', 'notes:write', 'notes:wipe']
@@ -238,16 +241,37 @@ describe('with a real authorization server, a client', () => {
 describe('several processes', () => {
   const fixture = fileURLToPath(new URL('./fixtures/refreshing.mjs', import.meta.url))
 
-  test('several processes that refresh at the same time send one request', async () => {
+  const server = redisOfFile()
+  const STORES: [string, () => Promise<{ args: string[]; store: TokenStore }>][] = [
+    [
+      'in files',
+      async () => {
+        const folder = join(mkdtempSync(join(tmpdir(), 'portico-tokens-')), 'store')
+        return { args: [folder], store: fileTokenStore({ folder, keychain: false, onWarning: () => {} }) }
+      },
+    ],
+    [
+      'in Redis',
+      async () => {
+        const { url } = await server()
+        const replicas = redis(url)
+        ended.push(() => replicas.close())
+        const secret = randomId() + randomId()
+        return { args: [url, secret], store: sharedTokenStore(replicas, { keys: keyRing(secret) }) }
+      },
+    ],
+  ]
+
+  test.each(STORES)('several processes with a store %s that refresh at the same time send one request', async (_name, make) => {
     const { as, url, login } = await world()
-    const folder = join(mkdtempSync(join(tmpdir(), 'portico-tokens-')), 'store')
+    const { args, store } = await make()
     as.accessTokenSeconds = 2
-    await login({ store: fileTokenStore({ folder, keychain: false, onWarning: () => {} }) })
+    await login({ store })
     await sleep(1200)
     as.accessTokenSeconds = 3600
     as.delayMs.token = 500
     const children = Array.from({ length: 3 }, () =>
-      spawn(process.execPath, [fixture, url, folder], { stdio: ['ignore', 'pipe', 'inherit'] }),
+      spawn(process.execPath, [fixture, url, ...args], { stdio: ['ignore', 'pipe', 'inherit'] }),
     )
     const outputs = await Promise.all(
       children.map(async (child) => {

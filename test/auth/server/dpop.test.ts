@@ -1,13 +1,18 @@
 import { generateSecret, importPKCS8 } from 'jose'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { NONCE_MS, sealedNonces } from '../../../src/auth/server/dpop/nonces.ts'
 import { type DpopOptions, memoryReplays, type ResourceServerOptions } from '../../../src/auth/server/index.ts'
+import { McpError } from '../../../src/protocol/errors.ts'
 import { memoryKeyRing } from '../../../src/protocol/interfaces/in-process-services.ts'
+import { redis } from '../../../src/redis/index.ts'
+import type { SharedStore } from '../../../src/store/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import type { HttpAnswer } from '../../support/http-requests.ts'
 import { http } from '../../support/http-requests.ts'
 import { askModern, callTool, modern, serve, testServer } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
+import { redisOfFile } from '../../support/redis-server.ts'
+import { storesInMemory } from '../../support/replicas.ts'
 import { type Claims, keyHolder, RESOURCE, seconds, startIssuer } from '../../support/token-issuer.ts'
 
 async function bound(dpop: DpopOptions | false = {}, more: Partial<ResourceServerOptions> = {}) {
@@ -21,6 +26,43 @@ async function bound(dpop: DpopOptions | false = {}, more: Partial<ResourceServe
   }
   return { issuer, holder, url, port, token, ask }
 }
+
+describe('replicas that share a store', () => {
+  const server = redisOfFile()
+  test.each([
+    ['memory', async () => storesInMemory(2)],
+    ['Redis', async () => [redis((await server()).url), redis((await server()).url)]],
+  ])('a proof that was used at one replica is refused at another, with a store in %s', async (_name, make) => {
+    const issuer = await startIssuer()
+    const holder = await keyHolder()
+    const stores: SharedStore[] = await make()
+    const urls: string[] = []
+    for (const store of stores) urls.push((await serve(testServer(), { store, auth: issuer.protect({ dpop: {} }) })).url)
+    onTestFinished(async () => {
+      for (const store of stores) await store.close()
+    })
+    const token = await issuer.token({ cnf: { jkt: holder.jkt } })
+    const ask = async (url: string | undefined, proof: string): Promise<HttpAnswer> => {
+      const call = modern(callTool('hi'))
+      return http(url as string, { ...call, headers: { ...call.headers, authorization: `DPoP ${token}`, dpop: proof } })
+    }
+    const proof = await holder.proof(token)
+    expect((await ask(urls[0], proof)).status).toBe(200)
+    expect(await ask(urls[1], proof)).toMatchObject({ status: 401, message: { error: { message: 'The DPoP proof was already used' } } })
+    expect((await ask(urls[1], await holder.proof(token))).status).toBe(200)
+  })
+
+  test('without the store a bound token is refused with 503', async () => {
+    const issuer = await startIssuer()
+    const holder = await keyHolder()
+    const auth = issuer.protect({ dpop: {} })
+    auth.shareWith?.({ first: () => Promise.reject(new McpError('ERR_STORE_DOWN', 'No connection')) })
+    const { url } = await serve(testServer(), { auth })
+    const token = await issuer.token({ cnf: { jkt: holder.jkt } })
+    const headers = { authorization: `DPoP ${token}`, dpop: await holder.proof(token) }
+    expect(await askModern(url, callTool('hi'), headers)).toMatchObject({ status: 503, headers: { 'retry-after': '5' } })
+  })
+})
 
 const challengeOf = ({ headers }: HttpAnswer): string => String(headers['www-authenticate'])
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccountStore, memoryAccounts, memoryVisits, type ThirdPartyOptions, thirdParty } from '../../../src/auth/server/index.ts'
+import { memoryStore } from '../../../src/store/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { Browser } from '../../support/browser.ts'
 import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
@@ -438,6 +439,26 @@ describe('a third-party account', () => {
     for (const go of open.splice(0)) go()
     expect(await again).toBe('new-3')
     expect(new URLSearchParams(bodies[2]).get('refresh_token')).not.toBe('r0')
+  })
+
+  test('replicas with one store of accounts refresh an expired third-party token once', async () => {
+    const store = memoryStore()
+    const accounts = memoryAccounts()
+    let refreshes = 0
+    const more: Partial<ThirdPartyOptions> = {
+      accounts,
+      store,
+      fetch: async () => {
+        refreshes++
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        return Response.json({ access_token: 'new', refresh_token: 'r1', expires_in: 3600 })
+      },
+    }
+    const replicas = [await connected(more), await connected(more)]
+    const alice = { issuer: 'https://as.example', subject: 'alice', clientId: 'c', scopes: [], claims: {}, expiresAt: 0 }
+    await accounts.set(alice, { accessToken: 'old', refreshToken: 'r0', expiresAt: 0 })
+    expect(await Promise.all(replicas.map(({ photos }) => photos.tokenFor(alice)))).toEqual(['new', 'new'])
+    expect(refreshes).toBe(1)
   })
 
   test.each([

@@ -32,21 +32,24 @@ export const wholeQuestion = (subject: Subject, question: Partial<Question> = {}
   ...question,
 })
 
+/** The quiet time of a question in tests of something else. */
+export const SHORT_QUIET_MS = 60
+
 export interface AskedTogether {
   terminal: TerminalProcess
   answers(): Promise<Answer[]>
 }
 
-/** Call it once in a file of tests. Returns the function that asks several questions on one screen. */
-export function questionsTogether(): (questions: readonly Question[], options?: TerminalOptions) => AskedTogether {
+/** Call it once in a file of tests. Returns the function that asks several questions on one screen. @param quietMs as below */
+export function questionsTogether(quietMs = SHORT_QUIET_MS): (questions: readonly Question[], options?: TerminalOptions) => AskedTogether {
   const newFolder = temporaryFolders()
   let program = ''
   beforeAll(async () => {
-    program = await bundled('ask-together.ts')
+    program = await bundled('ask-together.ts', quietMs)
   })
   return (questions, options = {}) => {
     const file = join(newFolder(), 'answers.json')
-    const terminal = startTerminal([program, JSON.stringify(questions), file], options)
+    const terminal = startTerminal([program, JSON.stringify(questions), file], { ...options, quietMs })
     return {
       terminal,
       answers: async () => {
@@ -60,17 +63,19 @@ export function questionsTogether(): (questions: readonly Question[], options?: 
 /** The list waits for a key: its keys are the last thing on the screen. */
 export const OPEN_LIST = /\[esc\] none$/
 
-/** Call it once in a file of tests. Returns the function that asks. */
-export function terminalQuestions(): (subject: Subject, question?: Partial<Question>, options?: TerminalOptions) => Asked {
+/** Call it once in a file of tests. Returns the function that asks. @param quietMs for tests of the quiet time: that of the product */
+export function terminalQuestions(
+  quietMs = SHORT_QUIET_MS,
+): (subject: Subject, question?: Partial<Question>, options?: TerminalOptions) => Asked {
   const newFolder = temporaryFolders()
   let program = ''
   beforeAll(async () => {
-    program = await bundled('ask-terminal.ts')
+    program = await bundled('ask-terminal.ts', quietMs)
   })
   return (subject, question = {}, options = {}) => {
     const whole = wholeQuestion(subject, question)
     const file = join(newFolder(), 'answer.json')
-    const terminal = startTerminal([program, JSON.stringify(whole), file], options)
+    const terminal = startTerminal([program, JSON.stringify(whole), file], { ...options, quietMs })
     return {
       terminal,
       isAnswered: () => existsSync(file),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pty from '@lydell/node-pty'
 import xterm from '@xterm/headless'
 import { afterEach, expect } from 'vitest'
+import { QUIET_MS } from '../../../src/cli/terminal/key-filter.ts'
 
 export interface TerminalProcess {
   /** What stands on the screen and above it, without the blank rest of lines. */
@@ -33,8 +34,11 @@ export const KEY = {
   wipe: '\u0015',
 } as const
 
-/** Keys count 500 ms after the question was drawn. */
-const QUIET_MS = 650
+/** What a busy machine may take beyond the quiet time to let keys count. */
+const MARGIN_MS = 100
+
+/** Nothing more is drawn when nothing came for so long. */
+const STILL_MS = 120
 
 /** What a busy machine may take for the next thing to appear. */
 const PATIENCE_MS = 20_000
@@ -53,11 +57,13 @@ export interface TerminalOptions {
   rows?: number
   /** Another program than Node. */
   program?: string
+  /** Keys count so long after the question was drawn. Default: as in the product. */
+  quietMs?: number
 }
 
 export function startTerminal(
   args: readonly string[],
-  { env = {}, cwd, columns = 100, rows = 50, program = process.execPath }: TerminalOptions = {},
+  { env = {}, cwd, columns = 100, rows = 50, program = process.execPath, quietMs = QUIET_MS }: TerminalOptions = {},
 ): TerminalProcess {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true })
   const child = pty.spawn(program, [...args], {
@@ -68,9 +74,11 @@ export function startTerminal(
   })
   running.add(child)
   let raw = ''
+  let drawnAt = Date.now()
   const waiting = new Set<() => void>()
   child.onData((data) => {
     raw += data
+    drawnAt = Date.now()
     screen.write(data, () => {
       for (const look of [...waiting]) look()
     })
@@ -96,27 +104,41 @@ export function startTerminal(
     const { baseY } = screen.buffer.active
     return Array.from({ length: rows }, (_, i) => screen.buffer.active.getLine(baseY + i)?.translateToString(true) ?? '')
   }
+  /** Resolves when the screen changes or the program ends, at the latest after `ms`. */
+  const nextChange = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const done = (): void => {
+        waiting.delete(done)
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      waiting.add(done)
+    })
+  /** Resolves when nothing was written for `ms`, at the latest after `atMost`. */
+  const still = async (ms: number, atMost: number): Promise<void> => {
+    const until = Date.now() + atMost
+    while (!hasEnded && Date.now() < Math.min(until, drawnAt + ms)) await nextChange(Math.min(until, drawnAt + ms) - Date.now())
+  }
   return {
     text,
     visible,
     raw: () => raw,
     type: (keys) => child.write(keys),
     press: async (key) => {
-      const before = raw.length
       const until = Date.now() + PATIENCE_MS
-      // A busy machine may draw late, and then drops the key.
-      while (raw.length === before && !hasEnded) {
+      for (let isTaken = false; !isTaken; ) {
         if (Date.now() > until) throw new Error(`The key ${JSON.stringify(key)} changed nothing:\n${text()}`)
-        await sleep(QUIET_MS)
-        child.write(key)
+        await still(quietMs + MARGIN_MS, 5_000)
+        const before = raw.length
+        if (!hasEnded) child.write(key)
         // Long enough for a busy machine: a key that is sent twice could answer the next question, too.
-        for (let waits = 0; waits < 30 && raw.length === before && !hasEnded; waits++) await sleep(50)
+        const late = Date.now() + 1_500
+        while (raw.length === before && !hasEnded && Date.now() < late) await nextChange(late - Date.now())
+        isTaken = raw.length !== before || hasEnded
       }
       // What follows may come in several parts. Others may go on writing.
-      for (let length = -1, i = 0; length !== raw.length && i < 10 && !hasEnded; i++) {
-        length = raw.length
-        await sleep(100)
-      }
+      await still(STILL_MS, 1_000)
     },
     exit,
     until: (wanted) =>

@@ -50,15 +50,22 @@ for (const revision of FORMS)
       expect((await (await client.resumeTask(task.id as string)).result()).content).toEqual([{ type: 'text', text: 'done' }])
     })
 
+    test('a call that takes too long names the limit that was given', async () => {
+      const client = await connected(taskServer({ pollIntervalMs: 20 }).server, { revision })
+      const message = 'The task did not end within 1000 ms (maxTotalMs, or limits.maxTaskMs)'
+      await expect(client.call('only', {}, { maxTotalMs: 1000 })).rejects.toMatchObject({ code: 'ERR_TIMEOUT', message })
+    })
+
     test('a handle cancels', async () => {
       const { server, signal } = taskServer({ pollIntervalMs: 20 })
       const client = await connected(server, { revision })
       const task = await client.callTask('work')
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await until(() => signal() !== undefined)
       await task.cancel()
       expect(signal().aborted).toBe(true)
       expect(task.status).toBe('cancelled')
-      await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
+      const message = 'The task was cancelled: The client asked for it'
+      await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED', message })
     })
 
     test('a client that is closed directly after an abort has cancelled the task', async () => {

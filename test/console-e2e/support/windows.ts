@@ -84,16 +84,21 @@ export async function openWindow(browser: Browser, link: string, options: Browse
 /** Questions of the page that have ended: their cards have no buttons any more. */
 export const ENDED_CARDS = `[...document.querySelectorAll('article[data-question]')].filter((card) => !card.querySelector('button')).length`
 
+/** Longer than the page takes to notice that a card has moved. */
+const CALM_MS = 200
+
 /**
- * Longer than the quiet time of a question, in which clicks and keys do not count. A card that ended goes away after a moment; the quiet time of
- * the card that moves up then starts again. While the mouse is in the tray, the card stays.
+ * Waits until the quiet time of every question is over, in which clicks and keys do not count. A card that ended goes away after a moment; the
+ * quiet time of the card that moves up then starts again. While the mouse is in the tray, the card stays.
  */
 export async function afterQuiet(page: Page): Promise<void> {
   const end = Date.now() + 4_000
-  while (Date.now() < end && (await page.evaluate(ENDED_CARDS)) !== 0) await page.waitForTimeout(100)
-  await page.waitForTimeout(650)
-  // On a busy computer a card shows later that its answers count.
-  while (Date.now() < end && (await page.evaluate(`document.querySelectorAll('[data-quiet]').length`)) !== 0) await page.waitForTimeout(50)
+  while (Date.now() < end && (await page.evaluate(ENDED_CARDS)) !== 0) await page.waitForTimeout(50)
+  const late = Date.now() + 15_000
+  for (let calmSince = Date.now(); Date.now() - calmSince < CALM_MS && Date.now() < late; ) {
+    await page.waitForTimeout(40)
+    if ((await page.evaluate(`document.querySelectorAll('[data-quiet]').length`)) !== 0) calmSince = Date.now()
+  }
 }
 
 /** Presses Tab until the control with this name has the focus, as a person without a mouse does. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { catalogRows, findEntry, resourceItem, templateItem, toolBadges, toolItem } from '../../../console/src/state/catalog.ts'
 import type { ToolView } from '../../../src/console/api.ts'
+import { cpuClock } from '../../support/linear.ts'
 
 const tool = (server: string, name: string, more: Partial<ToolView['definition']> = {}, isReadOnlyAccepted = false): ToolView => ({
   exposed: `${server}__${name}`,
@@ -35,9 +36,9 @@ describe('rows', () => {
 
   test('10,000 tools are searched in a moment', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => toolItem(tool('many', `tool_${index}`, { description: 'Does a thing' })))
-    const before = performance.now()
+    const passed = cpuClock()
     expect(catalogRows(many, 'tool 9999')).toHaveLength(2)
-    expect(performance.now() - before).toBeLessThan(500)
+    expect(passed()).toBeLessThan(500)
   })
 })
 

@@ -16,6 +16,14 @@ const OPENAI = provider('openai', { baseURL: 'https://api.openai.com/v1', key: '
 const OLLAMA = provider('ollama', { baseURL: 'http://127.0.0.1:11434/v1', key: 'none' })
 const OTHER = provider('compatible')
 
+const stored = (provider: ModelProviderView['id'], model: string, baseURL?: string) => ({
+  id: `${provider}:${model}`,
+  provider,
+  model,
+  ...(baseURL !== undefined && { baseURL }),
+})
+const QWEN = stored('ollama', 'qwen3')
+
 const draft = (more: Partial<ModelDraft>): ModelDraft => ({ provider: 'openai', model: '', baseURL: '', key: '', ...more })
 
 test('stored models say where they are and whether they have a key; others say what they are', () => {
@@ -33,7 +41,7 @@ test('stored models say where they are and whether they have a key; others say w
   )
   expect(rows.map(({ about }) => about)).toEqual([
     'http://127.0.0.1:1/v1, no key',
-    'OpenAI, key in the vault',
+    'OpenAI, key in the vault: model/openai-x',
     'given when Portico was started',
     'you answer in the page',
   ])
@@ -62,11 +70,16 @@ describe('a new model', () => {
     expect(newModelOf(draft({ model: 'gpt' }), OPENAI, [])).toBeUndefined()
     expect(newModelOf(draft({ key: 'k' }), OPENAI, [])).toBeUndefined()
     expect(newModelOf(draft({ provider: 'compatible', model: 'm' }), OTHER, [])).toBeUndefined()
-    expect(newModelOf(draft({ provider: 'ollama', model: 'qwen3' }), OLLAMA, ['ollama:qwen3'])).toBeUndefined()
+    expect(newModelOf(draft({ provider: 'ollama', model: 'qwen3' }), OLLAMA, [QWEN])).toBeUndefined()
   })
 
   test('names what is wrong: a taken name, no address, a key that would be sent unencrypted', () => {
-    expect(modelFaults(draft({ model: 'gpt' }), OPENAI, ['openai:gpt'])).toEqual({ model: 'This model is in the list already' })
+    expect(modelFaults(draft({ model: 'gpt' }), OPENAI, [stored('openai', 'gpt')])).toEqual({
+      model: 'This model at this address is in the list already',
+    })
+    const here = stored('compatible', 'm', 'http://127.0.0.1:4800/v1/')
+    expect(modelFaults(draft({ model: 'm', baseURL: 'http://127.0.0.1:4800/v1' }), OTHER, [here]).model).toBeDefined()
+    expect(modelFaults(draft({ model: 'm', baseURL: 'http://127.0.0.1:4801/v1' }), OTHER, [here])).toEqual({})
     expect(modelFaults(draft({ baseURL: 'localhost' }), OTHER, []).baseURL).toContain('got "localhost"')
     expect(modelFaults(draft({ baseURL: 'http://models.example/v1', key: 'k' }), OTHER, []).key).toContain('unencrypted')
     for (const baseURL of ['http://127.0.0.1:1/v1', 'http://localhost/v1', 'http://[::1]/v1', 'https://models.example/v1'])

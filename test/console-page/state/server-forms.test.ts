@@ -27,6 +27,9 @@ describe('a typed server', () => {
     ['node ./weather-server.mjs', 'weather'],
     ['https://mcp.notion.com/mcp', 'notion'],
     ['docker', 'docker'],
+    ['http://127.0.0.1:4712/mcp', 'local-4712'],
+    ['http://localhost/mcp', 'local-80'],
+    ['https://10.0.0.7/mcp', 'server-10-0-0-7'],
   ])('%s is called %s', (text, id) => {
     expect(suggestedId(commandOf(text) ?? {})).toBe(id)
   })

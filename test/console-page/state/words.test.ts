@@ -13,7 +13,7 @@ import { matching } from '../../../console/src/state/palette.ts'
 import { createPreferences, DEFAULT_PREFERENCES } from '../../../console/src/state/preferences.ts'
 import { cardLines, expiryText, isQuiet, mustOpen, noText, yesAnswer, yesText } from '../../../console/src/state/question-words.ts'
 import { choiceParam, present, textParam } from '../../../console/src/state/search-params.ts'
-import { hasToken, loginAdvice, serverState } from '../../../console/src/state/servers.ts'
+import { hasToken, loginAdvice, reviewText, serverState } from '../../../console/src/state/servers.ts'
 import { startGroup } from '../../../console/src/state/start-group.ts'
 import type { QuestionView, ServerSettings } from '../../../src/console/api.ts'
 import type { Explanation } from '../../../src/host/policy-tools/index.ts'
@@ -149,7 +149,13 @@ test.each([
   [{ state: 'refused', error: { code: 'ERR_DENIED', message: 'no', isByPerson: true as const } }, 0, 'not enabled', 'plain'],
   [{ state: 'refused', error: { code: 'ERR_DENIED', message: 'A rule forbids it' } }, 0, 'failed', 'danger'],
 ])('the health %j with %i waiting definitions is called %s', (health, waiting, word, tone) => {
-  expect(serverState({ health, waiting, isEnabled: true })).toMatchObject({ word, tone })
+  expect(serverState({ health, waiting, changed: waiting, isEnabled: true })).toMatchObject({ word, tone })
+})
+
+test('a server whose waiting definitions are all new has not changed', () => {
+  const server = { health: { state: 'ready' }, waiting: 2, changed: 0, isEnabled: true } as const
+  expect(serverState(server)).toEqual({ word: 'to approve', tone: 'waiting', reason: '2 new definitions wait for your approval' })
+  expect([reviewText(server), reviewText({ changed: 1 })]).toEqual(['Review what is new', 'Review changes'])
 })
 
 test('the advice about a login fits the settings of the server', () => {
@@ -179,7 +185,12 @@ test('only a question that a grant satisfies can be allowed for good', () => {
 })
 
 test('the time of the next attempt counts down', () => {
-  const failed = { health: { state: 'waiting', error: { message: 'It ended' }, retryInMs: 57_600 }, waiting: 0, isEnabled: true }
+  const failed = {
+    health: { state: 'waiting', error: { message: 'It ended' }, retryInMs: 57_600 },
+    waiting: 0,
+    changed: 0,
+    isEnabled: true,
+  }
   expect(serverState(failed).reason).toBe('It ended. Next attempt in 58 s')
   expect(serverState(failed, 10_000).reason).toBe('It ended. Next attempt in 48 s')
   expect(serverState(failed, 60_000).reason).toBe('It ended. The next attempt is now')

@@ -22,6 +22,14 @@ export function Entry({ entry, isWaiting, view }: { entry: ChatEntry; isWaiting:
           {entry.by === 'person' ? <p className={css.words}>{foreignText(entry.text)}</p> : <ModelText text={entry.text} />}
         </div>
       )
+    case 'data':
+      return (
+        <div className={css.viewData} data-by="person">
+          <Fold label={`Data of the view ${foreignName(entry.source)} went to the model with your message`}>
+            <pre className={css.result}>{foreignText(entry.text)}</pre>
+          </Fold>
+        </div>
+      )
     case 'attached':
       return <p className={css.muted}>A file ({foreignName(entry.what)}) was attached.</p>
     case 'call':

@@ -28,10 +28,11 @@ import { ConversationList } from './conversation-list.tsx'
 import { Entry } from './entry.tsx'
 import { ModelTurn } from './model-turn.tsx'
 import css from './page.module.css'
+import { useSeenContexts, ViewContexts } from './view-contexts.tsx'
 
 /** Entries that are drawn at first, the newest, and with each request for more. */
 const STEP = 100
-const NO_PARTS: readonly never[] = []
+const NONE: readonly never[] = []
 
 export function ChatPage(): ReactNode {
   const { conversation: id, say } = useSearch({ from: '/chat' })
@@ -48,7 +49,7 @@ export function ChatPage(): ReactNode {
   const [said, setSaid] = useState<{ text: string; after: number }>()
   const running = stored.data?.conversation.running ?? (chat.isRunning ? chat.operation?.id : undefined)
   const shown = running ?? chat.operation?.id
-  const parts = useConsoleState((state) => (shown === undefined ? NO_PARTS : (state.chats[shown] ?? NO_PARTS)))
+  const parts = useConsoleState((state) => (shown === undefined ? NONE : (state.chats[shown] ?? NONE)))
   const models = settings.data?.models ?? []
   const model = models.find(({ id: each }) => each === preferences.model)?.id ?? models[0]?.id
   const isOfThis = chat.operation === undefined || chat.operation.target === id
@@ -73,10 +74,12 @@ export function ChatPage(): ReactNode {
     end.current?.scrollIntoView({ block: 'end' })
   }, [entries, turnCount])
 
+  const contexts = stored.data?.contexts ?? NONE
+  const seen = useSeenContexts(contexts)
   const send = async (message: string): Promise<void> => {
     setSaid({ text: message, after: messagesIn(entriesOf(stored.data?.messages ?? [])) })
     const operation = await chat.start('POST /api/chat', {
-      body: { message, ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
+      body: { message, contexts: seen(), ...(id !== undefined && { conversation: id }), ...(model !== undefined && { model }) },
     })
     if (operation && typeof operation.target === 'string' && operation.target !== id) {
       void navigate({ search: { conversation: operation.target } })
@@ -143,6 +146,7 @@ export function ChatPage(): ReactNode {
           </div>
           {chat.startError && <ErrorState title="The message was not sent" error={chat.startError} />}
           {say !== undefined && onUseLink && <LinkNotice what="a message" text={say} use="Use it" onUse={onUseLink} />}
+          {id !== undefined && <ViewContexts conversation={id} contexts={contexts} onRemoved={() => void stored.refetch()} />}
           <Composer
             key={onUseLink ? undefined : say}
             initial={onUseLink ? undefined : say}

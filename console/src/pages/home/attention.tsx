@@ -8,7 +8,7 @@ import { useConsoleState, useRoute } from '../../hooks/use-console.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
 import { counted } from '../../state/format.ts'
-import { serverState } from '../../state/servers.ts'
+import { isToReview, type ServerState, serverState } from '../../state/servers.ts'
 import css from './home.module.css'
 
 export function Attention(): ReactNode {
@@ -36,10 +36,10 @@ export function Attention(): ReactNode {
           </p>
           <Link
             to="/servers"
-            search={{ server: server.id, tab: state.word === 'changed' ? 'offering' : 'doctor' }}
+            search={{ server: server.id, tab: isToReview(state.word) ? 'offering' : 'doctor' }}
             className={buttonClass({})}
           >
-            {state.word === 'changed' ? 'Review' : 'Look'}
+            {isToReview(state.word) ? 'Review' : 'Look'}
           </Link>
         </div>
       ))}
@@ -47,4 +47,4 @@ export function Attention(): ReactNode {
   )
 }
 
-const needsLook = (word: string): boolean => word === 'changed' || word === 'failed' || word === 'needs login'
+const needsLook = (word: ServerState['word']): boolean => isToReview(word) || word === 'failed' || word === 'needs login'

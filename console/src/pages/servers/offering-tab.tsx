@@ -11,9 +11,10 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { useAction, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { counted, shortened } from '../../state/format.ts'
+import { counted, itemText, shortened } from '../../state/format.ts'
 import { offeredItems } from '../../state/offered-items.ts'
 import css from './page.module.css'
+import { Skills } from './skills.tsx'
 
 export function OfferingTab({ server, onReview }: { server: ServerDetails; onReview(): void }): ReactNode {
   const query = { query: { server: server.id } }
@@ -43,9 +44,9 @@ export function OfferingTab({ server, onReview }: { server: ServerDetails; onRev
           }
         >
           <ul>
-            {waiting.map(({ kind, name }) => (
+            {waiting.map(({ kind, name, difference }) => (
               <li key={`${kind} ${name}`}>
-                <Badge tone="waiting">{server.review?.isFirst ? 'new' : 'new or changed'}</Badge> {kind} {foreignName(name)}
+                <Badge tone="waiting">{difference ? 'changed' : 'new'}</Badge> {foreignName(itemText({ kind, name }))}
               </li>
             ))}
           </ul>
@@ -88,6 +89,7 @@ export function OfferingTab({ server, onReview }: { server: ServerDetails; onRev
           />
         </Section>
       )}
+      <Skills server={server.id} />
       <ReadOnly id={server.id} />
       {server.notOffered.length > 0 && (
         <Section title="Approved, but not offered now">

@@ -8,7 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/page-header.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { countsText, originText, serverState, transportText } from '../../state/servers.ts'
+import { countsText, originText, reviewText, serverState, transportText } from '../../state/servers.ts'
 import css from './page.module.css'
 import { useElapsed } from './use-elapsed.ts'
 import { useServerActions } from './use-server-actions.ts'
@@ -42,7 +42,7 @@ export function ServerCard({ server, fetchedAt }: { server: ServerView; fetchedA
       </p>
       <div className={css.cardActions}>
         {canEnable && (
-          <Button isSmall kind="main" isBusy={actions.isBusy} aria-label={`Enable ${name}`} onClick={actions.enable}>
+          <Button isSmall kind="main" {...actions.busy('enable')} aria-label={`Enable ${name}`} onClick={actions.enable}>
             {state.word === 'failed' ? 'Try again' : 'Enable'}
           </Button>
         )}
@@ -52,18 +52,18 @@ export function ServerCard({ server, fetchedAt }: { server: ServerView; fetchedA
           </Button>
         )}
         {canDisable && (
-          <Button isSmall isBusy={actions.isBusy} aria-label={`Disable ${name}`} onClick={actions.disable}>
+          <Button isSmall {...actions.busy('disable')} aria-label={`Disable ${name}`} onClick={actions.disable}>
             Disable
           </Button>
         )}
         {state.word === 'needs login' && (
-          <Button isSmall kind="main" isBusy={actions.isBusy} onClick={actions.login}>
+          <Button isSmall kind="main" {...actions.busy('login')} onClick={actions.login}>
             Log in
           </Button>
         )}
         {server.waiting > 0 && (
-          <Button isSmall kind="main" isBusy={actions.isBusy} onClick={actions.approve}>
-            Review changes
+          <Button isSmall kind="main" {...actions.busy('approve')} onClick={actions.approve}>
+            {reviewText(server)}
           </Button>
         )}
         <Link to="/servers" search={{ server: server.id }} className={css.openLink} aria-label={`Open ${name}`}>

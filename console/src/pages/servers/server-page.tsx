@@ -12,8 +12,8 @@ import { Tabs } from '../../components/tabs.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { shortened } from '../../state/format.ts'
-import { hasToken, serverState } from '../../state/servers.ts'
+import { itemText, shortened } from '../../state/format.ts'
+import { hasToken, reviewText, serverState } from '../../state/servers.ts'
 import { MessageList } from '../../traffic/message-list.tsx'
 import { Doctor } from './doctor.tsx'
 import { OfferingTab } from './offering-tab.tsx'
@@ -60,35 +60,36 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
               )}
               {server.isEnabled && state?.word !== 'not enabled' ? (
                 <>
-                  <Button isBusy={actions.isBusy} onClick={actions.restart}>
+                  <Button {...actions.busy('restart')} onClick={actions.restart}>
                     Restart
                   </Button>
-                  <Button isBusy={actions.isBusy} onClick={actions.disable}>
+                  <Button {...actions.busy('disable')} onClick={actions.disable}>
                     Disable
                   </Button>
                 </>
               ) : (
                 <>
-                  <Button kind="main" isBusy={actions.isBusy} onClick={actions.enable}>
+                  <Button kind="main" {...actions.busy('enable')} onClick={actions.enable}>
                     Enable
                   </Button>
-                  <Button isBusy={actions.isBusy} onClick={actions.enableChosen}>
+                  <Button {...actions.busy('enableChosen')} onClick={actions.enableChosen}>
                     Start, let me choose
                   </Button>
                 </>
               )}
               {server.waiting > 0 && (
-                <Button kind="main" isBusy={actions.isBusy} onClick={actions.approve}>
-                  Review changes
+                <Button kind="main" {...actions.busy('approve')} onClick={actions.approve}>
+                  {reviewText(server)}
                 </Button>
               )}
-              {server.transport.type === 'http' && (
-                <Button
-                  kind={state?.word === 'needs login' ? 'main' : 'plain'}
-                  isBusy={actions.isBusy}
-                  onClick={state?.word === 'needs login' ? actions.login : actions.logout}
-                >
-                  {state?.word === 'needs login' ? 'Log in' : 'Log out'}
+              {state?.word === 'needs login' && (
+                <Button kind="main" {...actions.busy('login')} onClick={actions.login}>
+                  Log in
+                </Button>
+              )}
+              {server.isLoggedIn && state?.word !== 'needs login' && (
+                <Button {...actions.busy('logout')} onClick={actions.logout}>
+                  Log out
                 </Button>
               )}
               <Button kind="danger" onClick={() => setRemoving(true)}>
@@ -168,4 +169,4 @@ export function ServerPage({ id, onLeave }: { id: string; onLeave(): void }): Re
 }
 
 /** `tool add, prompt review`. */
-const itemsText = ({ items }: NonNullable<ServerDetails['review']>): string => items.map(({ kind, name }) => `${kind} ${name}`).join(', ')
+const itemsText = ({ items }: NonNullable<ServerDetails['review']>): string => items.map(itemText).join(', ')

@@ -1,9 +1,12 @@
 /** What a person can do with a server. Questions that it causes open as a dialog. */
 
+import { useState } from 'react'
 import type { ServerView } from '../../../../src/console/api.ts'
 import type { ApiError } from '../../api/error.ts'
 import { useAction, useConsoleState, useOperation } from '../../hooks/use-console.tsx'
 import { useShowWaiting } from '../../hooks/use-show-waiting.ts'
+
+export type ServerAction = 'enable' | 'enableChosen' | 'disable' | 'restart' | 'approve' | 'login' | 'logout'
 
 export interface ServerActions {
   enable(): void
@@ -17,7 +20,10 @@ export interface ServerActions {
   login(): void
   logout(): void
   remove(): void
+  /** One of them goes on, so that none other can begin. */
   isBusy: boolean
+  /** For the button of an action: a spinner while it goes on, and nothing to press while another does. */
+  busy(action: ServerAction): { isBusy: boolean; disabled: boolean }
   error: ApiError | { code?: string; message: string } | undefined
 }
 
@@ -30,24 +36,38 @@ export function useServerActions(id: string): ServerActions {
   const isAsked = useConsoleState(({ questions }) =>
     questions.some(({ server, action, end }) => server === id && action === 'server.approve' && end === undefined),
   )
+  const [last, setLast] = useState<ServerAction>()
+  // While the person is asked about its offering, the server itself is ready.
+  const isBusy = (operation.isRunning && !isAsked) || disable.isPending || remove.isPending
+  const enable = (choose?: true): void => {
+    setLast(choose ? 'enableChosen' : 'enable')
+    void operation.start('POST /api/servers/:id/enable', { ...request, body: choose ? { choose } : {} })
+  }
+  const run = (action: 'restart' | 'login' | 'logout' | 'approve'): void => {
+    setLast(action)
+    void operation.start(`POST /api/servers/:id/${action}`, request)
+  }
   return {
-    enable: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: {} }),
-    enableChosen: () => void operation.start('POST /api/servers/:id/enable', { ...request, body: { choose: true } }),
+    enable: () => enable(),
+    enableChosen: () => enable(true),
     resume: ({ health: { state } }) => {
-      if (state === 'ready' || state === 'connecting') void operation.start('POST /api/servers/:id/enable', { ...request, body: {} })
+      if (state === 'ready' || state === 'connecting') enable()
     },
-    disable: () => disable.mutate(request),
-    restart: () => void operation.start('POST /api/servers/:id/restart', request),
+    disable: () => {
+      setLast('disable')
+      disable.mutate(request)
+    },
+    restart: () => run('restart'),
     // The host asks about changes itself. Then the question waits in the tray already.
     approve: () => {
       if (isAsked) showWaiting()
-      else void operation.start('POST /api/servers/:id/approve', request)
+      else run('approve')
     },
-    login: () => void operation.start('POST /api/servers/:id/login', request),
-    logout: () => void operation.start('POST /api/servers/:id/logout', request),
+    login: () => run('login'),
+    logout: () => run('logout'),
     remove: () => remove.mutate(request),
-    // While the person is asked about its offering, the server itself is ready.
-    isBusy: (operation.isRunning && !isAsked) || disable.isPending || remove.isPending,
+    isBusy,
+    busy: (action) => ({ isBusy: isBusy && action === last, disabled: isBusy && action !== last }),
     error: inPage(operation.startError ?? operation.operation?.error ?? disable.error ?? remove.error ?? undefined),
   }
 }

@@ -1,7 +1,7 @@
 /** The form that stores a model. Its key goes to the vault, and is never shown again. */
 
 import { type ReactNode, useState } from 'react'
-import type { ModelProviderView } from '../../../../src/console/api.ts'
+import type { ModelProviderView, StoredModelView } from '../../../../src/console/api.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Field, Select, TextInput } from '../../components/field.tsx'
@@ -15,18 +15,17 @@ const EMPTY = { model: '', baseURL: '', key: '' }
 
 export interface AddModelProps {
   providers: readonly ModelProviderView[]
-  /** Names of the stored models. */
-  taken: readonly string[]
+  stored: readonly StoredModelView[]
   onAdded(id: string): void
 }
 
-export function AddModel({ providers, taken, onAdded }: AddModelProps): ReactNode {
+export function AddModel({ providers, stored, onAdded }: AddModelProps): ReactNode {
   const [draft, setDraft] = useState<ModelDraft>({ provider: 'anthropic', ...EMPTY })
   const add = useAction('POST /api/models', { stale: ['GET /api/models', 'GET /api/settings', 'GET /api/secrets'] })
   const provider = providers.find(({ id }) => id === draft.provider)
   if (!provider) return null
-  const faults = modelFaults(draft, provider, taken)
-  const body = newModelOf(draft, provider, taken)
+  const faults = modelFaults(draft, provider, stored)
+  const body = newModelOf(draft, provider, stored)
   const set = (change: Partial<ModelDraft>): void => setDraft((now) => ({ ...now, ...change }))
   const save = async (): Promise<void> => {
     if (!body) return

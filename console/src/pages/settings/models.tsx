@@ -4,7 +4,9 @@ import { type ReactNode, useEffect, useState } from 'react'
 import type { ModelTest, ModelView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
 import { Card, Section } from '../../components/page-header.tsx'
+import { SafeMarkdown } from '../../components/safe-markdown.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { useAction, useNotify, useOperation, useRoute } from '../../hooks/use-console.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
@@ -33,7 +35,7 @@ export function Models({ models }: { models: readonly ModelView[] }): ReactNode 
           </div>
         )}
       </Section>
-      {stored.data && <AddModel taken={stored.data.models.map(({ id }) => id)} providers={stored.data.providers} onAdded={setAdded} />}
+      {stored.data && <AddModel stored={stored.data.models} providers={stored.data.providers} onAdded={setAdded} />}
     </>
   )
 }
@@ -42,12 +44,14 @@ function Model({ row: { id, label, about, stored }, isNew }: { row: ModelRow; is
   const { operation, isRunning, startError, start, cancel } = useOperation()
   const remove = useAction('DELETE /api/models/:id', { stale: ['GET /api/models', 'GET /api/settings', 'GET /api/secrets'] })
   const notify = useNotify()
+  const [isRemoving, setRemoving] = useState(false)
   useEffect(() => {
     if (isNew) void start('POST /api/models/:id/test', { params: { id } })
   }, [isNew, id, start])
   const name = foreignName(label)
   const error = startError ?? operation?.error ?? remove.error
   const takeOut = async (): Promise<void> => {
+    setRemoving(false)
     // Not as a callback of mutate: this row is gone by then.
     const isRemoved = await remove.mutateAsync({ params: { id } }).then(
       () => true,
@@ -82,19 +86,39 @@ function Model({ row: { id, label, about, stored }, isNew }: { row: ModelRow; is
                 Test
               </Button>
             )}
-            <Button isSmall kind="danger" aria-label={`Remove ${name}`} isBusy={remove.isPending} onClick={() => void takeOut()}>
+            <Button isSmall kind="danger" aria-label={`Remove ${name}`} isBusy={remove.isPending} onClick={() => setRemoving(true)}>
               Remove
             </Button>
           </div>
         )}
       </div>
+      <Dialog
+        title={`Remove ${name}?`}
+        isOpen={isRemoving}
+        onClose={() => setRemoving(false)}
+        actions={
+          <>
+            <Button onClick={() => setRemoving(false)}>Keep it</Button>
+            <Button kind="danger" onClick={() => void takeOut()}>
+              Remove
+            </Button>
+          </>
+        }
+      >
+        <p>
+          {stored?.secret === undefined
+            ? 'It is taken off the list. You can add it again.'
+            : `It is taken off the list, and its key ${foreignName(stored.secret)} is removed from the vault. To add it again you need the key.`}
+        </p>
+      </Dialog>
     </Card>
   )
 }
 
 const Works = ({ answer, ms }: Partial<ModelTest>): ReactNode => (
-  <p>
-    <Badge tone="fine">works</Badge> It answered {answer ? <q>{foreignText(answer)}</q> : 'with an empty text'}
-    {ms !== undefined && ` within ${durationText(ms)}`}.
-  </p>
+  <div>
+    <Badge tone="fine">works</Badge> It answered{ms !== undefined && ` within ${durationText(ms)}`}
+    {answer ? ':' : ', with an empty text.'}
+    {answer && <SafeMarkdown text={foreignText(answer)} />}
+  </div>
 )

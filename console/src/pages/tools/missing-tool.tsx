@@ -6,7 +6,7 @@ import { buttonClass } from '../../components/button.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import { foreignName } from '../../state/foreign-text.ts'
-import { serverState } from '../../state/servers.ts'
+import { isToReview, serverState } from '../../state/servers.ts'
 
 /** @param name `server/tool`, or the unique name */
 export function MissingTool({ name }: { name: string }): ReactNode {
@@ -23,7 +23,7 @@ export function MissingTool({ name }: { name: string }): ReactNode {
       action={
         <Link
           to="/servers"
-          search={{ server: server.id, tab: word === 'changed' ? 'offering' : 'overview' }}
+          search={{ server: server.id, tab: isToReview(word) ? 'offering' : 'overview' }}
           className={buttonClass({ kind: 'main' })}
         >
           Open {id}

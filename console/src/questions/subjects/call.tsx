@@ -10,14 +10,17 @@ import css from '../question-card.module.css'
 
 type CallSubject = Extract<QuestionView['question']['subject'], { kind: 'call' }>
 
-const PLACES: Readonly<Record<string, string>> = { outside: 'leaves this computer', private: 'goes to a private network' }
+const PLACES: Readonly<Record<string, string>> = { outside: 'may leave this computer', private: 'goes to a private network' }
 
 export function Call({ view, subject, hasArguments }: { view: QuestionView; subject: CallSubject; hasArguments: boolean }): ReactNode {
-  const { destination, tool } = subject
+  const { destination, tool, args } = subject
   // A warning among the lines says it already.
   const isSaid = view.summary.lines.some(({ kind }) => kind === 'warning')
   const badges = [
-    ...(PLACES[destination] !== undefined && !isSaid ? [{ text: PLACES[destination], tone: 'danger' as const }] : []),
+    // Without arguments nothing leaves.
+    ...(PLACES[destination] !== undefined && !isSaid && Object.keys(args).length > 0
+      ? [{ text: PLACES[destination], tone: 'danger' as const }]
+      : []),
     ...(tool.annotations?.destructiveHint === true ? [{ text: 'says it may destroy data', tone: 'danger' as const }] : []),
     ...(tool.annotations?.readOnlyHint === true ? [{ text: 'says it only reads', tone: 'plain' as const }] : []),
   ]

@@ -9,18 +9,19 @@ import { Checkbox } from '../../components/field.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
-import { counted } from '../../state/format.ts'
+import { counted, itemText, shortened } from '../../state/format.ts'
 import type { ShownItem } from '../../state/question-room.ts'
+import { skillFactsOf } from '../../state/skills.ts'
 import { AnswerButton } from '../answer-button.tsx'
 import css from '../question-card.module.css'
+import { SkillFiles } from '../skill-files.tsx'
 
 type Approve = Extract<QuestionView['question']['subject'], { kind: 'approve' }>
 type Item = Approve['items'][number]
 
 const keyOf = ({ kind, name }: Item): string => `${kind} ${name}`
 
-/** Instructions and capabilities have the name of their kind. */
-const nameOf = ({ kind, name }: Item): string => foreignName(kind === name ? kind : `${kind} ${name}`)
+const nameOf = ({ kind, name }: Item): string => foreignName(itemText({ kind, name }))
 
 /** Items in the list to choose from that are drawn at first. */
 const FIRST_ITEMS = 50
@@ -71,6 +72,27 @@ export function Choice({ subject, onChoose, isBusy }: OfferingProps): ReactNode 
     </Fold>
   )
 }
+
+/** Skills that are shown with their files. */
+const FIRST_SKILLS = 20
+
+/** What the skills in a question say about themselves, with their files to read before the answer. */
+export function SkillItems({ server, items }: { server: string; items: readonly Item[] }): ReactNode {
+  const skills = items.flatMap(({ kind, definition }) => (kind === 'skill' ? (skillFactsOf(definition) ?? []) : []))
+  return skills.slice(0, FIRST_SKILLS).map(({ uri, name, description, files }) => (
+    <section key={uri} className={css.item} aria-label={`Skill ${foreignName(name)}`}>
+      <div className={css.itemHead}>
+        <strong>Skill {foreignName(name)}</strong>
+        <span className={css.who}>{foreignName(uri)}</span>
+      </div>
+      <p className={css.theirs}>{foreignText(shortened(description, MAX_DESCRIPTION))}</p>
+      <SkillFiles server={server} uri={uri} files={files} />
+    </section>
+  ))
+}
+
+/** The specification allows no more. */
+const MAX_DESCRIPTION = 1_024
 
 function Definition({ item: { name, definition } }: { item: Item }): ReactNode {
   const [isOpen, setOpen] = useState(false)

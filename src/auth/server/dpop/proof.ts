@@ -19,7 +19,7 @@ export interface DpopOptions {
   required?: boolean
   /** Requires a nonce in every proof, so that proofs cannot be made in advance. Replicas must share the keys. */
   nonces?: KeyRing
-  /** Remembers used proofs. Replicas must share it. Default: in memory. */
+  /** Remembers used proofs. Replicas must share it. Default: the `store` of `listen`, otherwise in memory. */
   replays?: ReplayStore
   /** The accepted signature algorithms. Default: ES256, EdDSA, Ed25519, PS256 and RS256. */
   algorithms?: readonly string[]

@@ -7,6 +7,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
+import { type LockingStore, withSharedLock } from '../../store/shared-lock.ts'
 import { type Fetch, type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
 import { type PersonPages, type PersonPagesOptions, personPages } from '../person-pages/person-pages.ts'
@@ -66,6 +67,8 @@ export interface ThirdPartyOptions extends Pick<PersonPagesOptions, 'url' | 'who
   issuer?: string
   /** Where accounts are stored. Default: in memory. */
   accounts?: AccountStore
+  /** Lets replicas that share `accounts` renew a token one at a time: a store of portico/redis or portico/store. */
+  store?: LockingStore
   /** Called when an account was connected. Pass the id to `server.completeElicitation`. */
   onConnected?(elicitationId: string): void
   /** Makes the requests. Default: the `fetch` of the runtime. */
@@ -87,6 +90,8 @@ export interface ThirdParty {
 
 /** A token is renewed this long before it expires, because it must still be valid when it arrives. */
 const MARGIN_MS = 30_000
+/** How long to wait for another replica that renews the same token. */
+const RENEWAL_MS = 30_000
 
 /**
  * Connects accounts of people at a third party.
@@ -141,14 +146,24 @@ class OAuthThirdParty implements ThirdParty {
 
   async #current(auth: TokenClaims): Promise<Account | undefined> {
     const account = await this.#accounts.get(auth)
-    if (!account || account.expiresAt === undefined || account.expiresAt - MARGIN_MS > Date.now()) return account
+    if (!account || isFresh(account)) return account
     const key = ownerKey(auth)
     let refreshing = this.#refreshing.get(key)
     if (!refreshing) {
-      refreshing = this.#refresh(auth, account).finally(() => this.#refreshing.delete(key))
+      refreshing = this.#inTurn(auth, key, account).finally(() => this.#refreshing.delete(key))
       this.#refreshing.set(key, refreshing)
     }
     return refreshing
+  }
+
+  /** Replicas that share the accounts renew a token one at a time, and the others use what the first one got. */
+  #inTurn(auth: TokenClaims, key: string, account: Account): Promise<Account | undefined> {
+    const { store, name } = this.#options
+    if (!store) return this.#refresh(auth, account)
+    return withSharedLock(store, `account ${name} ${key}`, RENEWAL_MS, async () => {
+      const kept = await this.#accounts.get(auth)
+      return !kept || isFresh(kept) ? kept : this.#refresh(auth, kept)
+    })
   }
 
   async #refresh(auth: TokenClaims, { refreshToken }: Account): Promise<Account | undefined> {
@@ -219,6 +234,9 @@ class OAuthThirdParty implements ThirdParty {
     return fetchFromIssuer(tokenEndpoint, { method: 'POST', headers, body: new URLSearchParams(params).toString() }, this.#bounds)
   }
 }
+
+/** Whether the token need not be renewed yet. */
+const isFresh = ({ expiresAt }: Account): boolean => expiresAt === undefined || expiresAt - MARGIN_MS > Date.now()
 
 /** Undefined if the response contains no token. The status is ignored: some third parties report errors with 200. */
 function readAccount(body: Record<string, unknown> | undefined): Account | undefined {

@@ -25,7 +25,7 @@ export function approveSummary({ items, isFirst }: Extract<Subject, { kind: 'app
   // With a warning the definitions have to be opened: the text that caused the warning is in one of them. The same holds for text that
   // the table does not show.
   const isWarned = items.some(({ flags }) => flags.length > 0)
-  const isOpened = isWarned || items.some((item) => isCut(item.definition) || (!isFirst && !hasChanges(item)))
+  const isOpened = isWarned || items.some((item) => isCut(item) || (!isFirst && !hasChanges(item)))
   const whole = items.flatMap((item) => [itemLine(item), ...item.flags.map((text) => warning(text)), ...changeLines(item)])
   // What has to be opened in any case is shown in short.
   const [first, ...rest] = isOpened && rowsOf(whole) > MAX_ROWS ? shortItems(items) : whole
@@ -37,7 +37,7 @@ export function approveSummary({ items, isFirst }: Extract<Subject, { kind: 'app
 /** Of a changed definition, the person reads the changes. A new one in a later offering is read as a whole. */
 const hasChanges = ({ difference }: ApprovedItem): boolean => (difference?.changes.length ?? 0) > 0
 
-const isCut = (definition: unknown): boolean => descriptionOf(definition).endsWith(CUT)
+const isCut = (item: ApprovedItem): boolean => descriptionOf(item).endsWith(CUT)
 
 const lengthOf = (definition: unknown): number => JSON.stringify(definition)?.length ?? 0
 
@@ -47,7 +47,7 @@ function itemLine({ kind, name, definition, difference }: ApprovedItem): Questio
   return {
     ...line(
       `${kind === 'tool' || kind === name ? '' : `${kind} `}${nameText(name)}${formerly}`,
-      descriptionOf(definition),
+      descriptionOf({ kind, definition }),
       'theirs',
       'item',
     ),
@@ -77,7 +77,7 @@ function shortItems(items: readonly ApprovedItem[]): QuestionLine[] {
 
 function shortItem({ kind, name, definition, difference, flags }: ApprovedItem): QuestionLine[] {
   const label = `${kind === 'tool' || kind === name ? '' : `${kind} `}${nameText(cut(name, SHORT.name))}`
-  const said = cut(descriptionOf(definition), SHORT.description)
+  const said = cut(descriptionOf({ kind, definition }), SHORT.description)
   const text = difference ? differenceWords(difference) : said === '' ? 'new' : `new: ${said}`
   return [line(label, text, 'theirs', 'item'), ...shortWarnings(flags)]
 }
@@ -96,12 +96,17 @@ function shortWarnings(flags: readonly string[]): QuestionLine[] {
   return [warning(shown === flags.length ? text : `${text}; and ${counted(flags.length - shown, 'more warning')}`)]
 }
 
-/** The first line of what an item says about itself. Capabilities are listed by name. */
-function descriptionOf(definition: unknown): string {
-  const said = isObject(definition) ? definition.description : definition
+/** The first line of what an item says about itself. Capabilities are listed by name, and a skill has a name beside its address. */
+function descriptionOf({ kind, definition }: Pick<ApprovedItem, 'kind' | 'definition'>): string {
+  const said = kind === 'skill' ? skillText(definition) : isObject(definition) ? definition.description : definition
   if (typeof said !== 'string') return isObject(definition) && definition.name === undefined ? cut(Object.keys(definition).join(', ')) : ''
   const [first = ''] = said.trim().split('\n')
   return first === said ? cut(first) : `${first.slice(0, MAX_DESCRIPTION)}${CUT}`
+}
+
+const skillText = (definition: unknown): string => {
+  const { name = '', description = '' } = isObject(definition) && isObject(definition.frontmatter) ? definition.frontmatter : {}
+  return `${String(name)}: ${String(description)}`
 }
 
 const CUT = ' …'

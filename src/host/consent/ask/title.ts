@@ -13,9 +13,7 @@ export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>
     case 'connect':
       return `Connect to ${id} at ${subject.url.host}?`
     case 'approve':
-      return subject.isFirst
-        ? `${id} offers ${itemCounts(subject.items)}. Enable ${subject.items.length === 1 ? 'it' : 'them'}?`
-        : `Approve what changed on ${id} (${itemCounts(subject.items)})?`
+      return approveTitle(id, subject)
     case 'call':
       return wanted(question, `call ${id}/${nameText(subject.tool.name)}`)
     case 'result':
@@ -45,6 +43,13 @@ export function titleOf(question: Pick<Question, 'server' | 'chain' | 'subject'>
     case 'import':
       return `Import ${counted(subject.servers.length, 'server')}?`
   }
+}
+
+function approveTitle(id: string, { items, isFirst, isNew, revision }: Extract<Subject, { kind: 'approve' }>): string {
+  const what = itemCounts(items)
+  if (isFirst) return `${id} offers ${what}. Enable ${items.length === 1 ? 'it' : 'them'}?`
+  if (revision !== undefined) return `Approve ${what} of ${id} in revision ${revision}?`
+  return `Approve what ${isNew ? 'is new' : 'changed'} on ${id} (${what})?`
 }
 
 /** `The model wants to call notes/add. Allow it?`, or `Call notes/add?` if the person wants it. */

@@ -5,11 +5,16 @@ import type { Subject } from '../../model/question.ts'
 
 /** @returns undefined for kinds that are allowed by default: only a rule or a guard asks about them */
 export function whyAsked({ kind, claimed }: Action, subject: Subject): string | undefined {
-  if (subject.kind === 'approve') return subject.isFirst ? 'The model reads these texts' : 'It changed since you approved it'
+  if (subject.kind === 'approve') return whyApproved(subject)
   if ((kind === 'tool.call' || kind === 'app.call') && claimed.readOnlyHint === true) {
     return 'The server says that this tool only reads, and you have not accepted that'
   }
   return WHY[kind]
+}
+
+function whyApproved({ isFirst, isNew, revision }: Extract<Subject, { kind: 'approve' }>): string {
+  if (revision !== undefined && !isFirst) return `You chose revision ${revision}, in which the server declares something else`
+  return isFirst || isNew ? 'The model reads these texts' : 'It changed since you approved it'
 }
 
 const WHY: Readonly<Partial<Record<ActionKind, string>>> = {

@@ -32,6 +32,8 @@ export interface ChatRunOptions {
   conversation: Conversation
   /** The message of the person. */
   said: string | ModelContent[]
+  /** The ids of the texts of views that go along. Default: all. */
+  contexts?: readonly string[] | undefined
   system?: string
   /** The tools that the model is offered. A function is called before every step. */
   tools: readonly ChatTool[] | (() => readonly ChatTool[] | Promise<readonly ChatTool[]>)
@@ -54,7 +56,7 @@ export async function* runChat(options: ChatRunOptions): AsyncGenerator<ChatPart
   const end = (reason: ChatEnd): ChatPart => ({ type: 'end', reason, usage, steps })
   try {
     release = conversation.hold()
-    conversation.begin(said)
+    conversation.begin(said, options.contexts)
     while (steps < limits.maxSteps) {
       steps++
       const step = yield* oneStep(options, { limits, signal, stop })

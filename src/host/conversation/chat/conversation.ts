@@ -7,6 +7,7 @@ import type { ModelContent, ModelMessage } from '../../language-models/language-
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
 import type { AllChatLimits } from './limits.ts'
+import { type ViewContext, ViewContexts } from './view-contexts.ts'
 
 /** A conversation as JSON, to store it and to continue it later. */
 export interface ConversationRecord {
@@ -18,9 +19,6 @@ export interface ConversationRecord {
    */
   flow?: FlowRecord
 }
-
-/** Apps whose texts wait for the next message. */
-const MAX_CONTEXTS = 8
 
 /**
  * The messages so far. When there is no room for more, the oldest turns are removed.
@@ -38,8 +36,7 @@ export class Conversation {
   /** The stored labels, restored on first use. */
   readonly #kept: FlowRecord | undefined
   #flow: FlowContext | undefined
-  /** Texts of apps for the next message, by app. */
-  readonly #contexts = new Map<string, string>()
+  readonly #contexts = new ViewContexts()
   /** Estimates by message. Messages are replaced, never changed. */
   readonly #tokens = new WeakMap<ModelMessage, number>()
 
@@ -104,26 +101,41 @@ export class Conversation {
   }
 
   /**
-   * Adds a message of the person. It begins a new turn.
-   * @internal
+   * What views of tools tell the model with the next message of the person. Show it to the person before you send that message.
+   * @example
+   * for (const { source, text } of conversation.contexts) console.log(source, text)
    */
-  begin(said: string | ModelContent[]): void {
-    this.beginTurn()
-    const own = typeof said === 'string' ? { type: 'text' as const, text: said } : said
-    const contexts = [...this.#contexts.values()].map((text): ModelContent => ({ type: 'text', text }))
-    this.#contexts.clear()
-    this.#messages.push({ role: 'user', content: contexts.length === 0 ? own : [...contexts, own].flat() })
+  get contexts(): readonly ViewContext[] {
+    return this.#contexts.list()
   }
 
   /**
-   * Text of an app that goes to the model with the next message of the person. It replaces the former text of the same app.
+   * Takes the text of a view back before it is sent. False: it was sent or changed.
+   * @example
+   * conversation.removeContext(context.id)
+   */
+  removeContext(id: string): boolean {
+    return this.#contexts.remove(id)
+  }
+
+  /**
+   * Text of a view for the next message. It replaces the former text of the same view.
    * @internal
    */
-  setContext(app: string, text: string): void {
-    this.#contexts.delete(app)
-    if (text !== '') this.#contexts.set(app, text)
-    // The oldest goes first.
-    if (this.#contexts.size > MAX_CONTEXTS) this.#contexts.delete(this.#contexts.keys().next().value as string)
+  setContext(source: string, text: string): void {
+    this.#contexts.set(source, text)
+  }
+
+  /**
+   * Adds a message of the person. It begins a new turn.
+   * @param contexts the ids of the texts of views that go along. Default: all
+   * @internal
+   */
+  begin(said: string | ModelContent[], contexts?: readonly string[]): void {
+    this.beginTurn()
+    const own = typeof said === 'string' ? { type: 'text' as const, text: said } : said
+    const data = this.#contexts.take(contexts).map((text): ModelContent => ({ type: 'text', text }))
+    this.#messages.push({ role: 'user', content: data.length === 0 ? own : [...data, own].flat() })
   }
 
   /**

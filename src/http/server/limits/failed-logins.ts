@@ -15,7 +15,13 @@ interface Known {
   lastDigest: string | undefined
 }
 
-export class FailedLogins {
+/** Counts refused credentials. */
+export interface LoginFailures {
+  /** Counts a failure, and returns a refusal when there were too many. */
+  count(address: string | undefined, credentials: string): Promise<Refusal | undefined>
+}
+
+export class FailedLogins implements LoginFailures {
   readonly #rate: Rate | false
   readonly #now: () => number
   readonly #addresses = new BoundedMap<string, Known>(MAX_ADDRESSES)
@@ -40,8 +46,7 @@ export class FailedLogins {
       known.lastDigest = digest
       return undefined
     }
-    const refusal = busy(429, 'failedLogins', rate.burst, 'refused credentials from one address')
-    return { ...refusal, headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } }
+    return tooManyFailures(rate, waitMs)
   }
 
   #of(address: string, rate: Rate): Known {
@@ -54,8 +59,13 @@ export class FailedLogins {
   }
 }
 
+export const tooManyFailures = (rate: Rate, waitMs: number): Refusal => ({
+  ...busy(429, 'failedLogins', rate.burst, 'refused credentials from one address'),
+  headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+})
+
 /** Recognizes repeated credentials without storing them. Collision-resistant, so that different guesses never look the same. */
-async function digestOf(credentials: string): Promise<string> {
+export async function digestOf(credentials: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(credentials))))
 }
 

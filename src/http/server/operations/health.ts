@@ -1,4 +1,6 @@
-/** The types of health checks. Only types, because the endpoint loads the rest on use. */
+/** The types of health checks and metrics. Only types, because the endpoint loads the rest on use. */
+
+import type { MetricFamily } from '../../../observability/metrics/metric-family.ts'
 
 /** A part that does not work as it should. */
 export interface HealthProblem {
@@ -21,4 +23,12 @@ export interface HealthOptions {
 export interface MetricsOptions {
   /** A scraper must send it as a bearer token. Default: no token is needed. */
   token?: string
+}
+
+/** How a worker answers with the metrics of all workers. */
+export interface GatheredMetricsOptions extends MetricsOptions {
+  /** Called once, with a function that reads the metrics of this process. */
+  serve(own: () => MetricFamily[]): void
+  /** The metrics of all processes. */
+  gather(): Promise<MetricFamily[]>
 }

@@ -3,11 +3,14 @@
 import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
 import { count, RequestMetrics } from '../../../observability/metrics/request-metrics.ts'
+import { StoreMetrics } from '../../../observability/metrics/store-metrics.ts'
 import { observed } from '../../../observability/observed-service.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { HttpOptions } from '../options.ts'
 import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
+import { SESSIONS } from '../shared/session-topics.ts'
+import type { GatheredMetricsOptions } from './health.ts'
 import { OperatorGuard } from './operator-guard.ts'
 import { type CheckedEndpoint, ReadinessChecks } from './readiness.ts'
 
@@ -23,9 +26,11 @@ export class Operations {
   readonly #readiness: ReadinessChecks
   readonly #metrics: RequestMetrics | undefined
   readonly #token: string | undefined
+  readonly #gather: GatheredMetricsOptions['gather'] | undefined
   /** By reason and status. */
   readonly #refusals = new Map<string, number>()
   readonly #pages = new Map<string, Page>()
+  #store: StoreMetrics | undefined
   #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
 
   private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint) {
@@ -33,7 +38,10 @@ export class Operations {
     this.#endpoint = endpoint
     this.#guard = new OperatorGuard(options)
     this.#readiness = new ReadinessChecks(endpoint)
-    this.#token = typeof metrics === 'object' ? metrics.token : undefined
+    const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
+    this.#token = token
+    this.#gather = gather
+    serve?.(() => this.#allFamilies())
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
@@ -41,6 +49,8 @@ export class Operations {
     if (metrics) {
       this.#metrics = new RequestMetrics((name) => service.hasTool(name))
       this.#pages.set('metrics', (request) => this.#scrape(request))
+      const { store } = options
+      if (store) this.#store = new StoreMetrics(store, () => store.topics.size(SESSIONS))
     }
     const counting = this.#metrics
     this.service =
@@ -89,6 +99,7 @@ export class Operations {
 
   close(): void {
     this.#process?.stop()
+    this.#store?.stop()
   }
 
   async #ready(): ReturnType<Page> {
@@ -101,7 +112,8 @@ export class Operations {
       const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
-    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(this.#families()) }
+    const families = [...((await this.#gather?.()) ?? this.#families()), ...((await this.#store?.sessions()) ?? [])]
+    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(families) }
   }
 
   *#families(): Iterable<MetricFamily> {
@@ -127,6 +139,7 @@ export class Operations {
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
     yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
     yield gauge('portico_ready', '1 while new requests are accepted, 0 during the shutdown.', isReady ? 1 : 0)
+    if (this.#store) yield* this.#store.families()
     if (this.#process) yield* this.#process.families()
   }
 

@@ -12,7 +12,7 @@ export class OperatorGuard {
   readonly #allowsAny: boolean
 
   constructor({ allowedHosts = [], auth, dangerouslyAllowAnyHost }: HttpOptions) {
-    this.#hosts = new Set([...allowedHosts, ...(auth ? [auth.host] : [])].map((host) => host.toLowerCase()))
+    this.#hosts = new Set([...allowedHosts, ...(auth?.host !== undefined ? [auth.host] : [])].map((host) => host.toLowerCase()))
     this.#allowsAny = dangerouslyAllowAnyHost === true
   }
 

@@ -15,8 +15,7 @@ import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { HttpPost } from '../stateless.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
-import { PlainStream } from '../streams/plain-stream.ts'
-import { ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
+import { ReplyOutlet } from '../streams/reply-outlet.ts'
 import {
   checkBatch,
   checkSessionHeaders,
@@ -29,6 +28,7 @@ import {
 } from './check-request.ts'
 import { HttpSession, statusOf } from './session.ts'
 import type { SessionEndpoint } from './session-endpoint.ts'
+import { SessionlessAnswer } from './sessionless-answer.ts'
 import { Sessions } from './sessions.ts'
 
 export interface SessionRequestsOptions {
@@ -177,8 +177,9 @@ export class SessionRequests implements SessionEndpoint {
     return undefined
   }
 
-  /** Answers a request of a session revision when sessions are off, in its own channel. */
-  #postWithoutSession(message: Incoming, { request, reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
+  /** Answers a request of a session revision when sessions are off. */
+  #postWithoutSession(message: Incoming, post: HttpPost): Refusal | undefined {
+    const { request, reply, principal, usage, access, accepts, body } = post
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (request.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!expectsAnswer(message)) {
@@ -186,25 +187,19 @@ export class SessionRequests implements SessionEndpoint {
       if (!fault) reply.send(202, {})
       return fault
     }
-    const { inFlight, open } = this.#options
-    const full = inFlight.enter(usage, body)
+    const full = this.#options.inFlight.enter(usage, body)
     if (full) return about(full, idOf(message))
-    const channel = this.#service.open({ outlet: SILENT, principal, assumed })
-    const host: ReplyOwner = {
-      slow: open.slow,
-      answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
-      beginAnswer: (to) => new PlainStream(to, open, usage, undefined, () => outlet.abandon()),
-      statusOf,
-      onOver: () => {
-        inFlight.leave(usage, body)
-        queueMicrotask(() => channel.close('The request was answered'))
-      },
-      onAbandoned: () => inFlight.abandon(usage),
-      onAbandonedOver: () => inFlight.unabandon(usage),
-    }
-    const outlet = new ReplyOutlet(reply, accepts, host, access, body)
+    const owner = new SessionlessAnswer(usage, this.#options)
+    const outlet = new ReplyOutlet(reply, accepts, owner, access, body)
+    owner.outlet = outlet
     reply.onGone = () => outlet.abandon()
-    channel.receive(message, outlet)
+    if (message.kind === 'request' && assumed !== undefined && this.#service.versions.includes(assumed)) {
+      this.#service.answer(message, outlet, { version: assumed, principal, account: usage.key })
+      return undefined
+    }
+    // The handshake and the requests of a batch need a channel, for this POST only.
+    owner.channel = this.#service.open({ outlet: SILENT, principal, assumed })
+    owner.channel.receive(message, outlet)
     return undefined
   }
 }

@@ -3,7 +3,7 @@
 import type { Incoming } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
-import { BodyMemory } from '../limits/body-memory.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpPost } from '../stateless.ts'
 import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
@@ -17,6 +17,8 @@ const MAX_RESTARTABLE_CHARS = 256 * 1024
 export interface RunningCallsOptions {
   services: ReplicaServices
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
   /** Changes the state of a session in the store. */
   change(session: ReadSession, apply: (state: SessionState) => void): Promise<void>
 }
@@ -41,7 +43,7 @@ export class RunningCalls {
 
   /** Runs a request again whose replica has ended. Returns why not, if not. */
   async restart(sid: string, stream: string, taken: TakenOver, { restart }: OpenCall): Promise<'lost' | 'had all runs' | undefined> {
-    const { services, usageOf } = this.#options
+    const { services, usageOf, bodyOf } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
     const run = Number(taken.journal[RUNS] ?? 1) + 1
@@ -54,7 +56,7 @@ export class RunningCalls {
     if (typeof entered === 'string') return 'lost'
     const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
     const usage = usageOf(session.record.principal, address)
-    const body = new BodyMemory(inFlight, usage)
+    const body = bodyOf(usage)
     if (!body.grow(taken.call.length) || inFlight.enter(usage, body)) {
       body.release()
       await store.sessions.leave(sid, callName(message.id))

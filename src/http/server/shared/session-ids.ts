@@ -2,7 +2,7 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
-import type { Counters } from '../../../store/counters.ts'
+import type { Counters } from '../../../protocol/interfaces/counters.ts'
 
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 

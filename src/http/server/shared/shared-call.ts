@@ -95,6 +95,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#outlet = outlet
     reply.onGone = () => outlet.abandon()
     this.#channel.receive(this.#options.message, outlet)
+    // The client gets an id at once, so that it can come back for the answer of another run.
+    if (this.journal && this.isPolled && !this.#isAnswered) outlet.onSlow()
   }
 
   /** Runs a request that another replica has begun. Its client reads the stream at any replica. */

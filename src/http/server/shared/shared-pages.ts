@@ -1,7 +1,7 @@
 /** Pages that people were sent to. Any replica may hear that a person has finished, and tells the client that asked. */
 
 import { randomId } from '../../../base/bytes.ts'
-import type { Counters } from '../../../store/counters.ts'
+import type { Counters } from '../../../protocol/interfaces/counters.ts'
 
 interface OpenPage {
   sid: string

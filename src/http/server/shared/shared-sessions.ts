@@ -19,10 +19,12 @@ import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
+import type { LegacyRelay, LegacySse } from '../legacy-sse.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, busy, DRAINING, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import { about, busy, DRAINING, JSON_TYPE, type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import {
   checkBatch,
@@ -42,6 +44,7 @@ import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
 import { DeadReplicas } from './dead-replicas.ts'
 import { eventIdOf, readEventId } from './event-ids.ts'
+import { SharedLegacy } from './legacy-relay.ts'
 import { callName } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { RunningCalls } from './running-calls.ts'
@@ -62,13 +65,14 @@ export interface SharedSessionsOptions {
   open: OpenStreams
   clock: Clock
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
+  /** Counts the memory of a message. */
+  bodyOf(usage: CallerUsage): BodyMemory
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
 }
 
 /** Ended streams of one session that are kept, as without a store. */
 const MAX_ENDED = 16
-const STORE_DOWN = refuse(503, 'The store of the sessions cannot be reached', { kind: 'store_down', headers: { 'retry-after': '2' } })
 
 /** How long a replica that ends waits for the store to accept the last events. */
 const HAND_OVER_MS = 2000
@@ -127,6 +131,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#calls = new RunningCalls({
       services: this.#services,
       usageOf: options.usageOf,
+      bodyOf: options.bodyOf,
       change: (session, apply) => this.#change(session, apply),
     })
     this.#dead = new DeadReplicas(this.#services, this.#calls)
@@ -135,6 +140,13 @@ export class SharedSessions implements SessionEndpoint {
     this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
     this.#join()
     this.#tend()
+  }
+
+  /** Passes messages of the oldest transport on to other replicas, and takes theirs. */
+  relayFor(legacy: LegacySse): LegacyRelay {
+    const relay = new SharedLegacy({ ...this.#options, legacy })
+    this.#stopListening.push(() => relay.close())
+    return relay
   }
 
   /** The sessions that have a request or a stream at this replica. */

@@ -80,10 +80,11 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     return this.#owner.questionId?.bind(this.#owner)
   }
 
-  answer(json: string, errorCode?: number): void {
+  answer(json: string, errorCode?: number, retryAfterS?: number): void {
     this.#end()
     if (this.#stream) this.#stream.finish(json)
     else if (this.#reply.isGone) return
+    else if (retryAfterS !== undefined) this.#reply.send(503, { ...JSON_TYPE, 'retry-after': String(retryAfterS) }, json)
     else if (this.#accepts.json || errorCode !== undefined) this.#reply.send(this.#owner.statusOf(errorCode), JSON_TYPE, json)
     else this.#owner.answerAsEvent(this.#reply, json)
   }

@@ -186,6 +186,21 @@ describe('offerings', () => {
     ])
   })
 
+  test('a skill has its name and description, and only a skill does', () => {
+    const frontmatter = { name: 'refunds', description: 'How we pay money back' }
+    const skill = {
+      ...item(),
+      kind: 'skill' as const,
+      name: 'skill://refunds/SKILL.md',
+      definition: { uri: 'x', frontmatter, resources: [] },
+    }
+    const { lines } = summaryOf(question({ subject: { kind: 'approve', isFirst: true, items: [skill, item({ frontmatter })] } }))
+    expect(lines.filter(({ kind }) => kind === 'item').map(({ label, text }) => [label, text])).toEqual([
+      ['skill skill://refunds/SKILL.md', 'refunds: How we pay money back'],
+      ['add', 'Adds. …'],
+    ])
+  })
+
   test('definitions have to be opened because of a warning', () => {
     const short = { description: 'Adds.' }
     const foldedWith = (flags: string[]) =>

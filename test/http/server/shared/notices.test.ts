@@ -88,7 +88,11 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const handles: ReturnType<Server['extend']>[] = []
     const make = (): Server => {
       const server = testServer()
-      handles.push(server.extend(serverExtension({ id: 'com.example/clock', revisions: ['2025-11-25'] })))
+      handles.push(
+        server.extend(
+          serverExtension({ id: 'com.example/clock', revisions: ['2025-11-25'], sends: { 'notifications/com.example/tick': {} } }),
+        ),
+      )
       return server
     }
     const { urls, stores } = await serveReplicas(make, { stores: await storesOf(3) })

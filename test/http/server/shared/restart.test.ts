@@ -104,6 +104,26 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(await resumed.messages()).toEqual([])
   })
 
+  test('a client of 2025-11-25 can come back for a restartable call that has said nothing yet', async () => {
+    const begun = gate()
+    const { urls, handlers } = await serveReplicas((replica) => {
+      const own = testServer()
+      own.tool('quiet', { restartable: true }, async (_args, ctx) => {
+        if (replica > 0) return 'from another replica'
+        begun.open()
+        return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
+      })
+      return own
+    })
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const stream = await session.askStream({ ...callTool('quiet'), id: 1 })
+    await begun.opened
+    const lastEventId = (await stream.next())?.id
+    await handlers[0]?.close()
+    const resumed = await at(urls[1], session).listen(lastEventId)
+    expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'from another replica' }] } }])
+  })
+
   test('a handler that ends its replica each time is run three times', async () => {
     let runs = 0
     const ending = gate<SharedStore[]>()

@@ -101,6 +101,21 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
   })
 })
 
+test('an outcome that is too large is not kept, and its round runs again', async () => {
+  let runs = 0
+  const { urls } = await serveReplicas(() => {
+    const own = testServer({ keys })
+    own.tool('order', {}, async (_args, ctx) => {
+      await ctx.elicit('name', 'Your name?', NAME)
+      return `${++runs}${'x'.repeat(256 * 1024)}`
+    })
+    return own
+  })
+  const asked = await askModern(urls[0] as string, TOOL)
+  for (const url of urls) expect((await askModern(url, nextRound(asked))).status).toBe(200)
+  expect(runs).toBe(3)
+})
+
 test('without a store a round goes on at any replica with the same keys, and a repeated one runs again', async () => {
   const did: string[] = []
   const [first, second] = await Promise.all([0, 1].map((replica) => serve(orderTool(did)(replica))))

@@ -1,11 +1,11 @@
 /** A task as a store keeps it. Everything in it is JSON. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import type { TokenClaims } from '../../protocol/interfaces/access.ts'
-import type { Implementation } from '../../protocol/model/base.ts'
-import type { InputRequest } from '../../protocol/model/input-required.ts'
-import type { KeptTask } from '../../protocol/model/kept-task.ts'
-import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { Implementation } from '../model/base.ts'
+import type { InputRequest } from '../model/input-required.ts'
+import type { KeptTask } from '../model/kept-task.ts'
+import type { ClientCapabilities } from '../model/lifecycle.ts'
+import type { TokenClaims } from './access.ts'
 
 /** The answers and steps of a task. A restarted handler gets them instead of asking and running again. */
 export interface TaskJournal {

@@ -1,6 +1,6 @@
 /** The interface of a store for tasks. Types only. */
 
-import type { TaskHead, TaskRecord } from './task-record.ts'
+import type { TaskHead, TaskLease, TaskRecord } from './task-record.ts'
 
 /** How many tasks a store keeps. */
 export interface TaskCaps {
@@ -20,6 +20,10 @@ export type CreateRefusal = 'account-full' | 'store-full'
 export interface TaskStore {
   /** Whether other processes may change its tasks, or find them after this process has ended. */
   readonly isShared: boolean
+  /** How long a process may be silent before others take over its tasks, unless `tasks({ leaseMs })` says otherwise. */
+  readonly leaseMs?: number
+  /** How often to call `neglected`, if that takes little. Default: a third of the lease. */
+  readonly lookMs?: number
   /** Adds a task. When it resolves, `read` finds the task, also after a crash if the store is durable. */
   create(task: TaskRecord, caps: TaskCaps): Promise<CreateRefusal | undefined>
   read(owner: string, taskId: string): Promise<TaskRecord | undefined>
@@ -27,6 +31,11 @@ export interface TaskStore {
   head?(owner: string, taskId: string): Promise<TaskHead | undefined>
   /** Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. */
   replace(task: TaskRecord): Promise<boolean>
+  /**
+   * Sets the end of the lease, if the task is unfinished and `lease` has its holder and its epoch. Returns false otherwise. The
+   * edition stays the same. For stores where that takes less than `replace`, which then need not change the end of the same lease.
+   */
+  renew?(owner: string, taskId: string, lease: TaskLease): Promise<boolean>
   remove(owner: string, taskId: string): Promise<void>
   /** The tasks of an owner, oldest first. Tasks can be large: leave out their content where you can. */
   list(owner: string): Promise<TaskHead[]>

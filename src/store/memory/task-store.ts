@@ -1,10 +1,10 @@
 /** The default store of tasks: the memory of this process. */
 
 import { McpError } from '../../protocol/errors.ts'
+import { expiryOf, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { memorySize } from './memory-size.ts'
-import { expiryOf, type TaskRecord } from './task-record.ts'
-import type { TaskStore } from './task-store.ts'
 
 /** Options of `memoryTaskStore`. */
 export interface MemoryTaskStoreOptions {

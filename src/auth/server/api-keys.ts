@@ -1,0 +1,151 @@
+/** Protects a server with API keys: for callers that you know, without an authorization server. */
+
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { type AuthenticatedCaller, type AuthRefusal, type HttpAuth, isScope, type RequestHead } from '../../protocol/interfaces/access.ts'
+import { readCredentials } from './authorization-headers.ts'
+
+/** The holder of an API key and the holder's rights. */
+export interface KeyHolder {
+  /** A stable name. Sessions and tasks belong to it, and `caller.auth.subject` contains it. */
+  name: string
+  /** The scopes of the holder. Default: none. */
+  scopes?: readonly string[]
+  /** When the key stops working. Default: never. */
+  expiresAt?: Date
+}
+
+/** Options for `apiKeys`. Give `keys`, `find` or both. */
+export interface ApiKeysOptions {
+  /**
+   * The keys by the name of their holder: the key itself (at least 16 characters), or `sha256:` and its digest in hexadecimal, so that
+   * the configuration contains no secret.
+   */
+  keys?: Readonly<Record<string, string | (Omit<KeyHolder, 'name'> & { key: string })>>
+  /** Finds the holder of a key that is stored elsewhere, by the SHA-256 digest of the key in hexadecimal. */
+  find?(digest: string): KeyHolder | undefined | Promise<KeyHolder | undefined>
+  /** Reads the key from this header instead of `Authorization: Bearer`, for example `x-api-key`. */
+  header?: string
+  /** The public host name of the endpoint. Default: only the hosts that `listen` allows. */
+  host?: string
+  /** The clock for expiry. Default: the system clock. */
+  clock?: Clock
+}
+
+const MIN_KEY_LENGTH = 16
+const MAX_KEY_LENGTH = 1024
+
+/**
+ * Protects a server with API keys: the `auth` option of `listen` and `httpHandler`.
+ *
+ * @example
+ * const auth = apiKeys({ keys: { ci: { key: process.env.CI_KEY ?? '', scopes: ['notes:write'] } } })
+ * const { url } = await listen(server, { auth })
+ * // a client: connect(url, { http: { headers: { authorization: `Bearer ${key}` } } })
+ */
+export function apiKeys(options: ApiKeysOptions): HttpAuth {
+  return new ApiKeys(options)
+}
+
+class ApiKeys implements HttpAuth {
+  readonly host?: string
+  readonly #header: string | undefined
+  readonly #find: ApiKeysOptions['find']
+  readonly #clock: Clock
+  readonly #holders: Promise<ReadonlyMap<string, KeyHolder>>
+
+  constructor({ keys = {}, find, header, host, clock = systemClock }: ApiKeysOptions) {
+    if (Object.keys(keys).length === 0 && !find) throw new McpError('ERR_DEFINITION', 'apiKeys needs keys or a find function')
+    if (header !== undefined && !/^[A-Za-z0-9-]+$/.test(header))
+      throw new McpError('ERR_DEFINITION', `apiKeys: not the name of a header: ${JSON.stringify(header)}`)
+    if (host !== undefined) this.host = host
+    this.#header = header?.toLowerCase()
+    this.#find = find
+    this.#clock = clock
+    const holders = Object.entries(keys).map(([name, given]) => {
+      const holder = typeof given === 'string' ? { key: given } : given
+      check(name, holder)
+      return { name, ...holder }
+    })
+    this.#holders = byDigest(holders)
+    // A duplicate is reported by the first request as well.
+    this.#holders.catch(() => {})
+  }
+
+  async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
+    const given = this.#read(head)
+    if ('status' in given) return given
+    const digest = await digestOf(given.key)
+    const holder = (await this.#holders).get(digest) ?? (await this.#find?.(digest))
+    if (!holder || !isNamed(holder)) return refusal(401, 'The API key is not known', 'invalid_token')
+    const { name, scopes = [], expiresAt } = holder
+    if (expiresAt && expiresAt.getTime() <= this.#clock.now()) return refusal(401, 'The API key has expired', 'invalid_token')
+    const expiry = expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER
+    return {
+      principal: JSON.stringify(['api key', name]),
+      auth: { issuer: 'api key', subject: name, clientId: name, scopes, claims: {}, expiresAt: expiry },
+    }
+  }
+
+  forbid(needed: readonly string[]): AuthRefusal {
+    return refusal(403, `The API key lacks a required scope: ${needed.join(' ')}`, 'insufficient_scope', needed)
+  }
+
+  document(): undefined {
+    return undefined
+  }
+
+  #read(head: RequestHead): { key: string } | AuthRefusal {
+    if (this.#header !== undefined) {
+      if (head.count(this.#header) > 1) return refusal(400, `Expected one ${this.#header} header, got several`, 'invalid_request')
+      const key = head.header(this.#header)
+      return key === undefined || key === '' || key.length > MAX_KEY_LENGTH
+        ? refusal(401, `An API key is required in the header ${this.#header}`)
+        : { key }
+    }
+    const credentials = readCredentials(head)
+    if (credentials.kind === 'malformed') return refusal(400, credentials.message, 'invalid_request')
+    if (credentials.kind === 'none' || credentials.scheme !== 'Bearer' || credentials.token.length > MAX_KEY_LENGTH)
+      return refusal(401, 'An API key is required: Authorization: Bearer <key>')
+    return { key: credentials.token }
+  }
+}
+
+function check(name: string, { key, scopes = [], expiresAt }: Omit<KeyHolder, 'name'> & { key: string }): void {
+  const where = `apiKeys: the key of ${JSON.stringify(name)}`
+  const fail = (why: string): never => {
+    throw new McpError('ERR_DEFINITION', `${where} ${why}`)
+  }
+  if (typeof key !== 'string' || key === '') fail('is missing; is its environment variable set?')
+  if (key.startsWith('sha256:') && !/^sha256:[0-9a-fA-F]{64}$/.test(key)) fail('must have 64 hexadecimal digits after "sha256:"')
+  if (key.length < MIN_KEY_LENGTH || key.length > MAX_KEY_LENGTH)
+    fail(`must have ${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} characters; got ${key.length}`)
+  const bad = scopes.find((scope) => !isScope(scope))
+  if (bad !== undefined) fail(`has a scope that is not valid: ${JSON.stringify(bad)}`)
+  if (expiresAt !== undefined && Number.isNaN(expiresAt.getTime())) fail('has an expiry that is not a date')
+}
+
+/** A look-up by digest takes the same time however much of a key is right. */
+async function byDigest(holders: readonly (KeyHolder & { key: string })[]): Promise<ReadonlyMap<string, KeyHolder>> {
+  const found = new Map<string, KeyHolder>()
+  for (const { key, ...holder } of holders) {
+    const digest = key.startsWith('sha256:') ? key.slice('sha256:'.length).toLowerCase() : await digestOf(key)
+    const other = found.get(digest)
+    if (other)
+      throw new McpError('ERR_DEFINITION', `apiKeys: ${JSON.stringify(other.name)} and ${JSON.stringify(holder.name)} have the same key`)
+    found.set(digest, holder)
+  }
+  return found
+}
+
+async function digestOf(key: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)))
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const isNamed = ({ name }: KeyHolder): boolean => typeof name === 'string' && name !== ''
+
+function refusal(status: AuthRefusal['status'], message: string, error?: string, scopes: readonly string[] = []): AuthRefusal {
+  const parts = [error !== undefined && `error="${error}"`, scopes.length > 0 && `scope="${scopes.join(' ')}"`].filter(Boolean)
+  return { status, message, headers: { 'www-authenticate': `Bearer ${parts.length > 0 ? parts.join(', ') : 'realm="mcp"'}` } }
+}

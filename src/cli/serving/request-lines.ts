@@ -1,0 +1,24 @@
+/** Writes a line for each request to standard error, as text or as JSON. */
+
+import type { ListenOptions } from '../../http/index.ts'
+import { safe } from '../output/safe-text.ts'
+import type { Output } from '../shared-terminal.ts'
+
+type Level = 'info' | 'warn' | 'error'
+
+export async function requestLines(format: 'text' | 'json', { stream }: Output): Promise<Pick<ListenOptions, 'onRequest' | 'onRefused'>> {
+  const { requestLog } = await import('../../observability/index.ts')
+  const write = (level: Level, fields: object, message: string): void => {
+    const time = new Date().toISOString()
+    const { durationMs, principal, address, status } = fields as Record<string, unknown>
+    const facts = [status !== undefined && `status ${status}`, durationMs !== undefined && `${durationMs} ms`, principal ?? address]
+    // Clients choose names, which must not move the cursor of a terminal.
+    const text = safe`${[time, level, message, ...facts.filter(Boolean)].join(' ')}`.text
+    stream.write(`${format === 'json' ? JSON.stringify({ time, level, message, ...fields }) : text}\n`)
+  }
+  return requestLog({
+    info: (fields, message) => write('info', fields, message),
+    warn: (fields, message) => write('warn', fields, message),
+    error: (fields, message) => write('error', fields, message),
+  })
+}

@@ -1,0 +1,98 @@
+/** The kinds of values that settings have: as JSON in a file, as text in a flag or a variable. */
+
+/** How a value is read and checked. */
+export interface SettingKind {
+  /** Completes "expected ...". */
+  readonly expects: string
+  /** What the help shows for the value. */
+  readonly placeholder: string
+  /** The value that a text stands for. Text that makes no sense is returned as it is, and `isValid` refuses it. */
+  fromText(text: string): unknown
+  isValid(value: unknown): boolean
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+export const TEXT: SettingKind = {
+  expects: 'a text',
+  placeholder: 'text',
+  fromText: (text) => text,
+  isValid: isText,
+}
+
+/** @param placeholder what the text is: `url`, `file` */
+export const textOf = (placeholder: string): SettingKind => ({ ...TEXT, placeholder })
+
+/** Texts for true and false. */
+const WORDS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, 1: true, false: false, no: false, off: false, 0: false }
+
+export const YES_NO: SettingKind = {
+  expects: 'true or false',
+  placeholder: 'true|false',
+  fromText: (text) => WORDS[text.trim().toLowerCase()] ?? text,
+  isValid: (value) => typeof value === 'boolean',
+}
+
+export const numberFrom = (min: number, max = Number.MAX_SAFE_INTEGER, name = 'a whole number'): SettingKind => ({
+  expects: max === Number.MAX_SAFE_INTEGER ? `${name}, at least ${min}` : `${name} from ${min} to ${max}`,
+  placeholder: 'number',
+  fromText: (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text),
+  isValid: (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+})
+
+export const LIST: SettingKind = {
+  expects: 'a list of texts (in a flag or a variable: with commas between them)',
+  placeholder: 'list',
+  fromText: (text) =>
+    text
+      .split(/[,\n]/)
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+  isValid: (value) => Array.isArray(value) && value.length > 0 && value.every(isText),
+}
+
+/** The length that `keyRing` requires. */
+const MIN_KEY_LENGTH = 32
+
+export const KEYS: SettingKind = {
+  ...LIST,
+  expects: `a list of secrets of at least ${MIN_KEY_LENGTH} characters (openssl rand -base64 32)`,
+  isValid: (value) => LIST.isValid(value) && (value as string[]).every((each) => each.length >= MIN_KEY_LENGTH),
+}
+
+export const oneOf = (...words: readonly string[]): SettingKind => ({
+  expects: words.join(' or '),
+  placeholder: words.join('|'),
+  fromText: (text) => text.trim(),
+  isValid: (value) => words.includes(value as string),
+})
+
+/** A value of one of two kinds. */
+export const either = (first: SettingKind, second: SettingKind): SettingKind => ({
+  expects: `${first.expects}, or ${second.expects}`,
+  placeholder: second.placeholder,
+  fromText: (text) => {
+    const value = first.fromText(text)
+    return first.isValid(value) ? value : second.fromText(text)
+  },
+  isValid: (value) => first.isValid(value) || second.isValid(value),
+})
+
+const isPositive = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0
+
+/** `0.2/10` is ten at once, and then one each five seconds. */
+export const RATE: SettingKind = {
+  expects: 'perSecond and burst (in a flag or a variable: perSecond/burst, such as 0.2/10)',
+  placeholder: 'rate',
+  fromText: (text) => {
+    const [, perSecond, burst] = /^\s*([\d.]+)\/(\d+)\s*$/.exec(text) ?? []
+    return burst === undefined ? text : { perSecond: Number(perSecond), burst: Number(burst) }
+  },
+  isValid: (value) => {
+    const { perSecond, burst, ...more } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+    return isPositive(perSecond) && isPositive(burst) && Object.keys(more).length === 0
+  },
+}
+
+/** Switches a limit off. */
+export const OFF: SettingKind = { ...YES_NO, expects: 'false', isValid: (value) => value === false }

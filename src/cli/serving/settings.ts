@@ -1,0 +1,114 @@
+/** The settings of `portico serve`. Each has one name in a file, and a flag and a variable that follow from it. */
+
+import type { HttpLimits } from '../../http/index.ts'
+import { either, KEYS, LIST, numberFrom, OFF, oneOf, RATE, type SettingKind, TEXT, textOf, YES_NO } from './setting-kinds.ts'
+
+export interface Setting {
+  /** The name in a file. Names of limits begin with `limits.`. */
+  readonly name: string
+  readonly kind: SettingKind
+  readonly help: string
+  readonly default: unknown
+  /** Never shown. It can also be read from a file of its own, with the suffix `File`. */
+  readonly isSecret?: boolean
+  /** A secret that may be given on the command line, where other users of the machine can see it. */
+  readonly hasFlag?: boolean
+}
+
+const setting = (name: string, kind: SettingKind, fallback: unknown, help: string): Setting => ({ name, kind, help, default: fallback })
+
+const secret = (name: string, kind: SettingKind, help: string, hasFlag = false): Setting => ({
+  ...setting(name, kind, undefined, help),
+  isSecret: true,
+  hasFlag,
+})
+
+const PORT = numberFrom(0, 65_535, 'a port')
+const COUNT = numberFrom(1)
+const COUNT_OR_OFF = either(OFF, COUNT)
+
+/** The name of the setting that has the path of a secret. */
+export const fileNameOf = ({ name }: Setting): string => `${name}File`
+
+export const DEFAULT_PORT = 3000
+
+/** In the order of the documentation. */
+export const SETTINGS: readonly Setting[] = [
+  setting('server', textOf('file'), undefined, 'the module that exports the server, or the name of a bundled server'),
+  setting('http', YES_NO, false, 'serve over HTTP. All settings below are for HTTP'),
+  setting('host', TEXT, '127.0.0.1', 'the address to listen on; 0.0.0.0 for all'),
+  setting('port', PORT, DEFAULT_PORT, 'the port for --http; 0 picks a free port'),
+  setting('path', TEXT, '/mcp', 'the path of the endpoint'),
+  setting(
+    'workers',
+    either(oneOf('auto'), numberFrom(0, 256)),
+    0,
+    'processes that serve; auto: one for each core; 0: this process serves alone',
+  ),
+  setting('allowedHosts', LIST, undefined, 'host names that clients use'),
+  setting('allowedOrigins', LIST, undefined, 'origins of web pages that may call the server'),
+  setting('dangerouslyAllowAnyHost', YES_NO, false, 'accept every Host header, so that any web page can call the server'),
+  setting('trustProxy', either(numberFrom(0, 16), YES_NO), false, 'how many proxies are in front; true: one'),
+  setting('tlsCertFile', textOf('file'), undefined, 'the certificate, for https'),
+  setting('tlsKeyFile', textOf('file'), undefined, 'the key of the certificate'),
+  setting('authIssuers', LIST, undefined, 'issuers whose access tokens are accepted'),
+  setting('authResource', textOf('url'), undefined, 'the public URL of the endpoint, which tokens must be for'),
+  setting('authScopes', LIST, undefined, 'scopes that every request needs'),
+  setting('authAudience', TEXT, undefined, 'the audience of the tokens, if it is not the resource'),
+  secret('store', textOf('url'), 'the Redis or Valkey that replicas share, such as redis://host:6379', true),
+  setting('storePrefix', TEXT, 'portico:', 'the start of every key in the store'),
+  secret('keys', KEYS, 'secrets that all replicas share; the first seals, all open'),
+  setting('health', YES_NO, false, 'serve /healthz and /readyz'),
+  setting('metrics', YES_NO, false, 'serve /metrics'),
+  secret('metricsToken', TEXT, 'the bearer token of scrapers'),
+  setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
+  setting('graceMs', numberFrom(0), 10_000, 'how long requests may take after the server was asked to end'),
+  setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
+  setting('legacySse', YES_NO, undefined, 'serve the transport of the oldest revision. Default: only without workers and store'),
+  setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'how to answer'),
+  setting('requireMcpHeaders', YES_NO, false, 'require the headers of the protocol in all revisions'),
+  setting('browserPage', YES_NO, true, 'show a page to browsers that open the endpoint'),
+  setting('maxConnections', COUNT, 12_000, 'open connections of one process'),
+  setting('maxConnectionsPerAddress', COUNT_OR_OFF, undefined, 'open connections from one address. Default: 256; false behind a proxy'),
+]
+
+/** All limits of the option `limits`, so that a new one cannot be forgotten here. */
+const LIMIT_KINDS: Readonly<Record<keyof HttpLimits, SettingKind>> = {
+  maxBodyBytes: COUNT,
+  minBodyRate: COUNT,
+  maxValues: COUNT,
+  failedLogins: either(OFF, RATE),
+  maxSessions: COUNT,
+  maxSessionsPerPrincipal: COUNT,
+  maxSessionsPerAddress: COUNT_OR_OFF,
+  sessionIdleMs: COUNT,
+  sessionMaxAgeMs: COUNT,
+  maxInFlightPerSession: COUNT,
+  maxInFlightPerPrincipal: COUNT,
+  maxInFlightPerAddress: COUNT_OR_OFF,
+  maxInFlight: COUNT,
+  maxBodyBytesInHand: COUNT,
+  maxBodyBytesInHandPerAddress: COUNT_OR_OFF,
+  maxStreamsPerAddress: COUNT_OR_OFF,
+  maxStreams: COUNT,
+  keepAliveMs: COUNT,
+  maxKeptBytes: COUNT,
+}
+
+export const LIMITS: readonly Setting[] = Object.entries(LIMIT_KINDS).map(([name, kind]) =>
+  setting(`limits.${name}`, kind, undefined, 'see docs/limits.md'),
+)
+
+/** `allowedHosts` -> `--allowed-hosts`. Limits have one flag: `--limit name=value`. */
+export const flagOf = (name: string): string =>
+  name.startsWith('limits.')
+    ? `--limit ${name.slice('limits.'.length)}`
+    : `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** `allowedHosts` -> `PORTICO_ALLOWED_HOSTS`, `limits.maxSessions` -> `PORTICO_LIMIT_MAX_SESSIONS`. */
+export const variableOf = (name: string): string =>
+  `PORTICO_${name
+    .replace(/^limits\./, 'limit.')
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .replace('.', '_')
+    .toUpperCase()}`

@@ -1,0 +1,33 @@
+/** Shows the settings in use, and where each came from. Secrets stay hidden. */
+
+import { DEFAULT_HTTP_LIMITS } from '../../http/index.ts'
+import { safe } from '../output/safe-text.ts'
+import type { Screen } from '../output/screen.ts'
+import { printTable } from '../output/table.ts'
+import type { SettingInUse, Settings } from './read-settings.ts'
+
+export function showSettings(screen: Screen, settings: Settings): void {
+  const rows = settings.all.map((each) => ({ name: each.setting.name, value: shownValue(each), source: each.source }))
+  if (screen.isJson) {
+    return screen.printJson(Object.fromEntries(rows.map(({ name, value, source }) => [name, { value: value ?? null, source }])))
+  }
+  printTable(
+    screen,
+    [{ title: 'setting', style: 'bold' }, { title: 'from' }, { title: 'value' }],
+    rows.map(({ name, value, source }) => [
+      name,
+      source,
+      value === undefined ? safe`-` : typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+}
+
+function shownValue({ setting: { name, isSecret }, value, source }: SettingInUse): unknown {
+  if (value === undefined && name.startsWith('limits.'))
+    return DEFAULT_HTTP_LIMITS[name.slice('limits.'.length) as keyof typeof DEFAULT_HTTP_LIMITS]
+  if (!isSecret || source === 'default') return value
+  return name === 'store' ? withoutPassword(String(value)) : '(hidden)'
+}
+
+/** Everything between the scheme and the host is hidden: a password may contain any character. */
+const withoutPassword = (url: string): string => url.replace(/^([\w-]+:\/\/).*@/, '$1(hidden)@').replace(/\?.*$/, '')

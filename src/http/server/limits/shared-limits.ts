@@ -1,0 +1,126 @@
+/** The limits of callers when several replicas serve them: each limit holds for all replicas together. */
+
+import type { Clock, Timer } from '../../../base/clock.ts'
+import type { Incoming } from '../../../jsonrpc/message.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import type { SharedServices } from '../../../protocol/interfaces/replaceable-services.ts'
+import { BatchedRates } from '../../../store/batched-rates.ts'
+import type { SharedStore } from '../../../store/shared-store.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
+import { type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
+import type { HttpPost } from '../stateless.ts'
+import type { CallerUsage } from './caller-usage.ts'
+import { SharedFailedLogins } from './shared-failed-logins.ts'
+import { type PlaceKind, SharedPlaces } from './shared-places.ts'
+
+/** Requests in progress that a replica may hold in advance: this part of the limit. */
+const SPARE_PART = 16
+/** How often places that are not needed are given back, at least. */
+const RENEW_MS = 1000
+/** The lease of a store of another process, before that has told it. */
+const USUAL_LEASE_MS = 10_000
+
+export class SharedLimits {
+  readonly failedLogins: SharedFailedLogins
+  /** By kind of the caller. Without a limit there is none. */
+  readonly #requests: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
+  readonly #listens: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
+  readonly #clock: Clock
+  readonly #leaseMs: number
+  #timer: Timer | undefined
+
+  constructor(store: SharedStore, limits: AllHttpLimits, clock: Clock) {
+    const { maxInFlightPerPrincipal, maxInFlightPerAddress, maxListensPerPrincipal, maxStreamsPerAddress } = limits
+    const { counters } = store
+    const now = (): number => clock.now()
+    this.#clock = clock
+    this.#leaseMs = store.replica.leaseMs || USUAL_LEASE_MS
+    this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters, now)
+    const placesOf = (kind: PlaceKind): SharedPlaces => new SharedPlaces(kind, counters, this.#leaseMs, now)
+    const requests = (of: 'principal' | 'address', limit: string, max: number, what: string): void => {
+      const spare = Math.floor(max / SPARE_PART)
+      this.#requests[of] = placesOf({ of, limit, isOption: true, max, what, spare, used: ({ inFlight }) => inFlight })
+    }
+    const listens = (of: 'principal' | 'address', limit: string, max: number, isOption: boolean, what: string): void => {
+      this.#listens[of] = placesOf({ of, limit, isOption, max, what, spare: 0, used: (usage) => usage.listens })
+    }
+    requests('principal', 'maxInFlightPerPrincipal', maxInFlightPerPrincipal, 'requests at once')
+    if (maxInFlightPerAddress !== false)
+      requests('address', 'maxInFlightPerAddress', maxInFlightPerAddress, 'requests at once from one address')
+    listens('principal', 'maxListensPerPrincipal', maxListensPerPrincipal, false, 'open subscriptions')
+    if (maxStreamsPerAddress !== false)
+      listens('address', 'maxStreamsPerAddress', maxStreamsPerAddress, true, 'open streams of one address')
+    this.#renewLater()
+  }
+
+  /**
+   * Answers a request if its caller has room for it, now or after the store was asked.
+   *
+   * @param answer answers it, or returns a refusal
+   * @param send sends a refusal that was found out later
+   */
+  admit(
+    message: Incoming,
+    { usage, body, reply }: HttpPost,
+    answer: () => Refusal | undefined,
+    send: (refusal: Refusal) => void,
+  ): Refusal | undefined {
+    const isListen = message.kind === 'request' && message.method === 'subscriptions/listen'
+    const places = (isListen ? this.#listens : this.#requests)[usage.kind]
+    if (!places) return answer()
+    const run = (): Refusal | undefined => {
+      try {
+        return answer()
+      } finally {
+        places.entered(usage)
+      }
+    }
+    const asked = places.enter(usage)
+    if (!asked) return run()
+    // The memory of the message counts while the store is asked.
+    body.isInFlight = true
+    const later = (refused: Refusal | undefined): void => {
+      body.isInFlight = false
+      if (!refused && reply.isGone) places.entered(usage)
+      const refusal = refused ?? (reply.isGone ? undefined : run())
+      if (!body.isInFlight) body.release()
+      if (refusal) send(refusal)
+    }
+    asked.then(later, (error: unknown) => later(storeFault(error)))
+    return undefined
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    // Without the store they are given back when their time is over.
+    for (const places of this.#all()) places.close().catch(() => {})
+  }
+
+  #renewLater(): void {
+    this.#timer = this.#clock.after(Math.min(this.#leaseMs / 3, RENEW_MS), () => {
+      // While the store is down, requests that need more places are refused.
+      Promise.all(this.#all().map((places) => places.renew())).catch(() => {})
+      this.#renewLater()
+    })
+  }
+
+  #all(): SharedPlaces[] {
+    return [...Object.values(this.#requests), ...Object.values(this.#listens)]
+  }
+}
+
+/** The refusal for a request that needs the store. */
+export function storeFault(error: unknown): Refusal {
+  if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return STORE_DOWN
+  console.error('portico: the store failed:', error instanceof Error ? error.message : error)
+  return refuse(500, 'Internal error')
+}
+
+const services = new WeakMap<SharedStore, SharedServices>()
+
+/** What a server shares through a store. One for each store, so that all its endpoints count together. */
+export function servicesOf(store: SharedStore): SharedServices {
+  const kept = services.get(store) ?? { rates: new BatchedRates(store.counters), tasks: store.tasks }
+  services.set(store, kept)
+  return kept
+}

@@ -1,0 +1,136 @@
+/** Counts what a caller uses at all replicas together, such as requests in progress. */
+
+import { randomId } from '../../../base/bytes.ts'
+import type { Counters } from '../../../protocol/interfaces/counters.ts'
+import { busy, busyFixed, type Refusal } from '../refusal.ts'
+import type { CallerUsage } from './caller-usage.ts'
+
+export interface PlaceKind {
+  /** Which callers have this limit. */
+  of: 'principal' | 'address'
+  /** The name of the limit. */
+  limit: string
+  /** False if no option changes the limit. */
+  isOption: boolean
+  max: number
+  /** What there is too much of, for the refusal. */
+  what: string
+  /** What the caller uses at this replica. */
+  used(usage: CallerUsage): number
+  /** The most places that a replica holds in advance, so that it need not ask the store for each request. */
+  spare: number
+}
+
+interface Places {
+  /** The last one of this caller that was seen. A usage without anything in it may be replaced by another. */
+  usage: CallerUsage
+  /** Requests that were let in, and that the usage does not count yet. */
+  entering: number
+  granted: number
+  /** Until then the store knows of the granted places. */
+  until: number
+  asking: Promise<boolean> | undefined
+}
+
+export class SharedPlaces {
+  readonly #kind: PlaceKind
+  readonly #counters: Counters
+  readonly #ttlMs: number
+  readonly #now: () => number
+  readonly #holder = randomId()
+  readonly #callers = new Map<string, Places>()
+
+  /** @param ttlMs how long places are held without a renewal */
+  constructor(kind: PlaceKind, counters: Counters, ttlMs: number, now: () => number) {
+    this.#kind = kind
+    this.#counters = counters
+    this.#ttlMs = ttlMs
+    this.#now = now
+  }
+
+  /**
+   * Asks for one more place. Call `entered` as soon as the usage counts it, or when it is not needed.
+   *
+   * @returns undefined if there is a place; otherwise a promise for a refusal. It rejects with ERR_STORE_DOWN.
+   */
+  enter(usage: CallerUsage): undefined | Promise<Refusal | undefined> {
+    const places = this.#at(usage)
+    places.entering++
+    return this.#hasRoom(places) ? undefined : this.#wait(places)
+  }
+
+  entered(usage: CallerUsage): void {
+    const places = this.#callers.get(usage.key)
+    if (places) places.entering--
+  }
+
+  /** Keeps the places that are in use, and gives back the others. */
+  async renew(): Promise<void> {
+    for (const [key, places] of this.#callers) {
+      await this.#ask(places)
+      if (places.granted === 0 && this.#need(places) === 0) this.#callers.delete(key)
+    }
+  }
+
+  /** Gives all places back. */
+  async close(): Promise<void> {
+    const { max } = this.#kind
+    await Promise.all([...this.#callers.keys()].map((key) => this.#counters.hold(this.#name(key), this.#holder, 0, max, 1)))
+  }
+
+  #at(usage: CallerUsage): Places {
+    let places = this.#callers.get(usage.key)
+    if (!places) {
+      places = { usage, entering: 0, granted: 0, until: 0, asking: undefined }
+      this.#callers.set(usage.key, places)
+    }
+    places.usage = usage
+    return places
+  }
+
+  #need({ usage, entering }: Places): number {
+    return this.#kind.used(usage) + entering
+  }
+
+  #hasRoom(places: Places): boolean {
+    return this.#need(places) <= places.granted && this.#now() < places.until
+  }
+
+  async #wait(places: Places): Promise<Refusal | undefined> {
+    try {
+      // A question that was on its way does not know of this request.
+      while (!(await this.#ask(places)) && this.#need(places) > places.granted);
+    } catch (error) {
+      places.entering--
+      throw error
+    }
+    if (this.#need(places) <= places.granted) return undefined
+    places.entering--
+    const { limit, max, what, isOption } = this.#kind
+    return (isOption ? busy : busyFixed)(429, limit, max, what)
+  }
+
+  /** One question at a time. Resolves to true if all places are taken. */
+  #ask(places: Places): Promise<boolean> {
+    places.asking ??= this.#hold(places).finally(() => {
+      places.asking = undefined
+    })
+    return places.asking
+  }
+
+  async #hold(places: Places): Promise<boolean> {
+    const { max, spare } = this.#kind
+    const need = this.#need(places)
+    const wanted = Math.min(max, need + Math.min(spare, need))
+    // Places that are given back must not be used meanwhile.
+    places.granted = Math.min(places.granted, wanted)
+    const sentAt = this.#now()
+    places.granted = await this.#counters.hold(this.#name(places.usage.key), this.#holder, wanted, max, this.#ttlMs)
+    places.until = sentAt + this.#ttlMs
+    return places.granted < wanted || need > max
+  }
+
+  #name(key: string): string {
+    return `${this.#kind.limit} ${key}`
+  }
+}

@@ -1,0 +1,57 @@
+/** Tasks between two processes. They go as texts, because the content of a task may have null, which stands for undefined elsewhere. */
+
+import type { TaskHead, TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
+
+/** How often to look for changes by other processes. */
+const WATCH_MS = 250
+/** Reading and looking take one message each. */
+const LEASE_MS = 10_000
+const LOOK_MS = 1000
+
+/** What the process with the store offers. */
+export const taskTexts = (tasks: TaskStore): Record<string, (...args: never[]) => Promise<unknown>> => ({
+  create: (task: string, caps: TaskCaps) => tasks.create(JSON.parse(task) as TaskRecord, caps),
+  read: async (owner: string, taskId: string) => textOf(await tasks.read(owner, taskId)),
+  edition: async (owner: string, taskId: string) => (await tasks.read(owner, taskId))?.edition,
+  replace: (task: string) => tasks.replace(JSON.parse(task) as TaskRecord),
+  remove: (owner: string, taskId: string) => tasks.remove(owner, taskId),
+  list: async (owner: string) => textOf(await tasks.list(owner)),
+  neglected: async (now: number) => textOf(await tasks.neglected(now)),
+})
+
+/** The tasks of the other process. */
+export function remoteTasks(run: (method: string, args: unknown[]) => Promise<unknown>): TaskStore {
+  const call = (name: string, ...args: unknown[]): Promise<unknown> => run(`tasks.${name}`, args)
+  return {
+    isShared: true,
+    leaseMs: LEASE_MS,
+    lookMs: LOOK_MS,
+    create: async (task, caps) => (await call('create', JSON.stringify(task), caps)) as CreateRefusal | undefined,
+    read: async (owner, taskId) => taskIn<TaskRecord>(await call('read', owner, taskId)),
+    replace: async (task) => (await call('replace', JSON.stringify(task))) as boolean,
+    remove: async (owner, taskId) => {
+      await call('remove', owner, taskId)
+    },
+    list: async (owner) => taskIn<TaskHead[]>(await call('list', owner)) ?? [],
+    neglected: async (now) => taskIn<TaskHead[]>(await call('neglected', now)) ?? [],
+    watch: (owner, taskId, listener) => {
+      let last: unknown = NEVER
+      const look = async (): Promise<void> => {
+        const edition = await call('edition', owner, taskId)
+        if (last !== NEVER && edition !== last) listener()
+        last = edition
+      }
+      // A look that fails is repeated by the next one.
+      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS)
+      look().catch(() => {})
+      return () => clearInterval(timer)
+    },
+  }
+}
+
+const NEVER = Symbol('never')
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
+
+const taskIn = <T>(text: unknown): T | undefined => (typeof text === 'string' ? (JSON.parse(text) as T) : undefined)

@@ -1,0 +1,104 @@
+/** A server that is protected with API keys. */
+
+import { createHash } from 'node:crypto'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type ApiKeysOptions, apiKeys } from '../../../src/auth/index.ts'
+import { listen } from '../../../src/http/index.ts'
+import { connect } from '../../../src/index.ts'
+import { createServer } from '../../../src/server/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { REVISIONS } from '../../support/judged-pair.ts'
+
+const KEY = 'key-of-the-robot-0001'
+const OTHER = 'key-of-another-robot-2'
+const digest = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+const open: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of open.splice(0)) await close()
+})
+
+async function served(options: ApiKeysOptions): Promise<string> {
+  const server = createServer({ name: 'notes', version: '1' })
+  server.tool('who', {}, (_args, { caller }) => `${caller.auth?.subject}`)
+  server.tool('write', { scopes: ['notes:write'] }, () => 'written')
+  const { url, close } = await listen(server, { auth: apiKeys(options), port: 0 })
+  open.push(close)
+  return url
+}
+
+const post = (url: string, headers: Record<string, string>): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: '{}',
+  })
+
+describe.each(REVISIONS)('API keys in %s', (revision) => {
+  test('the caller is the holder of the key, with its scopes', async () => {
+    const url = await served({ keys: { robot: { key: KEY, scopes: ['notes:write'] }, reader: OTHER } })
+    const as = (key: string) => connect(url, { revisions: [revision], http: { headers: { authorization: `Bearer ${key}` } } })
+    const robot = await as(KEY)
+    expect((await robot.call('who')).content).toMatchObject([{ text: 'robot' }])
+    expect((await robot.tools().all()).map(({ name }) => name)).toEqual(['who', 'write'])
+    const reader = await as(OTHER)
+    expect((await reader.tools().all()).map(({ name }) => name)).toEqual(['who'])
+    await robot.close()
+    await reader.close()
+  })
+})
+
+test('a request without a key, with a wrong one or with several is refused, and says how to send one', async () => {
+  const url = await served({ keys: { robot: KEY } })
+  const none = await post(url, {})
+  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="mcp"'])
+  expect(await none.text()).toContain('Authorization: Bearer <key>')
+  const wrong = await post(url, { authorization: `Bearer ${KEY}x` })
+  expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
+  expect(await wrong.text()).not.toContain(KEY)
+  expect((await post(`${url}?access_token=${KEY}`, {})).status).toBe(400)
+  expect((await post(url, { authorization: `Bearer ${'a'.repeat(2000)}` })).status).toBe(401)
+})
+
+test('the key can be a digest, come in another header, or be found by a function', async () => {
+  const url = await served({
+    keys: { robot: `sha256:${digest(KEY).toUpperCase()}` },
+    find: async (each) => (each === digest(OTHER) ? { name: 'found', scopes: [] } : undefined),
+    header: 'X-API-Key',
+  })
+  for (const [key, name] of [
+    [KEY, 'robot'],
+    [OTHER, 'found'],
+  ] as const) {
+    const client = await connect(url, { http: { headers: { 'x-api-key': key } } })
+    expect((await client.call('who')).content).toMatchObject([{ text: name }])
+    await client.close()
+  }
+  expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(401)
+})
+
+test('a key stops working when it expires', async () => {
+  const clock = fakeClock()
+  const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt: new Date(clock.now() + 1000) } }, clock })
+  const head = {
+    method: 'POST',
+    url: '/mcp',
+    header: (name: string) => (name === 'authorization' ? `Bearer ${KEY}` : undefined),
+    count: () => 1,
+    remoteAddress: undefined,
+  }
+  expect(await auth.authenticate(head)).toMatchObject({ principal: '["api key","robot"]' })
+  clock.advance(1000)
+  expect(await auth.authenticate(head)).toMatchObject({ status: 401, message: 'The API key has expired' })
+})
+
+test.each<[string, ApiKeysOptions, string]>([
+  ['no keys', {}, 'needs keys or a find function'],
+  ['an unset variable', { keys: { robot: '' } }, 'is missing; is its environment variable set?'],
+  ['a short key', { keys: { robot: 'short' } }, 'must have 16 to 1024 characters; got 5'],
+  ['a digest that is none', { keys: { robot: 'sha256:1234567890' } }, '64 hexadecimal digits'],
+  ['a bad scope', { keys: { robot: { key: KEY, scopes: ['a b'] } } }, 'a scope that is not valid: "a b"'],
+  ['a bad header', { keys: { robot: KEY }, header: 'x y' }, 'not the name of a header: "x y"'],
+])('%s is an error when the server starts', (_what, options, message) => {
+  expect(() => apiKeys(options)).toThrow(message)
+})

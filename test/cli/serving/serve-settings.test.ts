@@ -1,0 +1,152 @@
+/** `portico serve` as an operator starts it: settings from the environment and a file, workers, health, metrics, lines of requests. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { temporaryFolders } from '../../support/folders.ts'
+import { http } from '../../support/http-requests.ts'
+import { askModern, callTool, openSession } from '../../support/http-service.ts'
+import { redisOfFile } from '../../support/redis-server.ts'
+import { CLI, portico } from '../support/cli.ts'
+import { project } from '../support/project.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+const newFolder = temporaryFolders()
+const redisServer = redisOfFile()
+const KEY = 'only-for-this-test-0123456789abcdef'
+const GET = { method: 'GET', isBare: true, headers: { connection: 'close' } }
+
+const SERVER = `import { createServer } from 'portico/server'
+export const server = createServer({ name: 'greeter', version: '1.0.0' })
+server.tool('pid', () => String(process.pid))
+`
+
+const folderWith = (files: Record<string, string>): string => project(newFolder(), { 'server.mjs': SERVER, ...files })
+
+/** Starts it, and waits until it serves. */
+async function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [CLI, 'serve', ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, { timeout: 25_000 }).toMatch(/Serving .* at http\S+ /)
+  return { child, url: /http:\/\/[^\s]+/.exec(said)?.[0] as string, said: () => said }
+}
+
+test('an operator configures it with a file and the environment alone', async () => {
+  const { url: redisUrl, scan } = await redisServer()
+  const cwd = folderWith({
+    'serve.yaml': `server: ./server.mjs\nhttp: true\nport: 0\nworkers: 2\nhealth: true\nmetrics: true\nlogFormat: json\nlimits:\n  maxSessions: 1\n`,
+    secret: `${KEY}\n`,
+    token: 'scraper\n',
+  })
+  const { child, url, said } = await start(cwd, [], {
+    PORTICO_CONFIG: 'serve.yaml',
+    PORTICO_STORE: redisUrl,
+    PORTICO_STORE_PREFIX: 'serve-test:',
+    PORTICO_KEYS_FILE: join(cwd, 'secret'),
+    PORTICO_METRICS_TOKEN_FILE: join(cwd, 'token'),
+  })
+  const session = await openSession(url, '2025-11-25')
+  const pids = new Set<string>()
+  for (let id = 1; id <= 4; id++) pids.add(JSON.stringify((await session.ask({ ...callTool('pid'), id })).message.result))
+  expect(pids.size).toBe(2)
+  expect((await scan()).some((key) => key.startsWith('serve-test:'))).toBe(true)
+  await expect(openSession(url, '2025-11-25')).rejects.toThrow('maxSessions')
+  expect((await http(new URL('/readyz', url).href, GET)).message).toMatchObject({ status: 'ok', checks: { store: { status: 'ok' } } })
+  expect((await http(new URL('/metrics', url).href, GET)).status).toBe(401)
+  const scraped = await http(new URL('/metrics', url).href, { ...GET, headers: { ...GET.headers, authorization: 'Bearer scraper' } })
+  expect(scraped.text).toContain('portico_workers{worker="primary",state="running"} 2')
+  await expect
+    .poll(() =>
+      said()
+        .split('\n')
+        .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [])),
+    )
+    .toContainEqual(expect.objectContaining({ level: 'info', method: 'tools/call', target: 'pid', outcome: 'ok' }))
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(said().match(/Serving/g)).toHaveLength(1)
+})
+
+test('--show-config prints every setting with its source, and hides secrets', async () => {
+  const cwd = folderWith({ 'serve.json': '{ "http": true, "trustProxy": 1 }' })
+  const env = { PORTICO_STORE: 'redis://user:pa%40ss@redis:6379/0', PORTICO_KEYS: KEY, PORTICO_ALLOWED_HOSTS: 'a.example,b.example' }
+  const args = ['serve', '--config', 'serve.json', '--limit', 'maxSessions=5', '--no-health', '--show-config']
+  const { code, stdout } = await portico(args, { cwd, env })
+  expect(code).toBe(0)
+  for (const line of [
+    /^http +serve\.json:1 +true$/m,
+    /^trustProxy +serve\.json:1 +1$/m,
+    /^allowedHosts +PORTICO_ALLOWED_HOSTS +\["a\.example","b\.example"\]$/m,
+    /^store +PORTICO_STORE +redis:\/\/\(hidden\)@redis:6379\/0$/m,
+    /^keys +PORTICO_KEYS +\(hidden\)$/m,
+    /^limits\.maxSessions +--limit maxSessions +5$/m,
+    /^limits\.maxInFlight +default +2048$/m,
+    /^health +--health +false$/m,
+    /^host +default +127\.0\.0\.1$/m,
+  ])
+    expect(stdout).toMatch(line)
+  const json = await portico([...args, '--json'], { cwd, env })
+  expect(JSON.parse(json.stdout)).toMatchObject({ store: { source: 'PORTICO_STORE' }, port: { value: 3000, source: 'default' } })
+  for (const text of [stdout, json.stdout]) expect(text).not.toMatch(/pa%40ss|only-for-this-test/)
+})
+
+test('mistakes name their place, and end the command with the code for it', async () => {
+  const cwd = folderWith({ 'bad.yaml': 'http: true\nprot: 1\n', 'stdio.yaml': 'port: 80\n' })
+  const config = await portico(['serve', 'server.mjs', '--config', 'bad.yaml'], { cwd })
+  expect(config).toMatchObject({ code: 8, stderr: expect.stringContaining('bad.yaml:2: unknown setting "prot"; did you mean "port"?') })
+  const usage = await portico(['serve', 'server.mjs', '--http', '--workers', 'x'], { cwd })
+  expect(usage).toMatchObject({ code: 2, stderr: expect.stringContaining('--workers: workers must be auto') })
+  const limit = await portico(['serve', 'server.mjs', '--http', '--limit', 'maxSession=1'], { cwd })
+  expect(limit).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "maxSessions" or') })
+  const useless = await portico(['serve', 'server.mjs', '--config', 'stdio.yaml'], { cwd })
+  expect(useless).toMatchObject({ code: 2, stderr: expect.stringContaining('stdio.yaml:1 needs --http') })
+  const flag = await portico(['serve', 'server.mjs', '--port', '1'], { cwd })
+  expect(flag).toMatchObject({ code: 2, stderr: expect.stringContaining('--port needs --http') })
+  const nothing = await portico(['serve'], { cwd })
+  expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('serve needs a file') })
+  const auth = await portico(['serve', 'server.mjs', '--http', '--auth-scopes', 'a'], { cwd })
+  expect(auth).toMatchObject({ code: 8, stderr: expect.stringContaining('--auth-scopes: authScopes needs both') })
+  const tls = await portico(['serve', 'server.mjs', '--http', '--tls-cert-file', 'x'], { cwd })
+  expect(tls).toMatchObject({ code: 8, stderr: expect.stringContaining('needs the other one') })
+})
+
+test('keys are refused for a server that has its own', async () => {
+  const own = `import { createServer, keyRing } from 'portico/server'\nexport const server = createServer({ name: 'x', version: '1', keys: keyRing('${KEY}') })\n`
+  const { code, stderr } = await portico(['serve', 'server.mjs', '--http', '0'], {
+    cwd: folderWith({ 'server.mjs': own }),
+    env: { PORTICO_KEYS: KEY },
+  })
+  expect([code, stderr]).toEqual([2, expect.stringContaining('PORTICO_KEYS: server.mjs has keys of its own')])
+})
+
+test('replicas of a server with the same keys continue what the other began', async () => {
+  const cwd = folderWith({ 'server.mjs': `${SERVER.replace("'1.0.0' }", "'1.0.0', pageSize: 1 }")}server.tool('b', () => 'b')\n` })
+  const [one, other, stranger] = await Promise.all(
+    [KEY, KEY, `another-${KEY}`].map((key) => start(cwd, ['server.mjs', '--http', '0'], { PORTICO_KEYS: key })),
+  )
+  const first = await askModern(one?.url as string, { method: 'tools/list' })
+  const { nextCursor: cursor } = first.message.result as { nextCursor: string }
+  const next = (url: string) => askModern(url, { method: 'tools/list', params: { cursor } })
+  expect((await next(other?.url as string)).message.result).toMatchObject({ tools: [{ name: 'b' }] })
+  expect((await next(stranger?.url as string)).message.error).toMatchObject({ code: -32602 })
+  expect(stranger?.said()).toContain('give all replicas the same keys')
+})
+
+test('lines of requests as text are one line each, whatever a client sends', async () => {
+  const { url, said } = await start(folderWith({}), ['server.mjs', '--http', '0', '--log-format', 'text'])
+  await askModern(url, callTool('pid'))
+  await askModern(url, { method: 'x\u001b[2J\ny' }).catch(() => {})
+  await http(url, { method: 'PUT', isBare: true })
+  await expect.poll(said).toMatch(/^\S+Z info tools\/call pid ok [\d.]+ ms 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405$/m)
+  expect(said()).not.toContain('\u001b[2J')
+})

@@ -1,0 +1,196 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Flags, readSettings, type Settings } from '../../../src/cli/serving/read-settings.ts'
+import { flagOf, LIMITS, SETTINGS, variableOf } from '../../../src/cli/serving/settings.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/index.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+
+const newFolder = temporaryFolders()
+
+interface Case {
+  flags?: Record<string, string | boolean>
+  env?: Record<string, string>
+  /** The text of the file. */
+  file?: string
+  /** More files in the folder. */
+  files?: Record<string, string>
+}
+
+async function settingsOf({ flags = {}, env = {}, file, files = {} }: Case): Promise<Settings> {
+  const cwd = newFolder()
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  mkdirSync(join(cwd, 'etc'))
+  if (file !== undefined) writeFileSync(join(cwd, 'etc', 'serve.yaml'), file)
+  const given: Flags = new Map(Object.entries({ ...flags, ...(file !== undefined && { config: 'etc/serve.yaml' }) }))
+  return readSettings(given, { cwd, env })
+}
+
+const problemsOf = (given: Case): Promise<string> =>
+  settingsOf(given).then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+
+/** A value of each setting as text, and as the setting has it. */
+const VALUES: Record<string, [text: string, value: unknown]> = {
+  server: ['notes', 'notes'],
+  http: ['true', true],
+  host: ['0.0.0.0', '0.0.0.0'],
+  port: ['8080', 8080],
+  path: ['/x', '/x'],
+  workers: ['auto', 'auto'],
+  allowedHosts: ['a.example, b.example', ['a.example', 'b.example']],
+  allowedOrigins: ['https://a.example', ['https://a.example']],
+  dangerouslyAllowAnyHost: ['no', false],
+  trustProxy: ['2', 2],
+  tlsCertFile: ['/c.pem', '/c.pem'],
+  tlsKeyFile: ['/k.pem', '/k.pem'],
+  authIssuers: ['https://login.example', ['https://login.example']],
+  authResource: ['https://mcp.example/mcp', 'https://mcp.example/mcp'],
+  authScopes: ['a,b', ['a', 'b']],
+  authAudience: ['x', 'x'],
+  store: ['redis://user:pass@host', 'redis://user:pass@host'],
+  storePrefix: ['p:', 'p:'],
+  keys: ['k'.repeat(32), ['k'.repeat(32)]],
+  health: ['1', true],
+  metrics: ['on', true],
+  metricsToken: ['t', 't'],
+  logFormat: ['json', 'json'],
+  graceMs: ['0', 0],
+  sessions: ['false', false],
+  legacySse: ['off', false],
+  responses: ['sse', 'sse'],
+  requireMcpHeaders: ['yes', true],
+  browserPage: ['0', false],
+  maxConnections: ['5', 5],
+  maxConnectionsPerAddress: ['false', false],
+  'limits.failedLogins': ['0.5/10', { perSecond: 0.5, burst: 10 }],
+  'limits.maxSessionsPerAddress': ['false', false],
+}
+const valueFor = (name: string): [string, unknown] => VALUES[name] ?? ['7', 7]
+
+test.each([...SETTINGS, ...LIMITS].map(({ name }) => name))('%s can be a flag, a variable and a line of the file', async (name) => {
+  const [text, value] = valueFor(name)
+  const limit = /^limits\.(.+)$/.exec(name)?.[1]
+  const json = JSON.stringify(value)
+  const file = limit === undefined ? `# comment\n${name}: ${json}\n` : `limits:\n  ${limit}: ${json}\n`
+  const byFlag = await settingsOf({ flags: { [name]: text } })
+  expect([byFlag.get(name), byFlag.sourceOf(name)]).toEqual([value, name === 'server' ? 'argument' : flagOf(name)])
+  const byVariable = await settingsOf({ env: { [variableOf(name)]: text } })
+  expect([byVariable.get(name), byVariable.sourceOf(name)]).toEqual([value, variableOf(name)])
+  const byFile = await settingsOf({ file })
+  expect([byFile.get(name), byFile.sourceOf(name)]).toEqual([value, 'etc/serve.yaml:2'])
+})
+
+test('a flag counts before a variable, a variable before the file, and the file before the default', async () => {
+  const file = 'port: 1\nhost: a\npath: /file\n'
+  const settings = await settingsOf({ flags: { port: '3' }, env: { PORTICO_PORT: '2', PORTICO_HOST: 'b', PORTICO_PATH: '' }, file })
+  expect(['port', 'host', 'path', 'graceMs'].map((name) => [settings.get(name), settings.sourceOf(name)])).toEqual([
+    [3, '--port'],
+    ['b', 'PORTICO_HOST'],
+    // An empty variable counts as not set.
+    ['/file', 'etc/serve.yaml:3'],
+    [10_000, 'default'],
+  ])
+})
+
+test('JSON is a configuration file, too', async () => {
+  const settings = await settingsOf({ file: JSON.stringify({ http: true, limits: { maxSessions: 9 } }, undefined, '\t') })
+  expect([settings.get('http'), settings.get('limits.maxSessions'), settings.sourceOf('limits.maxSessions')]).toEqual([
+    true,
+    9,
+    'etc/serve.yaml:4',
+  ])
+})
+
+test('names of flags and variables follow from the name, and every limit is a setting', () => {
+  expect([flagOf('allowedHosts'), variableOf('allowedHosts')]).toEqual(['--allowed-hosts', 'PORTICO_ALLOWED_HOSTS'])
+  expect([flagOf('limits.maxSessions'), variableOf('limits.maxSessions')]).toEqual(['--limit maxSessions', 'PORTICO_LIMIT_MAX_SESSIONS'])
+  expect(LIMITS.map(({ name }) => name.replace('limits.', '')).sort()).toEqual(Object.keys(DEFAULT_HTTP_LIMITS).sort())
+})
+
+describe('secrets', () => {
+  const KEY = 'a'.repeat(40)
+
+  test('are read from files that flags, variables and the file name', async () => {
+    const files = { one: `${KEY}\n`, two: `${'b'.repeat(32)}\n${'c'.repeat(32)}\n` }
+    const byFlag = await settingsOf({ flags: { keysFile: 'one' }, files })
+    expect([byFlag.get('keys'), byFlag.sourceOf('keys')]).toEqual([[KEY], '--keys-file'])
+    const byVariable = await settingsOf({ env: { PORTICO_KEYS_FILE: 'two' }, files })
+    expect([byVariable.get('keys'), byVariable.sourceOf('keys')]).toEqual([['b'.repeat(32), 'c'.repeat(32)], 'PORTICO_KEYS_FILE'])
+    // Paths in the file begin at its own folder.
+    expect((await settingsOf({ file: 'metricsTokenFile: ../one\n', files })).get('metricsToken')).toBe(KEY)
+    // A higher level counts, however it gives the secret.
+    expect((await settingsOf({ env: { PORTICO_KEYS_FILE: 'one' }, file: `keys: [${'d'.repeat(32)}]`, files })).get('keys')).toEqual([KEY])
+  })
+
+  test('that are wrong are not shown in the error', async () => {
+    const told = await problemsOf({
+      env: { PORTICO_KEYS: 'too-short-secret', PORTICO_METRICS_TOKEN_FILE: 'none' },
+      file: 'store: [redis://secret-password@host]\n',
+    })
+    expect(told).toContain('PORTICO_KEYS: keys must be a list of secrets of at least 32 characters (openssl rand -base64 32)')
+    expect(told).toContain('PORTICO_METRICS_TOKEN_FILE: none cannot be read: ENOENT')
+    expect(told).toContain('etc/serve.yaml:1: store must be a text')
+    expect(told).not.toMatch(/too-short-secret|secret-password/)
+    expect(await problemsOf({ file: `keys: [${KEY}\nport: 1` })).not.toContain(KEY)
+  })
+
+  test('are given once', async () => {
+    expect(await problemsOf({ env: { PORTICO_KEYS: KEY, PORTICO_KEYS_FILE: 'x' } })).toBe(
+      'PORTICO_KEYS_FILE: PORTICO_KEYS gives the same setting; remove one of them',
+    )
+  })
+})
+
+describe('mistakes', () => {
+  test.each<[string, Case, string]>([
+    ['a wrong type', { file: 'host: x\nport: "80"\n' }, 'etc/serve.yaml:2: port must be a port from 0 to 65535, not "80"'],
+    ['a wrong number', { env: { PORTICO_PORT: '70000' } }, 'PORTICO_PORT: port must be a port from 0 to 65535, not "70000"'],
+    ['a wrong flag', { flags: { workers: 'many' } }, '--workers: workers must be auto, or a whole number from 0 to 256, not "many"'],
+    ['an unknown name', { file: '\n\nprot: 1\n' }, 'etc/serve.yaml:3: unknown setting "prot"; did you mean "port"?'],
+    ['an unknown limit', { file: 'limits:\n  maxSession: 1\n' }, 'unknown setting "limits.maxSession"; did you mean "limits.maxSessions"?'],
+    ['a limit without a name', { file: 'limits: 5\n' }, 'etc/serve.yaml:1: unknown setting "limits"'],
+    [
+      'a misspelled variable',
+      { env: { PORTICO_ALOWED_HOSTS: 'a' } },
+      'PORTICO_ALOWED_HOSTS: unknown variable; did you mean PORTICO_ALLOWED_HOSTS?',
+    ],
+    ['a name twice', { file: 'port: 1\nhost: a\nport: 2\n' }, 'etc/serve.yaml:3: the name is there twice'],
+    ['no YAML', { file: 'port: [1\nhost: }' }, 'not valid YAML or JSON'],
+    ['no names', { file: '- port\n' }, 'etc/serve.yaml:1: expected names with values'],
+    ['a file that is missing', { flags: { config: 'none.yaml' } }, 'none.yaml: cannot be read: ENOENT'],
+    ['a value that is missing', { file: 'host:\n' }, 'etc/serve.yaml:1: host must be a text, not null'],
+    ['a variable of Kubernetes', { env: { PORTICO_PORT: 'tcp://10.0.0.7:80' } }, 'Kubernetes sets it for a Service named "portico"'],
+  ])('%s is an error that names its place', async (_what, given, told) => {
+    expect(await problemsOf(given)).toContain(told)
+  })
+
+  test('are all told at once', async () => {
+    const told = await problemsOf({ env: { PORTICO_PORT: 'x' }, file: 'prot: 1\nhost: 5\n' })
+    expect(told.split('\n')).toHaveLength(3)
+  })
+
+  test('variables that belong to others are no mistakes', async () => {
+    const others = { PORTICO_HOME: '/x', PORTICO_API_KEY: 'x', PORTICO_SERVICE_HOST: '10.0.0.1', PORTICO_PORT_80_TCP_ADDR: '10.0.0.1' }
+    expect(await problemsOf({ env: others })).toBe('none')
+  })
+})
+
+test('docs/cli.md lists every setting with its flag, its variable and its default', () => {
+  const shown = (value: unknown): string => (value === undefined ? '-' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``)
+  const flagFor = (setting: (typeof SETTINGS)[number]): string => {
+    if (setting.name === 'server') return 'the argument'
+    const flag = flagOf(setting.name)
+    return setting.isSecret ? [...(setting.hasFlag ? [`\`${flag}\``] : []), `\`${flag}-file\``].join(', ') : `\`${flag}\``
+  }
+  const rows = SETTINGS.map((setting) => {
+    const variable = variableOf(setting.name)
+    const variables = setting.isSecret ? `\`${variable}\`, \`${variable}_FILE\`` : `\`${variable}\``
+    return `| \`${setting.name}\` | ${flagFor(setting)} | ${variables} | ${shown(setting.default)} | ${setting.help} |`
+  })
+  const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+  const table = page.split('| setting | flag | variable | default | meaning |\n|---|---|---|---|---|\n')[1]?.split('\n\n')[0]
+  expect(table).toBe(rows.join('\n'))
+})

@@ -1,0 +1,298 @@
+/** The files of deploy/: what they copy exists, their settings are settings, and their times fit together. */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parseAllDocuments, parseDocument } from 'yaml'
+// @ts-expect-error a plain script without types
+import { root } from '../../scripts/setup.mjs'
+import { readSettings, type Settings } from '../../src/cli/serving/read-settings.ts'
+import { portOf } from '../support/http-requests.ts'
+
+const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 'utf8')
+
+/** Checks variables as the command does. Files of secrets are not there, so their settings get a value. */
+function settingsOf(env: Record<string, string>): Promise<Settings> {
+  const given = Object.entries(env).map(([name, value]) =>
+    name.endsWith('_FILE') ? [name.slice(0, -'_FILE'.length), name === 'PORTICO_KEYS_FILE' ? 'k'.repeat(32) : value] : [name, value],
+  )
+  return readSettings(new Map(), { cwd: '/', env: Object.fromEntries(given) })
+}
+
+describe('the Dockerfile', () => {
+  interface Instruction {
+    name: string
+    text: string
+  }
+
+  const instructions: Instruction[] = fileOf('Dockerfile')
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name = '', text = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+      return { name, text }
+    })
+  /** Each stage, from its FROM to the next one. */
+  const stages: Instruction[][] = []
+  for (const each of instructions) {
+    if (each.name === 'FROM') stages.push([])
+    stages.at(-1)?.push(each)
+  }
+  const last = stages.at(-1) as Instruction[]
+  const textsOf = (stage: readonly Instruction[], name: string): string[] =>
+    stage.filter((each) => each.name === name).map(({ text }) => text)
+  const env = Object.fromEntries(
+    textsOf(last, 'ENV')
+      .flatMap((text) => text.split(/\s+/))
+      .map((pair) => pair.split('=') as [string, string]),
+  )
+
+  test('has a stage that builds, one that installs from the lock, and one that runs', () => {
+    expect(stages.map(([from]) => from?.text.replace(/^\$\{NODE\}/, 'node'))).toEqual(['node AS build', 'node AS packages', 'node'])
+    for (const install of textsOf(stages.flat(), 'RUN').filter((text) => /\bnpm (i|install|ci)\b/.test(text)))
+      expect(install).toContain('npm ci')
+    expect(textsOf(last, 'RUN').join()).not.toContain('npm')
+  })
+
+  test('copies only what is there and is not ignored, and stages that exist', () => {
+    const rules = fileOf('Dockerfile.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+    const patternOf = (rule: string): RegExp =>
+      new RegExp(`^${rule.replace(/^!/, '').replaceAll('.', '\\.').replaceAll('**/', '(.*/)?').replaceAll('**', '.*')}(/.*)?$`)
+    // The last rule that matches counts.
+    const isIgnored = (path: string): boolean => rules.findLast((rule) => patternOf(rule).test(path))?.startsWith('!') === false
+    expect(['README.md', 'dist/index.js', 'node_modules/x', 'console/node_modules/x', '.git/config'].every(isIgnored)).toBe(true)
+    for (const text of textsOf(stages.flat(), 'COPY')) {
+      const words = text.split(' ')
+      const from = /^--from=(\w+)$/.exec(words[0] as string)?.[1]
+      if (from !== undefined) {
+        expect(stages.map(([each]) => each?.text.split(' AS ')[1])).toContain(from)
+        continue
+      }
+      for (const source of words.slice(0, -1)) {
+        expect(existsSync(`${root}/${source}`), source).toBe(true)
+        expect(isIgnored(source), source).toBe(false)
+      }
+    }
+  })
+
+  test('installs the client library of Redis from a lock that is complete', () => {
+    const { packages } = JSON.parse(fileOf('image/package-lock.json')) as {
+      packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }>
+    }
+    const { dependencies } = JSON.parse(fileOf('image/package.json')) as { dependencies: Record<string, string> }
+    expect(packages['']?.dependencies).toEqual(dependencies)
+    const { version } = JSON.parse(readFileSync(`${root}/node_modules/ioredis/package.json`, 'utf8')) as { version: string }
+    // The version that the tests of the store run with.
+    expect(packages['node_modules/ioredis']?.version).toBe(version)
+    for (const [name, { integrity }] of Object.entries(packages)) if (name !== '') expect(integrity, name).toMatch(/^sha512-/)
+    // Both are put into one folder, so they must not have a package in common that running needs.
+    const { dependencies: needed, optionalDependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+    expect(Object.keys(packages).filter((name) => name.slice('node_modules/'.length) in { ...needed, ...optionalDependencies })).toEqual([])
+  })
+
+  test('runs as a user that is not root, with settings that are valid', async () => {
+    expect(textsOf(last, 'USER')).toEqual(['1000:1000'])
+    const settings = await settingsOf({ ...env, PORTICO_ALLOWED_HOSTS: 'x' })
+    expect(Object.keys(env).filter((name) => name.startsWith('PORTICO_'))).toHaveLength(6)
+    expect([settings.get('http'), settings.get('host'), settings.get('health')]).toEqual([true, '0.0.0.0', true])
+    expect(textsOf(last, 'EXPOSE')).toEqual([env.PORTICO_PORT])
+    expect(JSON.parse(textsOf(last, 'CMD')[0] as string)).toEqual(['portico', 'serve'])
+    expect(textsOf(last, 'COPY').some((text) => text.startsWith('deploy/server.mjs '))).toBe(true)
+  })
+
+  test('checks the health of the server without other programs', async () => {
+    const [check = ''] = textsOf(last, 'HEALTHCHECK')
+    const [, command = ''] = /CMD (\[.*\])$/.exec(check) ?? []
+    const [program, ...args] = JSON.parse(command) as string[]
+    expect(program).toBe('node')
+    let status = 200
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(status).end()
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void server.close())
+    const run = async (port: number): Promise<number | null> => {
+      const child = spawn(process.execPath, args, { env: { PORTICO_PORT: String(port) }, stdio: 'ignore' })
+      return new Promise((done) => child.once('exit', done))
+    }
+    expect(await run(portOf(server))).toBe(0)
+    status = 503
+    expect(await run(portOf(server))).toBe(1)
+    expect(asked).toEqual(['/healthz', '/healthz'])
+    expect(await run(1)).toBe(1)
+  })
+
+  const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore', timeout: 5000 }).status === 0
+  test.runIf(hasDocker)(
+    'builds, and its server is healthy',
+    async () => {
+      const docker = (...args: string[]): string => execFileSync('docker', args, { cwd: root, encoding: 'utf8' }).trim()
+      docker('build', '-q', '-f', 'deploy/Dockerfile', '-t', 'portico-test', '.')
+      const id = docker('run', '-d', '--rm', '-e', 'PORTICO_ALLOWED_HOSTS=mcp.example.com', 'portico-test')
+      onTestFinished(() => void docker('rm', '-f', id))
+      await expect.poll(() => docker('inspect', '-f', '{{.State.Health.Status}}', id), { timeout: 60_000 }).toBe('healthy')
+      expect(docker('exec', id, 'id', '-u')).toBe('1000')
+    },
+    600_000,
+  )
+})
+
+describe('the compose file', () => {
+  interface Service {
+    build?: { context: string; dockerfile: string }
+    environment?: Record<string, string>
+    secrets?: string[]
+    volumes?: string[]
+    networks?: string[]
+    ports?: string[]
+    depends_on?: Record<string, { condition: string }>
+    stop_grace_period?: string
+    command?: string[]
+    user?: string
+    read_only?: boolean
+  }
+  const document = parseDocument(fileOf('compose.yaml'), { merge: true })
+  const compose = document.toJS() as {
+    services: Record<string, Service>
+    networks: Record<string, { internal?: boolean } | null>
+    volumes: Record<string, unknown>
+    secrets: Record<string, { file: string }>
+  }
+  const { services } = compose
+  const replicas = Object.entries(services).filter(([name]) => name.startsWith('replica'))
+
+  test('names only services, networks, volumes, secrets and files that exist', () => {
+    expect(document.errors).toEqual([])
+    expect(Object.keys(services)).toEqual(['redis', 'replica-1', 'replica-2', 'nginx'])
+    for (const [name, { build, secrets = [], volumes = [], networks = [], depends_on = {} }] of Object.entries(services)) {
+      for (const other of Object.keys(depends_on)) expect(Object.keys(services), name).toContain(other)
+      for (const network of networks) expect(Object.keys(compose.networks), name).toContain(network)
+      for (const secret of secrets) expect(Object.keys(compose.secrets), name).toContain(secret)
+      for (const volume of volumes) {
+        const source = volume.split(':')[0] as string
+        if (!source.startsWith('.')) expect(Object.keys(compose.volumes), name).toContain(source)
+        else if (!source.startsWith('./secrets/')) expect(existsSync(join(root, 'deploy', source)), source).toBe(true)
+      }
+      if (build) expect(existsSync(resolve(root, 'deploy', build.context, build.dockerfile))).toBe(true)
+    }
+    // The person makes these files, and they are never committed.
+    expect(readFileSync(`${root}/.gitignore`, 'utf8')).toContain('deploy/secrets/\n')
+    for (const { file } of Object.values(compose.secrets)) expect(dirname(file)).toBe('./secrets')
+  })
+
+  test('gives all replicas the same valid settings, a shared store and shared keys', async () => {
+    expect(replicas).toHaveLength(2)
+    expect(replicas[0]?.[1]).toEqual(replicas[1]?.[1])
+    for (const [, { environment = {}, secrets = [] }] of replicas) {
+      for (const value of Object.values(environment)) expect(typeof value).toBe('string')
+      const settings = await settingsOf(environment)
+      expect(settings.get('store')).toBe('redis://redis:6379')
+      expect(environment.PORTICO_KEYS_FILE).toBe(`/run/secrets/${secrets[0]}`)
+      expect(settings.get('trustProxy')).toBe(1)
+    }
+  })
+
+  test('lets only nginx be reached, and replicas end in peace', () => {
+    expect(compose.networks.inside).toEqual({ internal: true })
+    for (const [name, { ports, networks }] of Object.entries(services)) {
+      expect([name, ports !== undefined]).toEqual([name, name === 'nginx'])
+      expect([name, networks?.includes('outside') ?? false]).toEqual([name, name === 'nginx'])
+    }
+    for (const [, { stop_grace_period = '' }] of replicas)
+      expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(10_000 + 5000)
+    const redis = services.redis?.command?.join(' ')
+    expect(redis).toContain('--maxmemory-policy noeviction')
+    expect(redis).toContain('--appendonly yes')
+  })
+
+  test('has the names that nginx sends requests to, and that replicas accept', () => {
+    const nginx = fileOf('nginx/portico.conf')
+    expect([...nginx.matchAll(/^ {2}server (\S+):3000 /gm)].map(([, name]) => name)).toEqual(replicas.map(([name]) => name))
+    const names = new Set([...nginx.matchAll(/server_name (\S+);/g)].map(([, name]) => name))
+    expect(names).toEqual(new Set([replicas[0]?.[1].environment?.PORTICO_ALLOWED_HOSTS]))
+    const mounted = services.nginx?.volumes?.map((volume) => volume.split(':')[1])
+    for (const [, path] of nginx.matchAll(/ssl_certificate(?:_key)? (\S+);/g)) expect(mounted).toContain(path)
+  })
+})
+
+describe('the Kubernetes manifests', () => {
+  type Json = Record<string, unknown>
+  const documents = parseAllDocuments(fileOf('kubernetes/portico.yaml')) as { errors: unknown[]; toJS(): Json }[]
+  const objects = documents.map((document) => document.toJS())
+  const find = (kind: string): Json => objects.find((object) => object.kind === kind) as Json
+  /** The value at a path such as `spec.template.spec`. */
+  const at = (object: unknown, path: string): unknown =>
+    path.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], object)
+  const deployment = find('Deployment')
+  const pod = at(deployment, 'spec.template.spec') as Json
+  const container = (pod.containers as Json[])[0] as Json
+  const env = Object.fromEntries((container.env as { name: string; value: string }[]).map(({ name, value }) => [name, value]))
+
+  test('are the objects that they should be', () => {
+    expect(documents.flatMap(({ errors }) => errors)).toEqual([])
+    expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+      'apps/v1 Deployment',
+      'v1 Service',
+      'policy/v1 PodDisruptionBudget',
+    ])
+    const labels = { 'app.kubernetes.io/name': 'mcp-server' }
+    expect(at(deployment, 'spec.selector.matchLabels')).toEqual(labels)
+    expect(at(deployment, 'spec.template.metadata.labels')).toEqual(labels)
+    expect(at(find('Service'), 'spec.selector')).toEqual(labels)
+    expect(at(find('PodDisruptionBudget'), 'spec.selector.matchLabels')).toEqual(labels)
+    expect(at(find('Service'), 'spec.sessionAffinity')).toBe('None')
+    // Otherwise no pod could ever be moved.
+    expect(at(find('PodDisruptionBudget'), 'spec.minAvailable')).toBeLessThan(at(deployment, 'spec.replicas') as number)
+  })
+
+  test('have valid settings, and no secrets', async () => {
+    for (const { value } of container.env as { value: unknown }[]) expect(typeof value).toBe('string')
+    expect((await settingsOf({ PORTICO_HTTP: 'true', ...env })).get('allowedHosts')).toEqual(['mcp.example.com'])
+    expect(Object.keys(env)).not.toContain('PORTICO_KEYS')
+    expect(objects.some(({ kind }) => kind === 'Secret')).toBe(false)
+    const [{ mountPath } = { mountPath: '' }] = container.volumeMounts as { mountPath: string }[]
+    const [volume] = pod.volumes as { secret: { items: { path: string }[] } }[]
+    const mounted = volume?.secret.items.map(({ path }) => `${mountPath}/${path}`)
+    expect([env.PORTICO_KEYS_FILE, env.PORTICO_STORE_FILE]).toEqual(mounted)
+    // Kubernetes would overwrite PORTICO_PORT for a Service of this name.
+    expect(pod.enableServiceLinks).toBe(false)
+  })
+
+  test('probe paths that the server has, at the port of the image', () => {
+    const [{ name: port, containerPort } = { name: '', containerPort: 0 }] = container.ports as { name: string; containerPort: number }[]
+    expect(fileOf('Dockerfile')).toContain(`PORTICO_PORT=${containerPort} `)
+    expect(fileOf('Dockerfile')).toContain('PORTICO_HEALTH=true')
+    const probe = (name: string): unknown => at(container, `${name}.httpGet`)
+    expect(probe('startupProbe')).toEqual({ path: '/healthz', port })
+    expect(probe('livenessProbe')).toEqual({ path: '/healthz', port })
+    expect(probe('readinessProbe')).toEqual({ path: '/readyz', port })
+    // A check may take 750 ms.
+    expect(at(container, 'readinessProbe.timeoutSeconds')).toBeGreaterThan(1)
+    expect(at(find('Service'), 'spec.ports.0.targetPort')).toBe(port)
+  })
+
+  test('let a pod answer what is in progress before it is killed', () => {
+    const [, seconds] = at(container, 'lifecycle.preStop.exec.command') as string[]
+    const needed = Number(seconds) + Number(env.PORTICO_GRACE_MS) / 1000
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5)
+    expect(at(deployment, 'spec.strategy.rollingUpdate')).toEqual({ maxSurge: 1, maxUnavailable: 0 })
+  })
+
+  test('run without rights that the server does not need', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    expect(pod.automountServiceAccountToken).toBe(false)
+  })
+})

@@ -1,0 +1,97 @@
+/** Places of callers at several replicas, and questions to the store that cross. */
+
+import { expect, test } from 'vitest'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
+import { type PlaceKind, SharedPlaces } from '../../../src/http/server/limits/shared-places.ts'
+import type { Counters } from '../../../src/protocol/interfaces/counters.ts'
+import { memoryCounters } from '../../../src/store/memory/counters.ts'
+
+const TTL_MS = 10_000
+
+function replicas(count: number, more: Partial<PlaceKind> = {}) {
+  const clock = { now: 0, asked: 0 }
+  const memory = memoryCounters(() => clock.now, 1000)
+  const held: (() => void)[] = []
+  let isSlow = false
+  const counters: Counters = {
+    ...memory,
+    hold: async (...args) => {
+      clock.asked++
+      if (isSlow) await new Promise<void>((resolve) => held.push(resolve))
+      return memory.hold(...args)
+    },
+  }
+  const kind: PlaceKind = {
+    of: 'principal',
+    limit: 'maxInFlightPerPrincipal',
+    isOption: true,
+    max: 8,
+    what: 'requests at once',
+    spare: 0,
+    used: ({ inFlight }) => inFlight,
+    ...more,
+  }
+  const all = Array.from({ length: count }, () => {
+    const places = new SharedPlaces(kind, counters, TTL_MS, () => clock.now)
+    const usage = new CallerUsage('principal', 'ada')
+    /** Begins a request; false if it is refused. */
+    const begin = async (): Promise<boolean> => {
+      if (await places.enter(usage)) return false
+      usage.inFlight++
+      places.entered(usage)
+      return true
+    }
+    return { places, usage, begin }
+  })
+  return {
+    clock,
+    all,
+    slow: () => (isSlow = true),
+    release: () => {
+      isSlow = false
+      for (const go of held.splice(0)) go()
+    },
+  }
+}
+
+test('requests that come together at several replicas get all places, and no more', async () => {
+  const { all } = replicas(3)
+  const begun = await Promise.all(Array.from({ length: 15 }, (_, i) => all[i % 3]?.begin()))
+  expect(begun.filter(Boolean).length).toBe(8)
+})
+
+test('a request that comes while its caller gives its last place back is not refused', async () => {
+  const { all, slow, release } = replicas(1)
+  const [only] = all as [(typeof all)[0]]
+  expect(await only.begin()).toBe(true)
+  only.usage.inFlight = 0
+  slow()
+  const renewing = only.places.renew()
+  const beginning = only.begin()
+  release()
+  await renewing
+  expect(await beginning).toBe(true)
+})
+
+test('places in advance save questions, and are given back', async () => {
+  const { all, clock } = replicas(2, { max: 64, spare: 4 })
+  const [first, second] = all as [(typeof all)[0], (typeof all)[0]]
+  for (let i = 0; i < 32; i++) expect(await first.begin()).toBe(true)
+  expect(clock.asked).toBeLessThan(12)
+  for (let i = 0; i < 28; i++) expect(await second.begin()).toBe(true)
+  first.usage.inFlight = 0
+  await first.places.renew()
+  for (let i = 0; i < 36; i++) expect(await second.begin()).toBe(true)
+  expect(await second.begin()).toBe(false)
+})
+
+test('places of a replica that died are free when their time is over, and its own are void', async () => {
+  const { all, clock } = replicas(2)
+  const [dead, living] = all as [(typeof all)[0], (typeof all)[0]]
+  for (let i = 0; i < 8; i++) expect(await dead.begin()).toBe(true)
+  expect(await living.begin()).toBe(false)
+  clock.now = TTL_MS
+  for (let i = 0; i < 8; i++) expect(await living.begin()).toBe(true)
+  dead.usage.inFlight = 1
+  expect(await dead.begin()).toBe(false)
+})
