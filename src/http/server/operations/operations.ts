@@ -41,7 +41,7 @@ export class Operations {
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
     this.#token = token
     this.#gather = gather
-    serve?.(() => this.#allFamilies())
+    serve?.(() => [...this.#families()])
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
