@@ -330,40 +330,48 @@ test(
   LONG,
 )
 
-test('behind nginx, which takes the replicas in turn, sessions work and streams are resumed', async () => {
-  const nginx = await startNginx([...group.balancer.ports])
-  onTestFinished(() => nginx.close())
-  const seen = new Set<string>()
-  await inEach(async (version) => {
-    const session = await openSession(nginx.url, version)
-    for (let id = 1; id <= 6; id++) {
-      const { status, message } = await session.ask({ ...callTool('where'), id })
-      expect(status, version).toBe(200)
-      seen.add((message.result as { content: [{ text: string }] }).content[0].text)
-    }
-    const stream = await session.askStream(count(30, 10))
-    const before = [await stream.message(), await stream.message()]
-    const cursor = stream.events.filter(({ data }) => data)[1]?.id
-    stream.destroy()
-    const rest = await (await session.listen(cursor)).messages()
-    expect(progressOf([...before, ...rest]), version).toEqual(upTo(30))
-    expect((await session.end()).status, version).toBe(204)
-  })
-  expect(seen.size).toBe(3)
-}, LONG)
-
-test('after Redis has lost everything, new sessions work at all replicas, also at a new one', async () => {
-  await (await server()).cli('FLUSHALL')
-  await group.start()
-  for (const version of STREAMABLE) {
-    await until(async () => {
-      const session = await openSession(group.url, version).catch(() => undefined)
-      if (!session) return false
-      const answers = await Promise.all([...group.replicas].map((replica, id) => at(replica, session).ask({ ...callTool('where'), id })))
-      return answers.every(({ status }) => status === 200)
+test(
+  'behind nginx, which takes the replicas in turn, sessions work and streams are resumed',
+  async () => {
+    const nginx = await startNginx([...group.balancer.ports])
+    onTestFinished(() => nginx.close())
+    const seen = new Set<string>()
+    await inEach(async (version) => {
+      const session = await openSession(nginx.url, version)
+      for (let id = 1; id <= 6; id++) {
+        const { status, message } = await session.ask({ ...callTool('where'), id })
+        expect(status, version).toBe(200)
+        seen.add((message.result as { content: [{ text: string }] }).content[0].text)
+      }
+      const stream = await session.askStream(count(30, 10))
+      const before = [await stream.message(), await stream.message()]
+      const cursor = stream.events.filter(({ data }) => data)[1]?.id
+      stream.destroy()
+      const rest = await (await session.listen(cursor)).messages()
+      expect(progressOf([...before, ...rest]), version).toEqual(upTo(30))
+      expect((await session.end()).status, version).toBe(204)
     })
-  }
-}, LONG)
+    expect(seen.size).toBe(3)
+  },
+  LONG,
+)
+
+test(
+  'after Redis has lost everything, new sessions work at all replicas, also at a new one',
+  async () => {
+    await (await server()).cli('FLUSHALL')
+    await group.start()
+    for (const version of STREAMABLE) {
+      await until(async () => {
+        const session = await openSession(group.url, version).catch(() => undefined)
+        if (!session) return false
+        const answers = await Promise.all([...group.replicas].map((replica, id) => at(replica, session).ask({ ...callTool('where'), id })))
+        return answers.every(({ status }) => status === 200)
+      })
+    }
+  },
+  LONG,
+)
 
 test(
   'a client that only listens keeps its subscription, and in the end nothing is left in Redis',

@@ -30,7 +30,9 @@ http {
 }
 `,
   )
-  const child = spawn('nginx', ['-p', folder, '-c', `${folder}/nginx.conf`, '-e', `${folder}/errors`], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn('nginx', ['-p', folder, '-c', `${folder}/nginx.conf`, '-e', `${folder}/errors`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const exited = once(child, 'exit')
   await until(async () => {
     const socket = connect(port, '127.0.0.1')
