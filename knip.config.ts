@@ -33,7 +33,7 @@ export default {
       ignoreBinaries: ['biome', 'vite'],
     },
     test: {
-      entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,property-settings}.ts', 'conformance/set-up.ts'],
+      entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,order,property-settings}.ts', 'conformance/set-up.ts'],
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
@@ -53,5 +53,5 @@ export default {
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl'],
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx'],
 }

@@ -27,14 +27,22 @@ export const usual = {
   expect: { poll: { timeout: 10_000 } },
 } as const
 
+/** Long files that wait for other processes, and for nothing within a short time: a third worker uses the two cores meanwhile. */
+const WAITING = ['cli', 'console-e2e', 'interop', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
+const isLimited = process.argv.some((argument) => argument.startsWith('--maxWorkers'))
+const waiting = { include: WAITING, ...(!isLimited && { maxWorkers: 3 }), sequence: { groupOrder: 0 } }
+
+const others = { include: ['test/**/*.test.ts'], exclude: [...WAITING, ...together], sequence: { groupOrder: 1 } }
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/conformance/set-up.ts'],
     maxWorkers: 2,
     sequence: { sequencer: LongFirst },
     projects: [
-      { test: { ...usual, name: 'alone', include: ['test/**/*.test.ts'], exclude: together } },
-      { test: { ...usual, name: 'together', include: together, isolate: false } },
+      { test: { ...usual, ...waiting, name: 'waiting' } },
+      { test: { ...usual, ...others, name: 'alone' } },
+      { test: { ...usual, name: 'together', include: together, isolate: false, sequence: { groupOrder: 1 } } },
     ],
   },
 })

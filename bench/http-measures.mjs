@@ -14,6 +14,7 @@ export function httpMeasures(of, calls) {
   const cpu = { unit: 'us', value: (result) => result.cpu }
   const sse = { args: ['--sse'] }
   const stateless = { dialect: 'stateless' }
+  const off = { args: ['--no-sessions'] }
   const big = { request: 'big', connections: 8, calls: 200, warmUp: 50 }
   const blob = { request: 'blob', connections: 2, calls: 20, warmUp: 4 }
   const progress = { request: 'progress', connections: 8, calls: 100, warmUp: 40, args: ['--sse'] }
@@ -27,6 +28,13 @@ export function httpMeasures(of, calls) {
       ...cpu,
     },
     { name: 'HTTP tools/call, session, stream', goal: 1.35, run: each(['raw', 'portico', 'v1', 'v2', 'fastmcp'], sse), ...cpu },
+    { name: 'HTTP tools/call, sessions off, JSON', goal: 1.6, run: each(['raw', 'portico'], off), ...cpu },
+    {
+      name: 'HTTP tools/call, sessions off, stream',
+      goal: 1.6,
+      run: each(['raw', 'portico'], { args: [...off.args, ...sse.args] }),
+      ...cpu,
+    },
     { name: 'HTTP tools/call, 2026-07-28, JSON', goal: 1.35, run: each(['raw', 'portico', 'v2', 'tmcp'], stateless), ...cpu },
     { name: 'HTTP tools/call, 2026-07-28, stream', goal: 1.4, run: each(['raw', 'portico', 'v2'], { ...stateless, ...sse }), ...cpu },
     {

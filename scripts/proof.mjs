@@ -13,7 +13,10 @@ const values = readOptions(
 
   --factor N  try each property N times as often as npm test. Default: 5
   --sample N  number of faults for npm run mutants. Default: 60
-  --seed S    choice of the faults. Default: 1`,
+  --seed S    choice of the faults. Default: 1
+
+PORTICO_PROOF_SESSIONS (default: 1000), PORTICO_PROOF_EVENTS (100000) and PORTICO_PROOF_SUBSCRIBERS (10000) set the size of the runs with
+replicas and Redis.`,
 )
 const factor = countOf('factor', values.factor)
 countOf('sample', values.sample)

@@ -195,6 +195,8 @@ function publishHostEvent(events: EventLog, clock: Clock, event: HostEvent, entr
       const { server, items, isFirst } = event.review
       return events.publish('review', { server, items: items.length, isFirst })
     }
+    case 'approved':
+      return events.publish('review', { server: event.server, items: event.waiting, isFirst: false })
     case 'catalog':
       return events.publish('catalog', { kinds: [...event.kinds] })
     case 'log':

@@ -97,7 +97,8 @@ async function tell(
   const { _meta, ...rest } = given
   try {
     const read = port ? await port.check(rest) : { ok: true as const, value: rest }
-    if (read.ok) handler(read.value as Params)
+    // Awaited, because a listener may be asynchronous, and its rejection would end the process.
+    if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
     console.error(`portico: the listener for ${method} failed:`, error)
   }

@@ -152,7 +152,15 @@ class OwnAddition implements Addition {
   ): Promise<AcceptedMember | undefined> {
     const value = await subscription.accept(wanted, this.#contextOf(call))
     if (value === undefined) return undefined
-    const matches = (method: string, params: Params): boolean => subscription.matches?.(value, method, params) ?? true
+    const matches = (method: string, params: Params): boolean => {
+      try {
+        return subscription.matches?.(value, method, params) ?? true
+      } catch (error) {
+        // What one client asked for must not keep the others from being told.
+        console.error(`portico: "matches" of ${this.id} failed:`, error)
+        return false
+      }
+    }
     return { id: this.id, name: subscription.member, value, matches }
   }
 
@@ -188,7 +196,8 @@ async function takeNotice(name: string, given: Params, port: SchemaPort | undefi
   const { _meta, ...rest } = given
   try {
     const read = port ? await port.check(rest) : { ok: true as const, value: rest }
-    if (read.ok) handler(read.value as Params)
+    // Awaited, because a handler may be asynchronous, and its rejection would end the process.
+    if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
     console.error(`portico: the handler of ${name} failed:`, error)
   }

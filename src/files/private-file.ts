@@ -20,12 +20,12 @@ export function readPrivate(file: string, maxBytes: number): Promise<Uint8Array<
   return withPrivate(file, async (handle, { size }) => new Uint8Array(size > maxBytes ? [] : await handle.readFile()))
 }
 
-/** Reads the first `bytes` of the file, with the checks of `readPrivate`. */
-export function readPrivateStart(file: string, bytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  return withPrivate(file, async (handle) => {
+/** Reads the first `bytes` of the file, with the checks of `readPrivate`. The size is that of the whole file. */
+export function readPrivateStart(file: string, bytes: number): Promise<{ start: Uint8Array<ArrayBuffer>; size: number } | undefined> {
+  return withPrivate(file, async (handle, { size }) => {
     const start = new Uint8Array(bytes)
     const { bytesRead } = await handle.read(start, 0, bytes, 0)
-    return start.subarray(0, bytesRead)
+    return { start: start.subarray(0, bytesRead), size }
   })
 }
 

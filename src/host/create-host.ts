@@ -166,8 +166,10 @@ function createServices(settings: Settings, consent: ConsentServices, models: Ho
     ],
     onReview: (review) => emit({ kind: 'review', review }),
     onEnabled: (enabled) => emit({ kind: 'enabled', ...enabled }),
-    onApproved: ({ id }) => {
+    onApproved: (server) => {
+      const { id } = server
       catalog.refresh(id)
+      emit({ kind: 'approved', server: id, waiting: reviews.review(server)?.items.length ?? 0 })
       // Before the approval the server got an empty list of roots, so it is told to ask again.
       fleet.find(id)?.announceRoots()
     },

@@ -37,6 +37,7 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     ...(service.onAnnouncement && { onAnnouncement: service.onAnnouncement.bind(service) }),
     ...(service.onRemoteChange && { onRemoteChange: service.onRemoteChange.bind(service) }),
     ...(service.isRestartable && { isRestartable: service.isRestartable.bind(service) }),
+    ...(service.onSessionEnd && { onSessionEnd: service.onSessionEnd.bind(service) }),
     ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),

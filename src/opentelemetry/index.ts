@@ -3,3 +3,4 @@
 export type { AroundAction, AroundRequest, HostAction, HostTelemetry, OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
 export { clientTelemetry, hostTelemetry } from './client-telemetry.ts'
 export { serverTelemetry } from './server-telemetry.ts'
+export { sessionTelemetry } from './session-telemetry.ts'

@@ -37,7 +37,7 @@ export const tracer: Tracer = trace.getTracer(NAME, VERSION)
 const histograms = new Map<string, Histogram>()
 
 /** Created on first use, because a meter works only if its provider was registered before. */
-function histogram(name: string, description: string): Histogram {
+export function histogram(name: string, description: string): Histogram {
   let found = histograms.get(name)
   if (!found) {
     const advice = { explicitBucketBoundaries: DURATION_BOUNDS }

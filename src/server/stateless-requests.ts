@@ -1,5 +1,6 @@
 /** Requests over HTTP that belong to no session. They share no ids, and nothing is kept between them except rate limits. */
 
+import { LinkedList, type ListNode } from '../base/linked-list.ts'
 import { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params, RequestMessage } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
@@ -15,7 +16,7 @@ import { Listener } from './subscriptions.ts'
 
 export class StatelessRequests {
   readonly #serverState: ServerState
-  readonly #open = new Set<StatelessExchange>()
+  readonly #open = new LinkedList<StatelessExchange>()
   readonly #onIdle: (() => void)[] = []
 
   constructor(serverState: ServerState) {
@@ -45,22 +46,31 @@ export class StatelessRequests {
 
   /** Ends listen requests, and resolves when all other requests are answered. */
   drain(): Promise<void> {
-    for (const exchange of this.#open) exchange.finish()
-    if (this.#open.size === 0) return Promise.resolve()
+    for (const exchange of this.#all()) exchange.finish()
+    if (!this.#open.first) return Promise.resolve()
     return new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
   close(reason: string): void {
-    for (const exchange of this.#open) exchange.cancel(new McpError('ERR_CLOSED', reason))
+    for (const exchange of this.#all()) exchange.cancel(new McpError('ERR_CLOSED', reason))
+  }
+
+  /** A copy, because an exchange leaves the list when it ends. */
+  #all(): StatelessExchange[] {
+    const all: StatelessExchange[] = []
+    for (let each = this.#open.first; each; each = each.next) all.push(each)
+    return all
   }
 
   readonly #over = (exchange: Exchange): void => {
-    this.#open.delete(exchange as StatelessExchange)
-    if (this.#onIdle.length > 0 && this.#open.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+    this.#open.remove(exchange as StatelessExchange)
+    if (this.#onIdle.length > 0 && !this.#open.first) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }
 
-class StatelessExchange extends Exchange implements Answering {
+class StatelessExchange extends Exchange implements Answering, ListNode<StatelessExchange> {
+  previous: StatelessExchange | undefined
+  next: StatelessExchange | undefined
   #listener: Listener | undefined
 
   listen(params: Params, serverState: ServerState, accepted: readonly AcceptedMember[]): Promise<Params> {

@@ -5,6 +5,9 @@ import type { SkillFile } from './verify.ts'
 /** Two skills of the largest size. The oldest files are dropped. */
 const MAX_BYTES = 32 * 1024 * 1024
 
+/** What a file counts, so that empty ones do, too. */
+const sizeOf = ({ bytes, uri }: SkillFile): number => bytes.length + uri.length + 256
+
 export class FileCache {
   /** By URI and digest: the same bytes under another URI may have another type. */
   readonly #files = new Map<string, SkillFile>()
@@ -18,11 +21,11 @@ export class FileCache {
     const key = `${digest} ${file.uri}`
     if (this.#files.has(key)) return
     this.#files.set(key, file)
-    this.#bytes += file.bytes.length
-    for (const [oldest, { bytes }] of this.#files) {
+    this.#bytes += sizeOf(file)
+    for (const [oldest, dropped] of this.#files) {
       if (this.#bytes <= MAX_BYTES) return
       this.#files.delete(oldest)
-      this.#bytes -= bytes.length
+      this.#bytes -= sizeOf(dropped)
     }
   }
 }

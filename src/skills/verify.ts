@@ -18,13 +18,16 @@ export interface SkillFile {
 
 const encoder = new TextEncoder()
 
+/** Files are kept with their types. A longer one is left out. */
+const MAX_TYPE_CHARS = 255
+
 /** The bytes of the one content in the result of `resources/read`. @param maxBytes before they are decoded */
 export function contentsOf(uri: string, result: unknown, maxBytes: number): Omit<SkillFile, 'text'> {
   const contents = isObject(result) && Array.isArray(result.contents) ? (result.contents as unknown[]) : []
   const [content] = contents
   if (contents.length !== 1 || !isObject(content) || content.uri !== uri)
     throw new SkillError('contents', uri, `Reading ${uri} did not give the contents of this one file`)
-  const mimeType = typeof content.mimeType === 'string' ? content.mimeType : undefined
+  const mimeType = typeof content.mimeType === 'string' && content.mimeType.length <= MAX_TYPE_CHARS ? content.mimeType : undefined
   const { text, blob } = content
   if (typeof text === 'string') {
     if (text.length > maxBytes) throw tooLong(uri, maxBytes)

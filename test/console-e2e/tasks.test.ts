@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { portico } from '../cli/support/cli.ts'
 import { openLink, type Started, startConsole } from '../cli/support/started.ts'
@@ -10,11 +11,14 @@ import type { Page } from '../console/pages.ts'
 import { bundled } from '../support/bundled.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { savePicture } from './support/pictures.ts'
 import { afterQuiet, openWindow, tabTo, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** The picture of docs/tasks.md, without its extension. */
+const IMAGE = fileURLToPath(new URL('../../docs/images/console-tasks', import.meta.url))
 let program: string
 
 beforeAll(async () => {
@@ -104,6 +108,8 @@ test('a task is started on the page of its tool, and its question is answered in
   const question = page.getByRole('region', { name: 'Questions of the task' })
   await question.getByText('Go on?').first().waitFor()
   expect(await faultsOf(window)).toEqual([])
+  // As in pages.test.ts.
+  if (process.env.UPDATE_IMAGES === '1') await savePicture(page, IMAGE, { [home]: '/home/you' })
   await afterQuiet(page)
   await question.getByRole('combobox').first().selectOption('yes')
   await question.getByRole('button', { name: 'Send' }).click()

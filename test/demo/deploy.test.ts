@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Answers, Client } from '../../src/client/index.ts'
+import { viewOf } from '../../src/apps/index.ts'
+import type { Answers, Client, Tool } from '../../src/client/index.ts'
+import { PLAN_VIEW_URI } from '../../src/demo/deploy/plan-view.ts'
 import { type DeployOptions, type DeployServer, deployServer } from '../../src/demo/deploy/server.ts'
+import { toolViewOf } from '../../src/protocol/model/apps.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
 import type { PairOptions } from '../../src/testing/index.ts'
 import { pair, rehearse } from '../../src/testing/index.ts'
@@ -216,5 +219,19 @@ test('a deployment runs once, even if its questions take several rounds', async 
   expect(production.rounds).toEqual([['confirm'], ['approve']])
   expect(production.result.isError).toBeUndefined()
   expect(server.effects).toBe(15)
+  await server.close()
+})
+
+test('a client that shows views gets the page of the plan, which loads nothing from elsewhere', async () => {
+  const server = deployServer({ stepMs: 1 })
+  const { client, close } = await pair(server, {
+    extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+  })
+  const plan = (await client.tools().all()).find(({ name }) => name === 'plan')
+  expect(toolViewOf(plan as Tool).resourceUri).toBe(PLAN_VIEW_URI)
+  const { html, domains } = viewOf(PLAN_VIEW_URI, await client.read(PLAN_VIEW_URI), 100_000)
+  expect(Object.values(domains).flat()).toEqual([])
+  expect(html).not.toMatch(/https?:|innerHTML|src=/)
+  await close()
   await server.close()
 })

@@ -1,10 +1,10 @@
 /** A real nginx with the configuration of deploy/, in a folder of its own. Only names, ports and the certificate are others. */
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect, vi } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { freePort } from '../support/listening-process.ts'
@@ -13,6 +13,7 @@ import { installPrograms } from '../support/packages.ts'
 export const NGINX_FILE = `${root}/deploy/nginx/portico.conf`
 
 export interface Nginx {
+  child: ChildProcess
   /** The endpoint, over TLS. */
   url: string
   /** The address that redirects to TLS. */
@@ -33,17 +34,9 @@ export async function startNginx(folder: string, replicas: readonly number[]): P
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  onTestFinished(() => void child.kill('SIGTERM'))
   const plainUrl = `http://127.0.0.1:${plain}`
-  await expect
-    .poll(() =>
-      fetch(plainUrl, { redirect: 'manual' }).then(
-        ({ status: code }) => code,
-        () => said,
-      ),
-    )
-    .toBe(308)
-  return { url: `https://127.0.0.1:${secure}/mcp`, plainUrl }
+  await vi.waitFor(async () => expect((await fetch(plainUrl, { redirect: 'manual' })).status, said).toBe(308), { timeout: 10_000 })
+  return { child, url: `https://127.0.0.1:${secure}/mcp`, plainUrl }
 }
 
 function writeNginx(folder: string, replicas: readonly number[], plain: number, secure: number): string {

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { randomId } from '../../src/base/bytes.ts'
@@ -18,16 +18,11 @@ import { installNginx, NGINX_FILE, startNginx } from './nginx-server.ts'
 
 const newFolder = temporaryFolders()
 const redisServer = redisOfFile()
+vi.setConfig({ testTimeout: 30_000 })
 const HOST = { host: 'mcp.example.com' }
 
-beforeAll(() => {
-  installNginx()
-  // The certificate is made for this test.
-  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-}, INSTALL_MS)
-afterAll(() => {
-  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
-})
+/** What the tests started. */
+const started: ChildProcess[] = []
 
 interface Replica {
   child: ChildProcess
@@ -48,12 +43,12 @@ async function startReplica(env: Record<string, string>): Promise<Replica> {
       ...env,
     },
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  started.push(child)
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await expect.poll(() => said, { timeout: 15_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+/)
+  await vi.waitFor(() => expect(said).toMatch(/http:\/\/127\.0\.0\.1:\d+/), { timeout: 25_000 })
   return {
     child,
     port: Number(/127\.0\.0\.1:(\d+)/.exec(said)?.[1]),
@@ -74,14 +69,29 @@ async function startAll() {
     newFolder(),
     replicas.map(({ port }) => port),
   )
+  started.push(nginx.child)
   return { ...nginx, replicas, first: replicas[0] as Replica }
 }
+
+/** One set for all tests. The last test takes two replicas away. */
+let all: Awaited<ReturnType<typeof startAll>>
+
+beforeAll(async () => {
+  installNginx()
+  // The certificate is made for this test.
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  all = await startAll()
+}, INSTALL_MS)
+afterAll(() => {
+  for (const child of started) child.kill(child.spawnfile === 'nginx' ? 'SIGTERM' : 'SIGKILL')
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+})
 
 const count = (to: number, id: number) => ({ ...callTool('count', { to }, WATCHED), id })
 const textOf = (message: unknown): string => JSON.stringify(message)
 
 test('sessions work through nginx, whichever replica a request reaches', async () => {
-  const { url, replicas } = await startAll()
+  const { url, replicas } = all
   const forged = { ...HOST, 'x-forwarded-for': '6.6.6.6' }
   const session = await openSession(url, '2025-11-25', { capabilities: { elicitation: {} }, headers: forged })
   for (let id = 1; id <= 6; id++) expect((await session.ask({ ...callTool('replica'), id })).status).toBe(200)
@@ -113,24 +123,8 @@ test('sessions work through nginx, whichever replica a request reaches', async (
   expect((await session.end()).status).toBe(204)
 })
 
-test('no request is lost when a replica dies, or is asked to end', async () => {
-  const { url, replicas, first } = await startAll()
-  const session = await openSession(url, '2025-06-18', { headers: HOST })
-  const streams = await Promise.all([1, 2, 3].map((id) => session.askStream(count(8, id))))
-  for (const stream of streams) await stream.message()
-  first.child.kill('SIGTERM')
-  for (const stream of streams) expect(textOf((await stream.messages()).at(-1))).toContain('Counted to 8')
-  if (first.child.exitCode === null) await once(first.child, 'exit')
-  replicas[1]?.child.kill('SIGKILL')
-  await once(replicas[1]?.child as ChildProcess, 'exit')
-  const statuses = await Promise.all(
-    Array.from({ length: 8 }, async (_, id) => (await session.ask({ ...callTool('replica'), id: 100 + id })).status),
-  )
-  expect(statuses).toEqual(Array.from({ length: 8 }, () => 200))
-})
-
 test('nginx passes on the endpoint and nothing else, with bodies as large as the server accepts', async () => {
-  const { url, plainUrl } = await startAll()
+  const { url, plainUrl } = all
   for (const path of ['/healthz', '/readyz', '/metrics', '/', '/mcp/x', '/mcpx'])
     expect([path, (await http(new URL(path, url).href, { method: 'GET', headers: HOST })).status]).toEqual([path, 404])
   const { status, headers } = await http(`${plainUrl}/mcp`, { headers: HOST })
@@ -150,4 +144,20 @@ test('the times and sizes of the configuration fit those of the server', () => {
   expect(text).not.toMatch(/^\s*(ip_hash|sticky|hash )/m)
   // A request that a replica may have run must never run a second time.
   expect(text).not.toContain('non_idempotent;')
+})
+
+test('no request is lost when a replica dies, or is asked to end', async () => {
+  const { url, replicas, first } = all
+  const session = await openSession(url, '2025-06-18', { headers: HOST })
+  const streams = await Promise.all([1, 2, 3].map((id) => session.askStream(count(8, id))))
+  for (const stream of streams) await stream.message()
+  first.child.kill('SIGTERM')
+  for (const stream of streams) expect(textOf((await stream.messages()).at(-1))).toContain('Counted to 8')
+  if (first.child.exitCode === null) await once(first.child, 'exit')
+  replicas[1]?.child.kill('SIGKILL')
+  await once(replicas[1]?.child as ChildProcess, 'exit')
+  const statuses = await Promise.all(
+    Array.from({ length: 8 }, async (_, id) => (await session.ask({ ...callTool('replica'), id: 100 + id })).status),
+  )
+  expect(statuses).toEqual(Array.from({ length: 8 }, () => 200))
 })

@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { clientExtension, extensionMethod, serverExtension } from '../../src/extensions/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
@@ -153,6 +153,51 @@ describe('an extension of a server', () => {
     const slow = z.object({ room: z.string().refine(async () => true) })
     const { handle: other } = newServer(shout({ sends: { 'notifications/com.example/shouted': { params: slow } } }))
     expect(() => other.notify('notifications/com.example/shouted', { room: 'a' })).toThrow()
+  })
+
+  test('tells the other clients, also if "matches" fails for what one of them asked for', async () => {
+    const { server, handle } = newServer(shout({ subscription: { ...ROOMS, accept: (wanted) => wanted } }))
+    const listening = async (shouts: unknown) => {
+      const raw = rawChannel(server)
+      raw.send({
+        jsonrpc: '2.0',
+        id: 'l',
+        method: 'subscriptions/listen',
+        params: { notifications: { shouts }, _meta: envelope(DECLARED) },
+      })
+      await raw.until(({ method }) => method === 'notifications/subscriptions/acknowledged')
+      return raw
+    }
+    const complaint = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => complaint.mockRestore())
+    await listening({})
+    const honest = await listening(['a'])
+    handle.notify('notifications/com.example/shouted', { room: 'a' })
+    await honest.until(({ method }) => method === 'notifications/com.example/shouted')
+    expect(complaint).toHaveBeenCalledOnce()
+  })
+
+  test('survives handlers of notifications that reject', async () => {
+    const complaint = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => complaint.mockRestore())
+    const handler = async (): Promise<never> => {
+      throw new Error('mine')
+    }
+    const revisions = ['2025-11-25']
+    const { server, handle } = newServer(shout({ revisions, notifications: { 'notifications/com.example/heard': { handler } } }))
+    const raw = rawChannel(server)
+    await raw.initialize('2025-11-25')
+    raw.send({ jsonrpc: '2.0', method: 'notifications/com.example/heard', params: {} })
+    const listener = clientExtension({ id: ID, revisions, notifications: { 'notifications/com.example/shouted': { handler } } })
+    await newPair(server, { revision: '2025-11-25', use: [listener] })
+    await settle()
+    handle.notify('notifications/com.example/shouted', {})
+    await expect
+      .poll(() => complaint.mock.calls.map(([text]) => text))
+      .toEqual([
+        'portico: the handler of notifications/com.example/heard failed:',
+        'portico: the listener for notifications/com.example/shouted failed:',
+      ])
   })
 
   test('cannot be declared twice, replace a method of the protocol or have a name without a prefix', () => {

@@ -7,10 +7,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
-import { clientTelemetry, hostTelemetry, serverTelemetry } from '../../src/opentelemetry/index.ts'
+import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
 import { createServer, type Server, ToolError } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
-import { askModern, callTool, serve } from '../support/http-service.ts'
+import { askModern, callTool, openSession, serve } from '../support/http-service.ts'
+import { storesInMemory } from '../support/replicas.ts'
 
 const folders = temporaryFolders()
 const exporter = new InMemorySpanExporter()
@@ -217,5 +218,41 @@ describe('metrics', () => {
       expect(count).toBeGreaterThan(0)
     }
     expect(JSON.stringify(all)).not.toContain('made-up')
+  })
+})
+
+describe('sessions', () => {
+  /** The number of sessions that were measured, and their seconds in all. */
+  async function sessionsOf(version: string): Promise<{ count: number; sum: number }> {
+    await reader.forceFlush()
+    const all =
+      metricExporter
+        .getMetrics()
+        .at(-1)
+        ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
+    const found = all.find(({ descriptor }) => descriptor.name === 'mcp.server.session.duration')
+    const point = found?.dataPoints.find(({ attributes }) => attributes['mcp.protocol.version'] === version)
+    const { count = 0, sum = 0 } = (point?.value ?? {}) as { count?: number; sum?: number }
+    return { count, sum }
+  }
+
+  it.each([
+    ['one process', '2025-06-18', []],
+    ['several replicas', '2025-11-25', storesInMemory(1)],
+  ])('measures sessions of %s when they end', async (_name, version, stores) => {
+    const [store] = stores
+    const server = sessionTelemetry(tracedServer()) as Server
+    const { url, close } = await serve(server, { metrics: true, ...(store && { store }) })
+    const before = await sessionsOf(version)
+    const session = await openSession(url, version)
+    expect((await session.ask(callTool('hi'))).status).toBe(200)
+    expect((await sessionsOf(version)).count).toBe(before.count)
+    expect((await fetch(url, { method: 'DELETE', headers: session.headers })).status).toBeLessThan(300)
+    const after = await sessionsOf(version)
+    expect(after.count).toBe(before.count + 1)
+    expect(after.sum).toBeGreaterThanOrEqual(before.sum)
+    await close()
+    expect((await sessionsOf(version)).count).toBe(before.count + 1)
+    await store?.close()
   })
 })

@@ -7,7 +7,7 @@ import type { StartOurServer } from '../interop/their-client.ts'
 import { connectV1Client } from '../interop/v1-client.ts'
 import { connectV2Client } from '../interop/v2-client.ts'
 import { STREAMABLE } from '../support/http-service.ts'
-import '../support/proof.ts'
+import { isProof } from '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { LONG_LEASE_MS, startGroup } from './replica-group.ts'
 
@@ -24,7 +24,7 @@ const start: StartOurServer = async (options = {}) => {
 
 const matrix = new Matrix(['v1 client', 'v2 client legacy', 'v2 client modern'])
 /** `npm run proof` runs them all. */
-const revisions = process.env.PORTICO_PROOF_FACTOR === undefined ? ['2025-11-25'] : STREAMABLE
+const revisions = isProof ? STREAMABLE : ['2025-11-25']
 
 for (const revision of revisions) {
   describeOurServer({

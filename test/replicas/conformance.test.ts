@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf, Tally } from '../conformance/judge.ts'
 import { planned } from '../conformance/plan.ts'
 import { expectedFailures, listScenarios, runSuite, type SuiteRun } from '../conformance/suite.ts'
-import '../support/proof.ts'
+import { isProof } from '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { LONG_LEASE_MS, type ReplicaGroup, startGroup } from './replica-group.ts'
 
@@ -15,15 +15,14 @@ const ALL = [
   { revision: '2025-11-25', args: ['--requirements', '2025-11-25'] },
   { revision: '2026-07-28', args: ['--requirements', '2026-07-28'] },
 ]
-const isShort = process.env.PORTICO_PROOF_FACTOR === undefined
 /** `npm run proof` runs them all. */
-const RUNS = isShort ? ALL.slice(2) : ALL
+const RUNS = isProof ? ALL : ALL.slice(2)
 
 const redisServer = redisOfFile()
 const scenarios = listScenarios()
 const tally = new Tally()
 
-describe.each(isShort ? ['auto'] : ['auto', 'sse'])('three replicas, answers %s,', (responses) => {
+describe.each(isProof ? ['auto', 'sse'] : ['auto'])('three replicas, answers %s,', (responses) => {
   let group: ReplicaGroup
   beforeAll(async () => {
     group = await startGroup({

@@ -12,6 +12,8 @@ const SILENCE_MS = 3000
 /** A call without any event for so long hangs: several times a lease. */
 const HUNG_MS = 30_000
 const RETRY_MS = 50
+const MAX_RETRY_MS = 1000
+const OPENED_AT_ONCE = 10
 
 interface Faults {
   lost: number
@@ -85,8 +87,15 @@ export interface LoadOptions {
 /** Opens sessions through the balancer. Each makes one call after the other until `isOver`. */
 export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, sessions, isOver, to, ms }: LoadOptions): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const one = async (): Promise<void> => {
-    let session = await openLoadSession(group.url, version, agent)
+  const opened: Record<string, string>[] = []
+  while (opened.length < sessions && !isOver()) {
+    const batch = Array.from({ length: Math.min(OPENED_AT_ONCE, sessions - opened.length) }, () =>
+      openLoadSession(group.url, version, agent),
+    )
+    opened.push(...(await Promise.all(batch)))
+  }
+  const one = async (first: Record<string, string>): Promise<void> => {
+    let session = first
     for (let id = 1; !isOver(); id++) {
       const outcome = await new CountedCall(group.url, session, ledger, agent).run(id, to, ms)
       if (outcome !== 'gone') continue
@@ -94,13 +103,14 @@ export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, s
       session = await openLoadSession(group.url, version, agent)
     }
   }
-  await Promise.all(Array.from({ length: sessions }, one))
+  await Promise.all(opened.map(one))
   agent.destroy()
 }
 
 /** Opens a session, and tries again while servers come and go. */
 export async function openLoadSession(url: string, version: string, agent: Agent): Promise<Record<string, string>> {
-  for (const started = performance.now(); ; await sleep(RETRY_MS)) {
+  const started = performance.now()
+  for (let pause = RETRY_MS; ; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
     try {
       const { status, headers, text } = await http(url, { body: initializeMessage(version), agent })
       const session = { 'mcp-session-id': String(headers['mcp-session-id']), 'mcp-protocol-version': version }
@@ -111,7 +121,8 @@ export async function openLoadSession(url: string, version: string, agent: Agent
     } catch (error) {
       if (!isCut(error)) throw error
     }
-    if (performance.now() - started > HUNG_MS) throw new Error('No session could be opened')
+    if (performance.now() - started > 4 * HUNG_MS) throw new Error('No session could be opened')
+    await sleep(pause)
   }
 }
 

@@ -39,6 +39,8 @@ export interface GroupOptions {
   redisUrl: string
   count?: number
   leaseMs?: number
+  /** Of commands to Redis. */
+  timeoutMs?: number
   prefix?: string
   limits?: Record<string, unknown>
   graceMs?: number
@@ -55,7 +57,7 @@ export const LEASE_MS = 3000
 export const LONG_LEASE_MS = 10_000
 
 export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
-  const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses, server } = options
+  const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses, server, timeoutMs } = options
   const program = fileURLToPath(new URL(`fixtures/${options.program ?? 'replica.mjs'}`, import.meta.url))
   const balancer = await startBalancer()
   const group: ReplicaGroup = {
@@ -65,7 +67,7 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
     accepted: new Map(),
     acceptedCount: 0,
     start: async (isBalanced = true) => {
-      const settings = JSON.stringify({ url: redisUrl, prefix, leaseMs, limits, graceMs, responses, server })
+      const settings = JSON.stringify({ url: redisUrl, prefix, leaseMs, limits, graceMs, responses, server, timeoutMs })
       const child = spawn(process.execPath, [program, settings], { stdio: ['pipe', 'pipe', 'pipe'] })
       // A process that was killed cannot be told anything.
       child.stdin.on('error', () => {})

@@ -60,6 +60,19 @@ describe('the skills of a server', () => {
     expect((await skills.load(URI)).text).toBe(FILES['SKILL.md'])
   })
 
+  test('keep no type of a file that is longer than any real one', async () => {
+    const scripted = honest()
+    const typed = (mimeType: string) => ({ uri: URI, text: FILES['SKILL.md'], mimeType })
+    for (const [given, kept] of [
+      ['text/markdown', 'text/markdown'],
+      ['x'.repeat(256), undefined],
+    ] as const) {
+      const skills = await clientOf(scripted)
+      scripted.contents[URI] = typed(given)
+      expect((await (await skills.load(URI)).read('SKILL.md')).mimeType).toBe(kept)
+    }
+  })
+
   test('cannot be had from a server that does not declare them', async () => {
     const server = createServer({ name: 'plain', version: '1' })
     server.resource(URI, { name: 'looks like a skill' }, () => FILES['SKILL.md'])

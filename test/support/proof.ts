@@ -14,6 +14,14 @@ export function proofRuns(usual: number): number {
   return usual * Number(process.env.PORTICO_PROOF_FACTOR ?? 1)
 }
 
+/** True under `npm run proof`. */
+export const isProof = process.env.PORTICO_PROOF_FACTOR !== undefined
+
+/** How large a run is: `usual` in `npm test`, `full` under `npm run proof`. PORTICO_PROOF_ and the name set another size. */
+export function proofSize(name: string, usual: number, full: number): number {
+  return Number(process.env[`PORTICO_PROOF_${name}`] ?? (isProof ? full : usual))
+}
+
 /**
  * Writes numbers into the ledger. A name given twice in a test is added up.
  *

@@ -1,13 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
 import { createServer, McpError, type Server } from '../../src/server/index.ts'
-import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
+import { fileTaskStore, memoryTaskStore, type TaskOptions, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { gate } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
 import { type ExtensionClient, extensionClient, taskServer } from './task-server.ts'
 
 const LEASE_MS = 1000
+
+const temporaryFolder = temporaryFolders()
 
 /** Two processes that share a store. The clock of the first one can stand still, as if it hung. */
 function twoProcesses(isRestartable: boolean, given: TaskStore = memoryTaskStore()) {
@@ -62,6 +66,45 @@ test('an answer that comes while no process runs the task is not lost', async ()
   expect((await second.request('tasks/update', { taskId, inputResponses })).error).toBeUndefined()
   await clocks[1].advance(LEASE_MS * 2)
   expect((await second.reach(taskId, 'completed')).result.content[0].text).toBe('sure: true, process 1')
+})
+
+describe('an answer that comes to a process that does not run the task', () => {
+  const name = (text: string) => ({ name: { action: 'accept', content: { name: text } } })
+
+  /** Two servers of one folder. The first runs a task that asks for a name in capitals. */
+  async function asked(limits: TaskOptions['limits'] = {}) {
+    const store = fileTaskStore(temporaryFolder())
+    const capitals = z.object({ name: z.string().refine((text) => text === text.toUpperCase(), 'expected capitals') })
+    const servers = [taskServer({ store, limits }), taskServer({ store, limits })] as const
+    for (const { server } of servers)
+      server.tool('capitals', { task: 'required' }, async (_args, ctx) => (await ctx.elicit('name', 'Name?', capitals)).name)
+    const [runner, other] = [extensionClient(servers[0].server), extensionClient(servers[1].server)]
+    const { taskId } = (await runner.call('capitals')).result
+    await other.reach(taskId, 'input_required')
+    onTestFinished(async () => void (await Promise.all(servers.map(({ server }) => server.close()))))
+    return { taskId, other, update: (inputResponses: object) => other.request('tasks/update', { taskId, inputResponses }) }
+  }
+
+  test('is refused if the question does not allow it, and the question stays open', async () => {
+    const { taskId, other, update } = await asked()
+    for (const answer of [{ action: 'accept', content: { name: 5 } }, { action: 'maybe' }, 'Ann'])
+      expect((await update({ name: answer })).error).toMatchObject({ code: -32602 })
+    expect((await update({ other: 5 })).error).toBeUndefined()
+    expect((await other.get(taskId)).status).toBe('input_required')
+    expect((await update(name('ANN'))).error).toBeUndefined()
+    expect((await other.reach(taskId, 'completed')).result.content[0].text).toBe('ANN')
+  })
+
+  test('is refused beyond the limit, and the error names the limit', async () => {
+    const { update } = await asked({ maxTaskBytes: 1000 })
+    expect((await update(name('X'.repeat(1000)))).error).toMatchObject({ data: { limit: 'maxTaskBytes', max: 1000 } })
+  })
+
+  test('ends the question with the reason, if only its author can tell that it is not valid', async () => {
+    const { taskId, other, update } = await asked()
+    expect((await update(name('ann'))).error).toBeUndefined()
+    expect((await other.reach(taskId, 'failed')).error.message).toContain('expected capitals')
+  })
 })
 
 test('a process that lost its lease stops its handler', async () => {

@@ -21,6 +21,7 @@ const { port } = await listen(server, {
   maxConnectionsPerAddress: false,
   maxConnections: 100_000,
   responses: isSse ? 'sse' : 'auto',
+  sessions: !process.argv.includes('--no-sessions'),
   metrics: process.argv.includes('--metrics'),
   limits: {
     maxSessions: 100_000,

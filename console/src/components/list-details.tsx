@@ -7,7 +7,7 @@ import css from './list-details.module.css'
 export interface ListDetailsProps {
   list: ReactNode
   /** Under the list. */
-  below: ReactNode
+  below?: ReactNode
   /** Undefined: no row is selected. */
   details: ReactNode
   className?: string | undefined
@@ -43,3 +43,12 @@ export function DetailsPane({
     </section>
   )
 }
+
+/** The words of a row: its name, and below it what is known about it, each in one line. */
+export const RowWords = ({ name, about, children }: { name: ReactNode; about: ReactNode; children?: ReactNode }): ReactNode => (
+  <span className={css.words}>
+    <span className={css.name}>{name}</span>
+    <span className={css.about}>{about}</span>
+    {children}
+  </span>
+)

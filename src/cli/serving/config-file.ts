@@ -28,7 +28,7 @@ export async function readConfigFile(file: string, path: string): Promise<Config
   }
 }
 
-export function parseConfig(text: string, path: string): ConfigFile {
+function parseConfig(text: string, path: string): ConfigFile {
   const lines = new LineCounter()
   // The messages of the parser quote the line, which may have a secret.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', stringKeys: true })

@@ -51,8 +51,6 @@ export async function serveOptions(settings: Settings, keys: KeyRing | undefined
   const format = get('logFormat') as 'none' | 'text' | 'json'
   return {
     options: {
-      // Its stream and its messages must reach the same process.
-      ...(store && { legacySse: false }),
       ...same,
       limits: Object.fromEntries(limits) as Partial<HttpLimits>,
       metrics: get('metrics') === true && token !== undefined ? { token } : get('metrics') === true,

@@ -64,7 +64,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
   setting('graceMs', numberFrom(0), 10_000, 'how long requests may take after the server was asked to end'),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
-  setting('legacySse', YES_NO, undefined, 'serve the transport of the oldest revision. Default: only without workers and store'),
+  setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
   setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'how to answer'),
   setting('requireMcpHeaders', YES_NO, false, 'require the headers of the protocol in all revisions'),
   setting('browserPage', YES_NO, true, 'show a page to browsers that open the endpoint'),

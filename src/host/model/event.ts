@@ -31,6 +31,8 @@ export type HostEvent =
   | ({ kind: 'enabled' } & EnabledOffering)
   /** A part of the server's offering is not in use because it is not approved. */
   | { kind: 'review'; review: Review }
+  /** Definitions of a server were approved. `waiting`: how many still wait. */
+  | { kind: 'approved'; server: string; waiting: number }
   /** The catalog changed. `kinds` are the lists with changes. */
   | { kind: 'catalog'; kinds: ReadonlySet<EntryKind> }
   | { kind: 'log'; server: string; log: ServerLog }

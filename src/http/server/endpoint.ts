@@ -287,7 +287,10 @@ export class Endpoint {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
-        return this.#checkScopes(message, caller) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(caller) })
+        return (
+          this.#checkScopes(message, caller) ??
+          this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
+        )
       })
     }
     switch (request.method) {
@@ -341,7 +344,8 @@ export class Endpoint {
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
     const lacking = this.#checkScopes(message, caller)
     if (lacking) return lacking
-    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, caller?.principal), ...identityOf(caller) }
+    const principal = caller?.principal
+    const post: HttpPost = { request, reply, body, accepts, usage: body.usage, principal, access: accessOf(caller) }
     if (!this.#sharedLimits || !expectsAnswer(message)) return this.#answer(message, post)
     return this.#sharedLimits.admit(
       message,
@@ -387,7 +391,7 @@ export class Endpoint {
     const body = new BodyMemory(this.#inFlight, usage)
     // The usage of a caller is not removed while a body of theirs is arriving.
     usage.arriving++
-    request.body(limits, body.grow, (text, fault) => {
+    request.body(limits, body, (text, fault) => {
       usage.arriving--
       if (text === undefined || reply.isGone) {
         body.release()
@@ -425,10 +429,7 @@ export class Endpoint {
 }
 
 /** A caller without `auth` has no access to anything that needs a scope. */
-const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
-  principal: caller?.principal,
-  access: caller?.auth ?? null,
-})
+const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.auth ?? null
 
 /** Closes the connection, because the rest of the body is not read. */
 const thenClose = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })

@@ -102,7 +102,8 @@ export function isFromBrowser(request: HttpRequestView): boolean {
 const PROTOCOL_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'last-event-id', 'authorization']
 
 /** `application/json`, with parameters or without. */
-export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
+export const isJsonType = (type: string | undefined): boolean =>
+  type === 'application/json' || (type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type))
 
 /** The response types that an Accept header allows. No header allows all. */
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {

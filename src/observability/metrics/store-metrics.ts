@@ -36,14 +36,14 @@ export class StoreMetrics {
     this.#stop?.()
   }
 
-  async families(): Promise<MetricFamily[]> {
+  /** The numbers of this process. */
+  families(): MetricFamily[] {
     const totals: Sample[] = []
     const durations: Sample[] = []
     for (const [operation, series] of this.#commands) {
       for (const [outcome, value] of series.outcomes) totals.push({ labels: { operation, outcome }, value })
       durations.push(...series.durations.samples({ operation }))
     }
-    const sessions = await this.#sessions()
     return [
       { name: 'portico_store_operations_total', help: 'Commands to the store by operation and outcome.', type: 'counter', samples: totals },
       {
@@ -54,12 +54,16 @@ export class StoreMetrics {
       },
       gauge('portico_store_up', '1 while the store can be used.', this.#store.health() === undefined ? 1 : 0),
       gauge('portico_replica_lease_held', '1 while this replica has its lease.', this.#store.replica.isHeld ? 1 : 0),
-      ...(sessions === undefined ? [] : [gauge('portico_store_sessions', 'Sessions of all replicas.', sessions)]),
     ]
   }
 
-  /** Undefined without the store. */
-  async #sessions(): Promise<number | undefined> {
+  /** The sessions of all replicas; nothing if the store does not answer. */
+  async sessions(): Promise<MetricFamily[]> {
+    const count = await this.#count()
+    return count === undefined ? [] : [gauge('portico_store_sessions', 'Sessions of all replicas.', count)]
+  }
+
+  async #count(): Promise<number | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, COUNT_MS, undefined)

@@ -16,6 +16,8 @@ export interface SessionState {
   logLevel: LogLevel
   /** Whether the client has sent `notifications/initialized`. */
   isReady: boolean
+  /** Milliseconds since 1970. Only if the duration of sessions is measured. */
+  begunAt?: number
   /** Subscribed URIs, each with the scopes of its subscriber. */
   subscriptions: Record<string, readonly string[]>
   /** The scopes of the last request that had some. */
@@ -139,6 +141,8 @@ export interface Service {
   onRemoteChange?(change: Change): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean
+  /** The client ended a session of several replicas. */
+  onSessionEnd?(state: SessionState): void
   /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
   shareWith?(shared: SharedServices): void
   /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */

@@ -15,18 +15,19 @@ import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isLimit, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
-import { receivedBy, restartedCall } from './restarted-call.ts'
+import { checkReceived, receivedBy } from './received-answers.ts'
+import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
-import { answer, ask, cancel, finish, forget, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -47,6 +48,7 @@ export class TaskEngine {
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   #tending: Deadline | undefined
+  #isStoreDown = false
 
   constructor(serverState: ServerState, options: TaskOptions) {
     const { store, onChange, limits, leaseMs, ...given } = options
@@ -124,6 +126,7 @@ export class TaskEngine {
     const running = this.#runs.get(keyOf(task))
     const asker = running?.run.asker.task
     if (!running || !asker) {
+      await checkReceived(task, responses, this.limits.maxTaskBytes)
       await this.table.change(task, receive(responses))
       return
     }
@@ -264,11 +267,8 @@ export class TaskEngine {
     if (!running) return
     if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
       return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    for (const [name, raw] of Object.entries(task.received)) {
-      await this.deliver(task, { [name]: raw }).catch(async (error: unknown) => {
-        if (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS') await this.table.change(task, forget(name))
-      })
-    }
+    for (const [name, raw] of Object.entries(task.received))
+      await this.deliver(task, { [name]: raw }).catch((error: unknown) => (isRefusal(error) ? this.refuse(task, name, error) : undefined))
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
@@ -362,7 +362,7 @@ export class TaskEngine {
     const { lookMs = Number.POSITIVE_INFINITY } = this.table.store
     this.#tending ??= this.serverState.deadlines.set(Math.min(lookMs, this.leaseMs / 3), () => {
       this.#tending = undefined
-      this.#tend().catch((error: unknown) => this.serverState.report(error, { reference: '', method: 'tasks', target: undefined }))
+      this.#tend().catch((error: unknown) => this.#reportTending(error, undefined))
     })
   }
 
@@ -372,13 +372,14 @@ export class TaskEngine {
       await Promise.all(
         [...this.#runs.values()].map(async (running) => {
           if (running.outcome) await this.#save(running, () => true).catch(() => {})
-          else await this.#renew(running).catch((error: unknown) => this.#report(running.task, error))
+          else await this.#renew(running).catch((error: unknown) => this.#reportTending(error, running.task))
         }),
       )
       for (const task of await this.table.store.neglected(this.table.now())) {
         if (expiryOf(task) <= this.table.now()) await this.#remove(task)
         else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
       }
+      this.#isStoreDown = false
     } finally {
       this.#tendLater()
     }
@@ -412,6 +413,14 @@ export class TaskEngine {
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
     else await this.table.change(taken, finish(LOST))
+  }
+
+  /** A store that is down fails again every second, and is reported once. */
+  #reportTending(error: unknown, task: TaskHead | undefined): void {
+    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+    if (isDown && this.#isStoreDown) return
+    this.#isStoreDown = isDown
+    this.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 
   #report(task: TaskHead, error: unknown): void {

@@ -17,7 +17,16 @@ export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
   return { error: { code: INTERNAL_ERROR, message, data: { reason: 'limit', limit: 'maxTaskBytes', max } } }
 }
 
+/** The error about answers and steps that take too much room. */
+export const answersTooLarge = (chars: number, max: number): McpError =>
+  new McpError('ERR_LIMIT', `The answers and steps of this task take ${chars} characters; at most ${max} (limits.maxTaskBytes)`, {
+    data: { reason: 'limit', limit: 'maxTaskBytes', max },
+  })
+
 export const isLimit = (error: unknown): error is McpError => error instanceof McpError && error.code === 'ERR_LIMIT'
+
+/** Whether an error says that an answer cannot be used. */
+export const isRefusal = (error: unknown): boolean => isLimit(error) || (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS')
 
 /** Why a store did not take an outcome. Only the reasons of limits are for clients. */
 export function notStored(error: unknown): TaskOutcome {

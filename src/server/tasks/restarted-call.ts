@@ -2,10 +2,9 @@
 
 import { Exchange } from '../../jsonrpc/exchange.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { type Dialect, IncomingCall } from '../incoming-call.ts'
-import { digestOf } from '../input/journal.ts'
 import type { ServerState } from '../server-state.ts'
 import { principalOf } from './owner.ts'
 
@@ -36,11 +35,4 @@ function revisionOf(date: string, serverState: ServerState): Revision | undefine
   } catch {
     return undefined
   }
-}
-
-/** The answers that came while no process ran the task, with the digests of their questions. */
-export async function receivedBy({ questions, received }: TaskRecord): Promise<Pick<TaskJournal, 'asked' | 'answers'>> {
-  const open = Object.entries(questions).filter(([name]) => Object.hasOwn(received, name))
-  const asked = await Promise.all(open.map(async ([name, request]) => [name, await digestOf(request)] as const))
-  return { asked: Object.fromEntries(asked), answers: { ...received } }
 }

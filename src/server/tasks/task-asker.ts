@@ -1,7 +1,6 @@
 /** Questions and steps of a handler that may become a task: first as in a plain call, then through the task. */
 
 import { jsonOf } from '../../jsonrpc/write.ts'
-import { McpError } from '../../protocol/errors.ts'
 import type { TaskJournal } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
@@ -9,6 +8,7 @@ import { type Asker, Names, requireCapabilities } from '../input/asker.ts'
 import { digestOf } from '../input/journal.ts'
 import type { Question } from '../input/question.ts'
 import { type ReplayAsker, Suspended, stepJson } from '../input/replay.ts'
+import { answersTooLarge } from './kept-outcome.ts'
 
 /** The task that a `TaskAsker` asks for. */
 export interface AskingTask {
@@ -85,14 +85,7 @@ export class TaskAsker implements Asker {
   checkSize(value: unknown): void {
     const { maxChars } = this.#task
     const chars = jsonOf([this.#journal, value]).length
-    if (chars > maxChars)
-      throw new McpError(
-        'ERR_LIMIT',
-        `The answers and steps of this task take ${chars} characters; at most ${maxChars} (limits.maxTaskBytes)`,
-        {
-          data: { reason: 'limit', limit: 'maxTaskBytes', max: maxChars },
-        },
-      )
+    if (chars > maxChars) throw answersTooLarge(chars, maxChars)
   }
 
   open(key: string): OpenQuestion | undefined {

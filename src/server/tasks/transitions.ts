@@ -59,7 +59,8 @@ export const withdraw = (name: string): Transition =>
   unlessFinal((task) => {
     if (!Object.hasOwn(task.questions, name)) return undefined
     const { [name]: _, ...questions } = task.questions
-    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions }
+    const { [name]: __, ...received } = task.received
+    return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions, received }
   })
 
 /** Keeps answers for the process that runs the task. Answers to other questions are ignored. */
@@ -67,14 +68,6 @@ export const receive = (answers: Record<string, unknown>): Transition =>
   unlessFinal((task) => {
     const open = Object.entries(answers).filter(([name]) => Object.hasOwn(task.questions, name))
     return open.length === 0 ? undefined : { ...task, received: { ...task.received, ...Object.fromEntries(open) } }
-  })
-
-/** Forgets an invalid answer that another process received, so that the question is open again. */
-export const forget = (name: string): Transition =>
-  unlessFinal((task) => {
-    if (!Object.hasOwn(task.received, name)) return undefined
-    const { [name]: _, ...received } = task.received
-    return { ...task, received }
   })
 
 export const keepSteps = (steps: Record<string, unknown>): Transition =>

@@ -24,6 +24,9 @@ export interface MemoryStore extends SharedStore {
   another(): SharedStore
 }
 
+/** Whether other processes cannot use a store without help. */
+export const isOfOneProcess = (store: SharedStore | undefined): store is MemoryStore => store !== undefined && 'another' in store
+
 /** Replicas of one process do not disappear without notice. */
 const LEASE_MS = 10_000
 

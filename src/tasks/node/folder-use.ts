@@ -1,10 +1,9 @@
 /** How many tasks and bytes the folder of a store holds, for each account and in all. */
 
-import { stat } from 'node:fs/promises'
 import { McpError } from '../../protocol/errors.ts'
 import type { FileTaskStoreLimits } from '../file-task-store.ts'
 import { allTasks, forEachFile } from './read-folder.ts'
-import { readHead } from './task-file.ts'
+import { readUse, sizeOf } from './task-file.ts'
 
 interface Use {
   /** Undefined for a file that is damaged. It counts only for the whole folder. */
@@ -16,7 +15,7 @@ interface Use {
 const KNOWN_MS = 1000
 
 /** What each task counts beyond the size of its file: room for its end, for its lease and for names of files. */
-export const EXTRA_BYTES = 4096
+const EXTRA_BYTES = 4096
 
 export class FolderUse {
   readonly #folder: string
@@ -90,8 +89,8 @@ export class FolderUse {
     const files = new Map<string, Use>()
     await forEachFile(await allTasks(this.#folder), async (file) => {
       const known = this.#files.get(file)
-      const bytes = known && !isOld ? known.bytes : await sizeOf(file)
-      if (bytes !== undefined) files.set(file, { account: known ? known.account : await accountOf(file), bytes })
+      const use = known ? { ...known, bytes: isOld ? await sizeOf(file) : known.bytes } : await readUse(file)
+      if (use?.bytes !== undefined) files.set(file, { ...use, bytes: use.bytes })
     })
     // What this process did meanwhile is newer than what was read.
     for (const file of this.#touched) {
@@ -119,11 +118,3 @@ export class FolderUse {
 
 const refused = (what: string, limit: keyof FileTaskStoreLimits, max: number): McpError =>
   new McpError('ERR_LIMIT', `${what} take more than ${max} bytes (${limit} of fileTaskStore)`, { data: { reason: 'limit', limit, max } })
-
-const sizeOf = (file: string): Promise<number | undefined> =>
-  stat(file).then(
-    ({ size }) => size,
-    () => undefined,
-  )
-
-const accountOf = async (file: string): Promise<string | undefined> => (await readHead(file).catch(() => undefined))?.head.account

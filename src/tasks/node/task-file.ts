@@ -1,6 +1,7 @@
 /** The files of one task: its record, whose first line says all that counting and tending need, and the end of its lease. */
 
 import { randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark } from '../../files/lock-file.ts'
 import { readPrivate, readPrivateStart, removePrivate, writePrivate } from '../../files/private-file.ts'
@@ -55,8 +56,26 @@ export function bytesOf(task: TaskRecord, mark: TaskFileHead['process']): Uint8A
 /** Undefined: there is no such file. Throws ERR_STORE for a file that is damaged or of another format. */
 export async function readHead(file: string): Promise<TaskFileHead | undefined> {
   const read = await readFirstLine(file)
-  return read && { ...read, head: await withNewestLease(file, read.head) }
+  return read && { ...read.line, head: await withNewestLease(file, read.line.head) }
 }
+
+/** The size of the file, and the account of its task. The account is undefined for a damaged file. Undefined: there is no such file. */
+export async function readUse(file: string): Promise<{ account: string | undefined; bytes: number } | undefined> {
+  try {
+    const read = await readFirstLine(file)
+    return read && { account: read.line.head.account, bytes: read.size }
+  } catch {
+    const bytes = await sizeOf(file)
+    return bytes === undefined ? undefined : { account: undefined, bytes }
+  }
+}
+
+/** The size of a file; undefined if there is none. */
+export const sizeOf = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => undefined,
+  )
 
 /** Like `readHead`, also for the whole task. */
 export async function readTask(file: string): Promise<TaskRecord | undefined> {
@@ -88,12 +107,12 @@ async function readLease(file: string): Promise<TaskLease | undefined> {
   return bytes && (parsed(file, bytes) as unknown as TaskLease)
 }
 
-async function readFirstLine(file: string): Promise<TaskFileHead | undefined> {
+async function readFirstLine(file: string): Promise<{ line: TaskFileHead; size: number } | undefined> {
   for (const length of HEAD_BYTES) {
-    const bytes = await readPrivateStart(file, length)
-    if (bytes === undefined) return undefined
-    const end = bytes.indexOf(NEW_LINE)
-    if (end >= 0) return parsedHead(file, bytes.subarray(0, end))
+    const read = await readPrivateStart(file, length)
+    if (read === undefined) return undefined
+    const end = read.start.indexOf(NEW_LINE)
+    if (end >= 0) return { line: parsedHead(file, read.start.subarray(0, end)), size: read.size }
   }
   throw new McpError('ERR_STORE', `${file} is not a task: expected a first line of at most ${HEAD_BYTES[1]} bytes`)
 }

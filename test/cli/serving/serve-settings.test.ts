@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryFolders } from '../../support/folders.ts'
 import { http } from '../../support/http-requests.ts'
 import { askModern, callTool, openSession } from '../../support/http-service.ts'
@@ -11,6 +11,7 @@ import { redisOfFile } from '../../support/redis-server.ts'
 import { CLI, portico } from '../support/cli.ts'
 import { project } from '../support/project.ts'
 
+vi.setConfig({ testTimeout: 30_000 })
 const newFolder = temporaryFolders()
 const redisServer = redisOfFile()
 const KEY = 'only-for-this-test-0123456789abcdef'
@@ -35,7 +36,7 @@ async function start(cwd: string, args: readonly string[], env: Record<string, s
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await expect.poll(() => said, { timeout: 15_000 }).toMatch(/Serving .* at http\S+ /)
+  await expect.poll(() => said, { timeout: 25_000 }).toMatch(/Serving .* at http\S+ /)
   return { child, url: /http:\/\/[^\s]+/.exec(said)?.[0] as string, said: () => said }
 }
 

@@ -266,7 +266,7 @@ test('sessions end when unused, and the timer ends with the last of them', async
         isLocal: true,
         remoteAddress: '127.0.0.1',
         proxies: 0,
-        body: (_bounds, _grow, done) => done(body, undefined),
+        body: (_bounds, _room, done) => done(body, undefined),
       },
       reply,
     )

@@ -51,14 +51,10 @@ const BOUNDS = { maxBodyBytes: 100, bodyGraceMs: 60_000, minBodyRate: 1 }
 function bodyOf(visit: NodeRequestReply, bounds: Partial<typeof BOUNDS> = {}): Promise<[string | undefined, BodyFault | undefined][]> {
   const calls: [string | undefined, BodyFault | undefined][] = []
   return new Promise((resolve) => {
-    visit.body(
-      { ...BOUNDS, ...bounds },
-      () => true,
-      (text, fault) => {
-        calls.push([text, fault])
-        resolve(calls)
-      },
-    )
+    visit.body({ ...BOUNDS, ...bounds }, { grow: () => true }, (text, fault) => {
+      calls.push([text, fault])
+      resolve(calls)
+    })
   })
 }
 

@@ -145,11 +145,7 @@ describe('the body of a web request', () => {
     })
     const request = new Request('http://localhost/mcp', { method: 'POST', body, duplex: 'half' } as RequestInit)
     const said = new Promise<[string | undefined, BodyFault | undefined]>((resolve) =>
-      new WebRequestView(request, undefined).body(
-        BOUNDS,
-        () => true,
-        (text, fault) => resolve([text, fault]),
-      ),
+      new WebRequestView(request, undefined).body(BOUNDS, { grow: () => true }, (text, fault) => resolve([text, fault])),
     )
     return { said, cancelled, write: (text: string) => controller?.enqueue(new TextEncoder().encode(text)), end: () => controller?.close() }
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -99,6 +100,15 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     expect(wasAborted).toBe(false)
     await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0)
   })
+})
+
+test('without sessions and principals, the rate of tool calls is limited by address', async () => {
+  const server = createServer({ name: 'limited', version: '1', limits: { toolCalls: { perSecond: 0.001, burst: 1 } } })
+  server.tool('echo', {}, () => 'x')
+  const { url } = await serve(server, { sessions: false })
+  const call = { headers: { 'mcp-protocol-version': '2025-11-25' }, body: { jsonrpc: '2.0', id: 1, ...callTool('echo') } }
+  const answers = [await http(url, call), await http(url, call)]
+  expect(answers.map(({ message }) => message.error?.data?.reason)).toEqual([undefined, 'rate-limited'])
 })
 
 test('sessions: false changes nothing for stateless and malformed requests', async () => {

@@ -6,7 +6,7 @@ import type { Effect } from '../../../../src/host/policy-tools/index.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { FilterChoice, Filters, FilterText } from '../../components/filters.tsx'
-import { ListDetails } from '../../components/list-details.tsx'
+import { ListDetails, RowWords } from '../../components/list-details.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
@@ -119,10 +119,7 @@ function RecordRow({ row }: { row: AuditRow }): ReactNode {
   return (
     <div className={css.row}>
       <span className={css.time}>{clockText(row.at).slice(0, 8)}</span>
-      <span className={css.words}>
-        <span className={css.what}>{row.what}</span>
-        <span className={css.because}>{[row.who, row.because, row.outcome].filter(Boolean).join(' · ')}</span>
-      </span>
+      <RowWords name={row.what} about={[row.who, row.because, row.outcome].filter(Boolean).join(' · ')} />
       {row.decision !== '' && (
         <Badge tone={row.decision === 'denied' ? 'danger' : row.tone === 'danger' ? 'waiting' : 'fine'}>{row.decision}</Badge>
       )}

@@ -8,6 +8,7 @@ import { Fact, Facts } from '../../components/facts.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { DetailsPane } from '../../components/list-details.tsx'
+import { StoredArguments } from '../../components/stored-arguments.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
 import type { AuditRow } from '../../state/audit.ts'
 import { foreignName, foreignText } from '../../state/foreign-text.ts'
@@ -61,12 +62,11 @@ export function RecordDetails({ row }: { row: AuditRow }): ReactNode {
           )}
           {entry.args && (
             <Fact name="Arguments">
-              {!entry.args.isWhole && <p className={css.muted}>The log has only the beginning ({bytesText(entry.args.bytes)} in all).</p>}
-              {typeof entry.args.preview === 'string' ? (
-                <pre className={css.preview}>{foreignText(entry.args.preview)}</pre>
-              ) : (
-                <JsonTree value={entry.args.preview} label="Arguments" />
-              )}
+              <StoredArguments
+                isWhole={entry.args.isWhole}
+                preview={typeof entry.args.preview === 'string' ? foreignText(entry.args.preview) : entry.args.preview}
+                cut={`The log has only the beginning (${bytesText(entry.args.bytes)} in all).`}
+              />
             </Fact>
           )}
         </Facts>

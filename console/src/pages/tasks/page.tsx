@@ -5,6 +5,7 @@ import { type ReactNode, useMemo } from 'react'
 import type { TaskView } from '../../../../src/console/api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { buttonClass } from '../../components/button.tsx'
+import { ListDetails, RowWords } from '../../components/list-details.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { useRoute } from '../../hooks/use-console.tsx'
@@ -38,10 +39,11 @@ export function TasksPage(): ReactNode {
         </EmptyState>
       )}
       {(tasks.length > 0 || selected !== undefined) && (
-        <div className={css.columns} data-has-details={selected !== undefined}>
-          {tasks.length > 0 && <TaskList tasks={tasks} selected={selected} />}
-          {selected !== undefined && <TaskPanel key={selected} id={selected} />}
-        </div>
+        <ListDetails
+          className={css.columns}
+          list={tasks.length > 0 && <TaskList tasks={tasks} selected={selected} />}
+          details={selected === undefined ? undefined : <TaskPanel key={selected} id={selected} />}
+        />
       )}
     </div>
   )
@@ -63,13 +65,14 @@ function TaskList({ tasks, selected }: { tasks: readonly TaskView[]; selected: s
               aria-current={task.id === selected ? 'true' : undefined}
               onClick={() => void navigate({ search: { task: task.id } })}
             >
-              <span className={css.words}>
-                <span className={css.name}>{foreignName(`${task.server}/${task.tool}`)}</span>
-                <span className={css.about}>
-                  {[startedBy(task), agoText(task.startedAt, now), durationText(taskMs(task, now)), message].filter(Boolean).join(' · ')}
-                </span>
+              <RowWords
+                name={foreignName(`${task.server}/${task.tool}`)}
+                about={[startedBy(task), agoText(task.startedAt, now), durationText(taskMs(task, now)), message]
+                  .filter(Boolean)
+                  .join(' · ')}
+              >
                 {isRunning(task) && <TaskBar task={task} />}
-              </span>
+              </RowWords>
               <Badge tone={tone}>{word}</Badge>
             </button>
           </li>

@@ -7,8 +7,9 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
-import { JsonTree } from '../../components/json-tree.tsx'
+import { DetailsPane } from '../../components/list-details.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
+import { StoredArguments } from '../../components/stored-arguments.tsx'
 import { useAction, useConsoleState, useRoute } from '../../hooks/use-console.tsx'
 import { QuestionCard } from '../../questions/question-card.tsx'
 import { CallResult } from '../../results/call-result.tsx'
@@ -23,20 +24,20 @@ export function TaskPanel({ id }: { id: string }): ReactNode {
   const { data, error, refetch } = useRoute('GET /api/tasks/:id', { params: { id } })
   if (error)
     return (
-      <section className={css.details} aria-label="Task">
+      <DetailsPane className={css.details} label="Task">
         <ErrorState
           title={error.status === 404 ? 'There is no such task' : 'The task could not be fetched'}
           error={error}
           advice={error.status === 404 ? 'Tasks that have ended are removed after a while.' : undefined}
           onRetry={() => void refetch()}
         />
-      </section>
+      </DetailsPane>
     )
   if (!data)
     return (
-      <section className={css.details} aria-label="Task">
+      <DetailsPane className={css.details} label="Task">
         <Skeleton lines={4} />
-      </section>
+      </DetailsPane>
     )
   return <Panel task={data.task} />
 }
@@ -48,7 +49,7 @@ function Panel({ task }: { task: TaskDetails }): ReactNode {
   const { word, tone } = taskState(task)
   const note = taskNote(task)
   return (
-    <section className={css.details} aria-label="Task">
+    <DetailsPane className={css.details} label="Task">
       <div className={css.top}>
         <h2 ref={title} className={css.title}>
           {foreignName(`${task.server}/${task.tool}`)}
@@ -66,7 +67,7 @@ function Panel({ task }: { task: TaskDetails }): ReactNode {
         </section>
       )}
       <TaskFacts task={task} />
-    </section>
+    </DetailsPane>
   )
 }
 
@@ -123,12 +124,11 @@ function TaskFacts({ task }: { task: TaskDetails }): ReactNode {
       </Fact>
       <Fact name="Asked by">{task.chain.map((part) => foreignName(part)).join(', ')}</Fact>
       <Fact name="Arguments">
-        {!args.isWhole && <p className={css.muted}>Only the beginning is stored.</p>}
-        {typeof args.preview === 'string' ? (
-          <pre className={css.preview}>{foreignText(args.preview)}</pre>
-        ) : (
-          <JsonTree value={args.preview} label="Arguments" />
-        )}
+        <StoredArguments
+          isWhole={args.isWhole}
+          preview={typeof args.preview === 'string' ? foreignText(args.preview) : args.preview}
+          cut="Only the beginning is stored."
+        />
       </Fact>
       <Fact name="Started">{dateText(task.startedAt)}</Fact>
       {task.endedAt !== undefined && (

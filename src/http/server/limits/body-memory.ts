@@ -13,7 +13,8 @@ export const estimateMemory = (text: string, values: number): number => text.len
 
 export class BodyMemory {
   readonly #inFlight: InFlight
-  readonly #usage: CallerUsage
+  /** Where the body is counted. It is not removed while the body is. */
+  readonly usage: CallerUsage
   #bytes = 0
   /** True once the request was admitted. From then on the end of the request releases the bytes. */
   isInFlight = false
@@ -24,12 +25,12 @@ export class BodyMemory {
 
   constructor(inFlight: InFlight, usage: CallerUsage) {
     this.#inFlight = inFlight
-    this.#usage = usage
+    this.usage = usage
   }
 
   /** Counts more bytes; false when there is no room for them. */
-  readonly grow = (bytes: number): boolean => {
-    this.refusal = this.#inFlight.takeBytes(this.#usage, bytes)
+  grow(bytes: number): boolean {
+    this.refusal = this.#inFlight.takeBytes(this.usage, bytes)
     if (this.refusal) return false
     this.#bytes += bytes
     return true
@@ -41,7 +42,7 @@ export class BodyMemory {
   }
 
   release(): void {
-    this.#inFlight.giveBytes(this.#usage, this.#bytes)
+    this.#inFlight.giveBytes(this.usage, this.#bytes)
     this.#bytes = 0
   }
 }

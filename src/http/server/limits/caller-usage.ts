@@ -1,11 +1,22 @@
 /** Counts the resources that each caller uses: by principal, or by address without authentication. */
 
+import { LinkedList, type ListNode } from '../../../base/linked-list.ts'
 import { addressKey } from './client-address.ts'
 
 /** Events kept for a client that may resume a stream. */
-export interface EventStore {
+export interface EventStore extends ListNode<EventStore> {
+  /** The list of its owner that contains it. */
+  listedIn: LinkedList<EventStore> | undefined
   /** Drops the oldest events; false when there are none. */
   evictOldest(): boolean
+}
+
+/** Moves a store to the end of a list, unless it is there already; undefined removes it from its list. */
+export function listIn(list: LinkedList<EventStore> | undefined, store: EventStore): void {
+  if (store.listedIn === list) return
+  store.listedIn?.remove(store)
+  list?.add(store)
+  store.listedIn = list
 }
 
 /** A session, as far as the usage counts need it. */
@@ -39,8 +50,8 @@ export class CallerUsage {
   /** Memory of the events kept for clients that resume. */
   keptBytes = 0
   /** The streams that keep these events, oldest first: ended streams here, open streams in `live`. */
-  readonly ended = new Set<EventStore>()
-  readonly live = new Set<EventStore>()
+  readonly ended = new LinkedList<EventStore>()
+  readonly live = new LinkedList<EventStore>()
 
   constructor(kind: CallerUsage['kind'], key = '') {
     this.kind = kind

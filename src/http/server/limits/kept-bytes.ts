@@ -1,6 +1,6 @@
 /** The memory limit for all kept events. The caller with the most loses its oldest events first. */
 
-import type { CallerUsage, UsageByCaller } from './caller-usage.ts'
+import { type CallerUsage, listIn, type UsageByCaller } from './caller-usage.ts'
 
 /** The memory of an event in addition to its text. */
 const EVENT_COST = 64
@@ -46,9 +46,9 @@ export class KeptBytes {
 /** Ended streams go first, because most of their readers have read them. */
 function forgetOldest({ ended, live }: CallerUsage): boolean {
   for (const keepers of [ended, live]) {
-    for (const keeper of keepers) {
+    for (let keeper = keepers.first; keeper; keeper = keepers.first) {
       if (keeper.evictOldest()) return true
-      keepers.delete(keeper)
+      listIn(undefined, keeper)
     }
   }
   return false

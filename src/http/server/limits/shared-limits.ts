@@ -110,7 +110,7 @@ export class SharedLimits {
 }
 
 /** The refusal for a request that needs the store. */
-export function storeFault(error: unknown): Refusal {
+function storeFault(error: unknown): Refusal {
   if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return STORE_DOWN
   console.error('portico: the store failed:', error instanceof Error ? error.message : error)
   return refuse(500, 'Internal error')

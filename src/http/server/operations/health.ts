@@ -28,7 +28,7 @@ export interface MetricsOptions {
 /** How a worker answers with the metrics of all workers. */
 export interface GatheredMetricsOptions extends MetricsOptions {
   /** Called once, with a function that reads the metrics of this process. */
-  serve(own: () => Promise<MetricFamily[]>): void
+  serve(own: () => MetricFamily[]): void
   /** The metrics of all processes. */
   gather(): Promise<MetricFamily[]>
 }

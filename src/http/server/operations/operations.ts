@@ -41,7 +41,7 @@ export class Operations {
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
     this.#token = token
     this.#gather = gather
-    serve?.(() => this.#allFamilies())
+    serve?.(() => [...this.#families()])
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
@@ -112,15 +112,8 @@ export class Operations {
       const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
-    return {
-      status: 200,
-      headers: { 'content-type': PROMETHEUS_TYPE },
-      body: prometheusText((await this.#gather?.()) ?? (await this.#allFamilies())),
-    }
-  }
-
-  async #allFamilies(): Promise<MetricFamily[]> {
-    return [...this.#families(), ...((await this.#store?.families()) ?? [])]
+    const families = [...((await this.#gather?.()) ?? this.#families()), ...((await this.#store?.sessions()) ?? [])]
+    return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(families) }
   }
 
   *#families(): Iterable<MetricFamily> {
@@ -146,6 +139,7 @@ export class Operations {
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
     yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
     yield gauge('portico_ready', '1 while new requests are accepted, 0 during the shutdown.', isReady ? 1 : 0)
+    if (this.#store) yield* this.#store.families()
     if (this.#process) yield* this.#process.families()
   }
 

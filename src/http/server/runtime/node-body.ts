@@ -1,7 +1,7 @@
 /** Reads the body of a request on Node, bounded in size and in how slowly it may come. */
 
 import type { IncomingMessage } from 'node:http'
-import type { BodyBounds, BodyFault, OnBody } from './request-reply.ts'
+import type { BodyBounds, BodyFault, BodyRoom, OnBody } from './request-reply.ts'
 
 // Keeps a byte order mark, so that the JSON parser refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -9,7 +9,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export class NodeBody {
   readonly #request: IncomingMessage
   readonly #bounds: BodyBounds
-  readonly #grow: (bytes: number) => boolean
+  readonly #room: BodyRoom
+  /** The size that the headers announce; NaN for none. */
+  readonly #announced: number
   readonly #done: OnBody
   #first: Buffer | undefined
   #more: Buffer[] | undefined
@@ -19,14 +21,15 @@ export class NodeBody {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
 
-  constructor(request: IncomingMessage, bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody) {
+  constructor(request: IncomingMessage, bounds: BodyBounds, room: BodyRoom, done: OnBody) {
     this.#request = request
     this.#bounds = bounds
-    this.#grow = grow
+    this.#room = room
+    this.#announced = Number(request.headers['content-length'])
     this.#done = done
     request.on('data', this.#onData)
     request.on('end', this.#onEnd)
-    process.nextTick(this.#onBegun)
+    process.nextTick(watchIfAbsent, this)
   }
 
   onGone(): void {
@@ -41,8 +44,8 @@ export class NodeBody {
     this.#request.off('end', this.#onEnd)
   }
 
-  /** By now the part of the body that came together with the head has been read. */
-  readonly #onBegun = (): void => {
+  /** Watches the pace of a body that has not begun. */
+  watchIfAbsent(): void {
     if (!this.#first && !this.#isOver) this.#watchPace()
   }
 
@@ -50,14 +53,14 @@ export class NodeBody {
     if (this.#isOver) return
     this.#size += chunk.length
     if (this.#size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
-    const isWhole = !this.#first && this.#size >= Number(this.#request.headers['content-length'])
+    const isComplete = this.#size >= this.#announced
     // A body in one piece is counted when it is parsed, in the same turn.
-    if (!isWhole && !this.#grow(chunk.length)) return this.#settle(undefined, 'no-room')
+    if (!(isComplete && !this.#first) && !this.#room.grow(chunk.length)) return this.#settle(undefined, 'no-room')
     if (!this.#first) this.#first = chunk
     else if (this.#more) this.#more.push(chunk)
     else this.#more = [this.#first, chunk]
     // Nearly every body comes in one piece and needs no timer.
-    if (this.#timer === undefined && !(this.#size >= Number(this.#request.headers['content-length']))) this.#watchPace()
+    if (this.#timer === undefined && !isComplete) this.#watchPace()
   }
 
   readonly #onEnd = (): void => {
@@ -69,17 +72,17 @@ export class NodeBody {
 
   #watchPace(): void {
     this.#checkedAt = performance.now()
-    this.#timer = setTimeout(this.#checkPace, this.#bounds.bodyGraceMs)
+    this.#timer = setTimeout(() => this.#checkPace(), this.#bounds.bodyGraceMs)
   }
 
   /** Counts only what came since the last check: a fast start does not excuse a slow rest. */
-  readonly #checkPace = (): void => {
+  #checkPace(): void {
     const now = performance.now()
     const seconds = (now - this.#checkedAt) / 1000
     if (this.#size - this.#checkedSize < seconds * this.#bounds.minBodyRate) return this.#settle(undefined, 'too-slow')
     this.#checkedAt = now
     this.#checkedSize = this.#size
-    this.#timer = setTimeout(this.#checkPace, this.#bounds.bodyGraceMs)
+    this.#timer = setTimeout(() => this.#checkPace(), this.#bounds.bodyGraceMs)
   }
 
   #settle(text: string | undefined, fault: BodyFault | undefined): void {
@@ -89,6 +92,9 @@ export class NodeBody {
     this.#done(text, fault)
   }
 }
+
+/** Runs when the part of the body that came together with the head has been read. */
+const watchIfAbsent = (body: NodeBody): void => body.watchIfAbsent()
 
 /** Undefined for bytes that are not UTF-8. */
 function decodeUtf8(bytes: Buffer): string | undefined {

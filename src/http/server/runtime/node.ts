@@ -3,10 +3,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isLoopbackAddress } from '../../../base/address/loopback.ts'
+import { LinkedList, type ListNode } from '../../../base/linked-list.ts'
 import { forwardedAddress } from '../limits/client-address.ts'
 import { NodeBody } from './node-body.ts'
-import { end, NodeEventSink } from './node-event-sink.ts'
-import type { BodyBounds, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './request-reply.ts'
+import { end, NodeEventSink, withLength } from './node-event-sink.ts'
+import type { BodyBounds, BodyRoom, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './request-reply.ts'
 
 /** A request whose body a framework may already have read. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }
@@ -19,11 +20,12 @@ const LINGER_MS = 500
  * and Node emits 'close' only on the response that is being written. This class notifies the other responses.
  */
 class Connection {
-  readonly #exchanges = new Set<NodeRequestReply>()
+  readonly #exchanges = new LinkedList<NodeRequestReply>()
+  #isLocal: boolean | undefined
 
   constructor(socket: Socket) {
     socket.once('close', () => {
-      for (const post of [...this.#exchanges]) post.onConnectionClosed()
+      for (let post = this.#exchanges.first; post; post = this.#exchanges.first) post.onConnectionClosed()
     })
     socket.once('end', () => this.#probe(PROBES_MS))
   }
@@ -35,10 +37,7 @@ class Connection {
   #probe([delay, ...more]: readonly number[]): void {
     let isOpen = false
     // One probe is enough for the whole connection.
-    for (const post of this.#exchanges) {
-      isOpen = post.probe()
-      if (isOpen) break
-    }
+    for (let post = this.#exchanges.first; post && !isOpen; post = post.next) isOpen = post.probe()
     if (isOpen && delay !== undefined) setTimeout(() => this.#probe(more), delay).unref()
   }
 
@@ -56,7 +55,13 @@ class Connection {
   }
 
   delete(post: NodeRequestReply): void {
-    this.#exchanges.delete(post)
+    this.#exchanges.remove(post)
+  }
+
+  /** Whether the connection ends at a loopback address. That never changes. */
+  isLocal(socket: Socket): boolean {
+    this.#isLocal ??= isLoopbackAddress(socket.localAddress)
+    return this.#isLocal
   }
 }
 
@@ -65,7 +70,7 @@ const CONNECTION = Symbol('connection')
 const PROBES_MS = [25, 250, 1000]
 
 /** One request and its response. A single object, because there is one for every request. */
-export class NodeRequestReply implements HttpRequestView, HttpReply {
+export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<NodeRequestReply> {
   readonly method: string
   readonly url: string
   extraHeaders: Headers | undefined
@@ -73,6 +78,8 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
   onGone: (() => void) | undefined
   isGone = false
   proxies = 0
+  previous: NodeRequestReply | undefined
+  next: NodeRequestReply | undefined
   readonly #connection: Connection
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
@@ -122,7 +129,7 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
   }
 
   get isLocal(): boolean {
-    return isLoopbackAddress(this.localAddress)
+    return this.#connection.isLocal(this.#request.socket)
   }
 
   get isSecure(): boolean {
@@ -138,18 +145,16 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
     return this.proxies === 0 ? remoteAddress : forwardedAddress(this.header('x-forwarded-for'), this.proxies, remoteAddress)
   }
 
-  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void {
+  body(bounds: BodyBounds, room: BodyRoom, done: OnBody): void {
     if (this.#parsed !== undefined) return done(typeof this.#parsed === 'string' ? this.#parsed : JSON.stringify(this.#parsed), undefined)
-    this.#body = new NodeBody(this.#request, bounds, grow, done)
+    this.#body = new NodeBody(this.#request, bounds, room, done)
   }
 
   send(status: number, headers: Headers, body?: string): void {
     const response = this.#response
-    const all: Record<string, string | number> = { ...headers }
-    if (this.extraHeaders) Object.assign(all, this.extraHeaders)
     const length = body === undefined ? 0 : Buffer.byteLength(body)
-    if (body !== undefined || status !== 204) all['content-length'] = length
-    response.writeHead(status, all)
+    const hasLength = body !== undefined || status !== 204
+    response.writeHead(status, hasLength ? withLength(length, headers, this.extraHeaders) : { ...headers, ...this.extraHeaders })
     if (!this.#request.complete && (status >= 400 ? body !== undefined : hasBody(this.#request))) this.#sendEarly(body)
     else end(response, body, length, this.#stallMs)
   }
@@ -157,7 +162,7 @@ export class NodeRequestReply implements HttpRequestView, HttpReply {
   sendParts(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void {
     const response = this.#response
     const length = Buffer.byteLength(head) + body.length + Buffer.byteLength(tail)
-    response.writeHead(status, { ...headers, ...this.extraHeaders, 'content-length': length })
+    response.writeHead(status, withLength(length, headers, this.extraHeaders))
     response.cork()
     response.write(head)
     response.write(body)

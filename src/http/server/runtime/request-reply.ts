@@ -25,9 +25,15 @@ export interface HttpRequestView {
   proxies: number
   /**
    * Reads the body and calls `done` once.
-   * @param grow called with the size of every piece of a body in several pieces; returns false when there is no room for it
+   * @param room counts the pieces of a body that comes in several pieces
    */
-  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void
+  body(bounds: BodyBounds, room: BodyRoom, done: OnBody): void
+}
+
+/** The memory for bodies. */
+export interface BodyRoom {
+  /** Counts more bytes; false when there is no room for them. */
+  grow(bytes: number): boolean
 }
 
 export type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void

@@ -1,7 +1,16 @@
 /** Web-standard requests and responses, for every runtime that has them. */
 
 import { forwardedAddress } from '../limits/client-address.ts'
-import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './request-reply.ts'
+import type {
+  BodyBounds,
+  BodyFault,
+  BodyRoom,
+  EventSink,
+  HttpReply,
+  HttpRequestView,
+  OnBody,
+  Headers as PlainHeaders,
+} from './request-reply.ts'
 
 const encoder = new TextEncoder()
 
@@ -50,8 +59,8 @@ export class WebRequestView implements HttpRequestView {
     return undefined
   }
 
-  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void {
-    readBody(this.#request, bounds, grow).then(
+  body(bounds: BodyBounds, room: BodyRoom, done: OnBody): void {
+    readBody(this.#request, bounds, room).then(
       (text) => done(text, undefined),
       (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
     )
@@ -62,7 +71,7 @@ const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-roo
 const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
 
 /** Rejects with a `BodyFault`. */
-async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: number) => boolean): Promise<string> {
+async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): Promise<string> {
   const reader = request.body?.getReader()
   if (!reader) return ''
   const chunks: Uint8Array[] = []
@@ -87,7 +96,7 @@ async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: numb
       if (done) break
       size += value.byteLength
       if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
-      if (!grow(value.byteLength)) throw 'no-room' satisfies BodyFault
+      if (!room.grow(value.byteLength)) throw 'no-room' satisfies BodyFault
       chunks.push(value)
     }
   } catch (fault) {

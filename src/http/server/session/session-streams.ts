@@ -4,7 +4,7 @@ import { randomId } from '../../../base/bytes.ts'
 import type { Channel, Service } from '../../../protocol/interfaces/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
-import type { CallerUsage } from '../limits/caller-usage.ts'
+import { type CallerUsage, listIn } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
 import { busyFixed, DRAINING, type Refusal, refuse } from '../refusal.ts'
@@ -138,8 +138,7 @@ export class SessionStreams implements EventStreamOwner {
     if (!stream.isOver) return this.#abandon(stream)
     // A stream that was already dropped cannot be resumed.
     if (!this.#streams.includes(stream)) return
-    this.usage.live.delete(stream)
-    this.usage.ended.add(stream)
+    listIn(this.usage.ended, stream)
     // The stream is already listed if a client resumed it.
     removeFrom(this.#ended, stream)
     this.#ended.push(stream)
@@ -152,7 +151,7 @@ export class SessionStreams implements EventStreamOwner {
     this.#keptBytes += bytes
     kept.count(this.usage, bytes)
     if (bytes <= 0) return
-    if (!stream.isOver) this.usage.live.add(stream)
+    if (!stream.isOver) listIn(this.usage.live, stream)
     while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#evictOldest()) break
     kept.makeRoom()
   }
@@ -216,8 +215,7 @@ export class SessionStreams implements EventStreamOwner {
   #forget(stream: EventStream): void {
     removeFrom(this.#streams, stream)
     removeFrom(this.#ended, stream)
-    this.usage.live.delete(stream)
-    this.usage.ended.delete(stream)
+    listIn(undefined, stream)
     stream.forget()
     if (stream === this.#standing) this.#standing = undefined
   }
@@ -240,5 +238,7 @@ export class SessionStreams implements EventStreamOwner {
 
 function removeFrom<T>(list: T[], item: T): void {
   const at = list.indexOf(item)
-  if (at >= 0) list.splice(at, 1)
+  // Nearly always the first, for which this is cheaper.
+  if (at === 0) list.shift()
+  else if (at > 0) list.splice(at, 1)
 }

@@ -300,6 +300,7 @@ export class SharedSessions implements SessionEndpoint {
     const session = await this.#entries.enter(sid, principal)
     if ('status' in session) return session
     await this.#entries.forget(sid, session.record)
+    this.#options.service.onSessionEnd?.(session.record.state)
     this.#close(sid)
     await this.#store.replica.broadcast(JSON.stringify({ kind: 'end', sid } satisfies ReplicaNotice))
     if (!reply.isGone) reply.send(204, {})
@@ -355,7 +356,7 @@ export class SharedSessions implements SessionEndpoint {
     const { clock } = this.#options
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
-    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * Math.random()), () => {
+    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
       this.#dead
         .look()
@@ -389,3 +390,6 @@ export class SharedSessions implements SessionEndpoint {
     console.error('portico: sessions of several replicas:', error instanceof Error ? error.message : error)
   }
 }
+
+/** A random number from 0 to 1. */
+const fraction = (): number => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255

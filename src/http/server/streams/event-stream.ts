@@ -1,5 +1,6 @@
 /** One resumable stream of events: the events that are kept, their ids, and the connected reader. */
 
+import type { LinkedList } from '../../../base/linked-list.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
@@ -48,16 +49,14 @@ export interface EventStreamOwner {
   onTooMuch(stream: EventStream): void
 }
 
-interface KeptEvent {
-  text: string
-  bytes: number
-}
-
 export class EventStream implements AnswerStream, EventStore {
   readonly number: number
   readonly #owner: EventStreamOwner
-  /** The kept events, from number `#firstKept` on. */
-  #kept: KeptEvent[] = []
+  previous: EventStore | undefined
+  next: EventStore | undefined
+  listedIn: LinkedList<EventStore> | undefined
+  /** The texts of the kept events, from number `#firstKept` on. */
+  #kept: string[] = []
   #keptBytes = 0
   #firstKept = 1
   /** The last event that was written to a reader. */
@@ -138,7 +137,7 @@ export class EventStream implements AnswerStream, EventStore {
     }
     open.add({ sink, usage, onTooOld, endsAt, onEnded: () => this.breakOff() })
     if (isPolled) sink.write(this.#idEvent(after))
-    for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write((this.#kept[i] as KeptEvent).text)
+    for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
     this.#written = this.#last
     if (!this.#isOver) return
     this.#disconnect()
@@ -148,8 +147,9 @@ export class EventStream implements AnswerStream, EventStore {
   /** The text of a complete stream with one event. */
   atOnce(json: string): string {
     const text = eventText(json, this.#idOf(1))
-    this.#keep(text)
+    // Over before it is kept, so that it is never listed as an open stream.
     this.#isOver = true
+    this.#keep(text)
     this.#owner.onUnattended(this)
     return this.#owner.isPolled ? this.#idEvent(0) + text : text
   }
@@ -231,7 +231,9 @@ export class EventStream implements AnswerStream, EventStore {
       return
     }
     const bytes = sizeOf(text)
-    this.#kept.push({ text, bytes })
+    // Most streams keep one event. An array that grows by `push` reserves room for many.
+    if (this.#kept.length === 0) this.#kept = [text]
+    else this.#kept.push(text)
     this.#keptBytes += bytes
     let change = bytes
     while (this.#kept.length > this.#maxEvents || (this.#keptBytes > this.#maxEventBytes && this.#kept.length > 1)) {
@@ -241,7 +243,7 @@ export class EventStream implements AnswerStream, EventStore {
   }
 
   #dropOldest(): number {
-    const { bytes } = this.#kept.shift() as KeptEvent
+    const bytes = sizeOf(this.#kept.shift() as string)
     this.#keptBytes -= bytes
     this.#firstKept++
     return bytes

@@ -7,7 +7,7 @@ import { ProcessMetrics } from '../../../observability/metrics/process-metrics.t
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
-import { type MemoryStore, memoryStore } from '../../../store/memory/memory-store.ts'
+import { isOfOneProcess, type MemoryStore, memoryStore } from '../../../store/memory/memory-store.ts'
 import { serveStore } from '../../../store/remote/serve-store.ts'
 import { httpHandler } from '../handler.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
@@ -74,7 +74,7 @@ export class Primary implements Closable {
       timer: undefined,
     }))
     const { maxSessions } = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
-    this.#store = options.store ? undefined : memoryStore({ maxSessions })
+    this.#store = isOfOneProcess(options.store) ? options.store : options.store ? undefined : memoryStore({ maxSessions })
     const process = options.metrics ? new ProcessMetrics() : undefined
     this.#metrics = new MetricsGatherer(process, () => ({ wanted: count, running: this.#running, restarts: this.#restarts }))
     this.#closed = new Promise((resolve) => {

@@ -4,6 +4,7 @@ import cluster from 'node:cluster'
 import type { MetricFamily } from '../../../observability/metrics/metric-family.ts'
 import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
+import { isOfOneProcess } from '../../../store/memory/memory-store.ts'
 import { remoteStore } from '../../../store/remote/remote-store.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
 import type { GatheredMetricsOptions } from '../operations/health.ts'
@@ -23,7 +24,7 @@ export async function serveAsWorker(
   const tell = (message: ToPrimary): void => sendTo(process, message)
   const gathering = new Map<number, (parts: MetricsPart[]) => void>()
   let gathered = 0
-  let ownMetrics: () => Promise<MetricFamily[]> = async () => []
+  let ownMetrics: () => MetricFamily[] = () => []
   let onStoreText: (text: string) => void = () => {}
   let onStop: (isSignal: boolean) => void = () => {}
   let state: WorkersState | undefined
@@ -43,7 +44,7 @@ export async function serveAsWorker(
           state = message.state
           return
         case 'metrics':
-          return void ownMetrics().then((families) => tell({ kind: 'metrics', id: message.id, families }))
+          return tell({ kind: 'metrics', id: message.id, families: ownMetrics() })
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
           gathering.delete(message.id)
@@ -53,14 +54,15 @@ export async function serveAsWorker(
   })
   service.useKeys?.(ringOf(setup.key))
   const store =
-    options.store ??
-    remoteStore({
-      send: (text) => tell({ kind: 'store', text }),
-      listen: (onText, onGone) => {
-        onStoreText = onText
-        process.once('disconnect', onGone)
-      },
-    })
+    options.store && !isOfOneProcess(options.store)
+      ? options.store
+      : remoteStore({
+          send: (text) => tell({ kind: 'store', text }),
+          listen: (onText, onGone) => {
+            onStoreText = onText
+            process.once('disconnect', onGone)
+          },
+        })
   const metrics: GatheredMetricsOptions | undefined = options.metrics
     ? {
         ...(typeof options.metrics === 'object' && options.metrics),
@@ -79,7 +81,6 @@ export async function serveAsWorker(
     : undefined
   const listening = await serveHere({
     ...options,
-    legacySse: options.legacySse ?? false,
     port: setup.port,
     store,
     ...(metrics && { metrics }),

@@ -1,18 +1,24 @@
 /** A program with workers as real processes: sessions on any of them, crashes, restarts, drains. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
-import { http, portOf } from '../../../support/http-requests.ts'
-import { askModern, callTool, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
+import { temporaryFolders } from '../../../support/folders.ts'
+import { http, httpStream, portOf } from '../../../support/http-requests.ts'
+import { askModern, callTool, initializeMessage, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
 import { isAlive } from '../../../support/processes.ts'
 import { proofRuns } from '../../../support/proof.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 
+// Each program is several processes.
+vi.setConfig({ testTimeout: 30_000 })
+const newFolder = temporaryFolders()
 const redisServer = redisOfFile()
 const PROGRAM = fileURLToPath(new URL('fixtures/program.mjs', import.meta.url))
 /** The lease of the store in memory, and what the documentation promises after it. */
@@ -35,8 +41,9 @@ interface Program {
   pids(): Map<number, number>
 }
 
-function run(options: object, args: readonly string[] = [PROGRAM]): Omit<Program, 'url'> {
-  const child = spawn(process.execPath, [...args, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+/** @param whenOver registers what ends it */
+function run(options: object, whenOver: (end: () => Promise<void>) => void = onTestFinished): Omit<Program, 'url'> {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const said: Said[] = []
   let errors = ''
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => said.push(JSON.parse(line) as Said))
@@ -44,17 +51,23 @@ function run(options: object, args: readonly string[] = [PROGRAM]): Omit<Program
     errors += text
   })
   const pids = () => new Map(said.flatMap(({ worker, pid }) => (worker === undefined ? [] : [[worker, pid as number]])))
-  onTestFinished(async () => {
+  whenOver(async () => {
     child.kill('SIGKILL')
-    await expect.poll(() => [...pids().values()].filter(isAlive)).toEqual([])
+    await vi.waitFor(() => expect([...pids().values()].filter(isAlive)).toEqual([]), { timeout: 10_000 })
   })
   return { child, said, errors: () => errors, pids }
 }
 
-async function start(options: object = {}): Promise<Program> {
-  const program = run(options)
-  await expect.poll(() => program.said.find(({ url, worker }) => url && worker === undefined), { timeout: 15_000 }).toBeDefined()
-  const { url } = program.said.find(({ worker }) => worker === undefined) as { url: string }
+async function start(options: object, whenOver?: (end: () => Promise<void>) => void): Promise<Program> {
+  const program = run(options, whenOver)
+  const url = await vi.waitFor(
+    () => {
+      const found = program.said.find((each) => each.url && each.worker === undefined)?.url
+      if (found === undefined) throw new Error(`It does not listen: ${program.errors()}`)
+      return found
+    },
+    { timeout: 25_000 },
+  )
   return { ...program, url }
 }
 
@@ -67,46 +80,116 @@ const pidAt = async (url: string): Promise<number> => {
 const count = (to: number, ms: number, id: number) => ({ ...callTool('count', { to, ms }, WATCHED), id })
 const CLOSE = { connection: 'close' }
 
+/** A program for the tests that only ask. */
+let shared: Program
+let endShared: () => Promise<void> = async () => {}
+const TOKEN = 'secret-of-the-scraper'
+beforeAll(async () => {
+  shared = await start({ workers: 3, health: true, metrics: { token: TOKEN } }, (end) => {
+    endShared = end
+  })
+})
+afterAll(() => endShared())
+
 test('all workers serve one port, and the program learns which of them it is', async () => {
-  const { url, child, pids, said } = await start({ workers: 2 })
+  const { url, child, pids, said } = shared
   const seen = new Set<number>()
-  await expect.poll(async () => seen.add(await pidAt(url)).size).toBe(2)
+  await expect.poll(async () => seen.add(await pidAt(url)).size).toBe(3)
   expect([...seen].sort()).toEqual([...pids().values()].sort())
   expect(seen).not.toContain(child.pid)
   expect(new Set(said.map((each) => each.url))).toEqual(new Set([url]))
-  child.kill('SIGTERM')
-  expect(await once(child, 'exit')).toEqual([0, null])
-  expect([...seen].filter(isAlive)).toEqual([])
 })
 
-const stores: [string, () => Promise<object>][] = [
-  ['of the primary process', async () => ({})],
-  ['in Redis', async () => ({ redis: (await redisServer()).url, prefix: `${randomId()}:` })],
-]
-
-test.each(stores)('a session with the store %s lives on all workers, with questions and events', async (_where, store) => {
-  const { url } = await start({ workers: 3, ...(await store()) })
-  for (const version of STREAMABLE) {
-    const session = await openSession(url, version, { capabilities: { elicitation: {} }, headers: CLOSE })
-    const seen = new Set<string>()
-    for (let id = 1; id <= 6; id++) {
-      const { status, message } = await session.ask({ ...callTool('pid'), id }, CLOSE)
-      expect(status).toBe(200)
-      seen.add(JSON.stringify(message.result))
-    }
-    expect(seen.size).toBe(3)
-    // The first revision with sessions over HTTP has no questions of this kind.
-    if (version === STREAMABLE[0]) continue
-    const stream = await session.askStream({ ...callTool('ask'), id: 10 }, CLOSE)
-    const { id } = await stream.message()
-    const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ada' } } }
-    expect((await session.post(answer, CLOSE)).status).toBe(202)
-    expect((await stream.messages()).at(-1)).toMatchObject({ id: 10, result: { content: [{ text: 'Hello Ada' }] } })
+async function checkSession(url: string, version: string): Promise<void> {
+  const session = await openSession(url, version, { capabilities: { elicitation: {} }, headers: CLOSE })
+  const seen = new Set<string>()
+  for (let id = 1; id <= 6; id++) {
+    const { status, message } = await session.ask({ ...callTool('pid'), id }, CLOSE)
+    expect(status).toBe(200)
+    seen.add(JSON.stringify(message.result))
   }
+  expect(seen.size).toBeGreaterThan(1)
+  // The first revision with sessions over HTTP has no questions of this kind.
+  if (version === STREAMABLE[0]) return
+  const stream = await session.askStream({ ...callTool('ask'), id: 10 }, CLOSE)
+  const { id } = await stream.message()
+  const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ada' } } }
+  expect((await session.post(answer, CLOSE)).status).toBe(202)
+  expect((await stream.messages()).at(-1)).toMatchObject({ id: 10, result: { content: [{ text: 'Hello Ada' }] } })
+}
+
+test.each(STREAMABLE)('a session of %s lives on all workers, with questions and events', async (version) => {
+  await checkSession(shared.url, version)
+})
+
+test('a message of the oldest transport may reach another worker than its stream', async () => {
+  const { url } = shared
+  const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: CLOSE })
+  const place = (await stream.next())?.data as string
+  const post = (body: object) => http(new URL(place, url).href, { headers: CLOSE, body: { jsonrpc: '2.0', ...body } })
+  // As many as there are workers, so at least two of them reach another one.
+  expect((await post(initializeMessage('2024-11-05'))).status).toBe(202)
+  expect(await stream.message()).toMatchObject({ id: 0, result: { protocolVersion: '2024-11-05' } })
+  expect((await post({ method: 'notifications/initialized' })).status).toBe(202)
+  for (const id of [1, 2, 3]) {
+    expect((await post({ id, ...callTool('pid') })).status).toBe(202)
+    expect(await stream.message()).toMatchObject({ id, result: { content: [{ type: 'text' }] } })
+  }
+  stream.destroy()
+})
+
+test('with a store in Redis, workers use it directly', async () => {
+  const { url: redisUrl, scan } = await redisServer()
+  const prefix = `${randomId()}:`
+  const { url } = await start({ workers: 2, redis: redisUrl, prefix })
+  await checkSession(url, '2025-11-25')
+  expect((await scan()).some((key) => key.startsWith(prefix))).toBe(true)
+})
+
+test('a store in memory is the one of the process that was started', async () => {
+  const { url } = await start({ workers: 2, inMemory: true })
+  const session = await openSession(url, '2025-11-25', { headers: CLOSE })
+  for (let id = 1; id <= 4; id++) expect((await session.ask({ ...callTool('pid'), id }, CLOSE)).status).toBe(200)
+  // Both workers know that it is full.
+  for (let i = 0; i < 2; i++) await expect(openSession(url, '2025-11-25', { headers: CLOSE })).rejects.toThrow('No session')
+})
+
+test('workers serve https', async () => {
+  const folder = newFolder()
+  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      ...subject,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ],
+    {
+      stdio: 'ignore',
+    },
+  )
+  const [keyText, certText] = [readFileSync(key, 'utf8'), readFileSync(cert, 'utf8')]
+  const { url } = await start({ workers: 2, tls: { key: keyText, cert: certText } })
+  expect(url).toMatch(/^https:/)
+  const pids = new Set<string>()
+  for (let i = 0; i < 4; i++) pids.add((await http(url, { ...modern(callTool('pid')), ca: certText })).text)
+  expect(pids.size).toBe(2)
 })
 
 test('workers open each other’s sealed state: cursors, and answers of stateless clients', async () => {
-  const { url } = await start({ workers: 2 })
+  const { url } = shared
   const names: string[] = []
   let cursor: unknown
   for (let page = 0; page < 5; page++) {
@@ -127,7 +210,7 @@ test('a call of a killed worker ends with a typed error at another one, and the 
   const before = pids()
   // Calls of older revisions have no pid in their events, so the one that runs it is found by what it writes.
   const victims = [...before.values()]
-  const runner = await busiest(victims)
+  const runner = busiest(victims)
   process.kill(runner, 'SIGKILL')
   const killedAt = performance.now()
   await stream.ended
@@ -141,8 +224,7 @@ test('a call of a killed worker ends with a typed error at another one, and the 
 })
 
 /** The process with the most open sockets of clients is the one that has the stream. */
-async function busiest(pids: readonly number[]): Promise<number> {
-  const { readdirSync, readlinkSync } = await import('node:fs')
+function busiest(pids: readonly number[]): number {
   const socketsOf = (pid: number): number =>
     readdirSync(`/proc/${pid}/fd`).filter((fd) => {
       try {
@@ -169,17 +251,22 @@ test('a worker that crashes again and again is replaced more slowly each time', 
 })
 
 test('a scrape of any worker has the metrics of all, each with its number', async () => {
-  const { url } = await start({ workers: 2, metrics: { token: 'secret-of-the-scraper' }, health: true })
-  for (let call = 0; call < 6; call++) await pidAt(url)
+  const { url } = shared
   const scrape = (token: string) => http(new URL('/metrics', url).href, { ...GET, headers: { ...CLOSE, authorization: `Bearer ${token}` } })
+  const callsIn = (text: string): number =>
+    [...text.matchAll(/^portico_requests_total\{worker="\d",method="tools\/call",tool="pid",outcome="ok"\} (\d+)$/gm)].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    )
   expect((await scrape('wrong')).status).toBe(401)
-  for (let i = 0; i < 2; i++) {
-    const { text } = await scrape('secret-of-the-scraper')
-    const calls = [...text.matchAll(/^portico_requests_total\{worker="(\d)",method="tools\/call",tool="pid",outcome="ok"\} (\d+)$/gm)]
-    expect(calls.map(([, worker]) => worker)).toEqual(['1', '2'])
-    expect(calls.reduce((sum, [, , value]) => sum + Number(value), 0)).toBe(6)
+  const before = callsIn((await scrape(TOKEN)).text)
+  for (let call = 0; call < 6; call++) await pidAt(url)
+  for (let i = 0; i < 3; i++) {
+    const { text } = await scrape(TOKEN)
+    expect(callsIn(text)).toBe(before + 6)
+    for (const worker of [1, 2, 3]) expect(text).toContain(`portico_ready{worker="${worker}"} 1\n`)
     expect(text.match(/^# TYPE portico_requests_total counter$/gm)).toHaveLength(1)
-    expect(text).toContain('portico_workers{worker="primary",state="answered"} 2\n')
+    expect(text).toContain('portico_workers{worker="primary",state="answered"} 3\n')
     expect(text).toMatch(/^process_resident_memory_bytes\{worker="primary"\} \d+$/m)
   }
   expect((await http(new URL('/readyz', url).href, { ...GET, headers: CLOSE })).message).toMatchObject({

@@ -1,0 +1,111 @@
+/** How long the sessions of a server last. */
+
+import type { Incoming } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import type { Channel, ChannelOptions, Service, SharedSession } from '../protocol/interfaces/service.ts'
+import { histogram } from './operation.ts'
+
+/**
+ * Measures how long sessions last (`mcp.server.session.duration`). Pass the result to a transport instead of the server. A session of
+ * several replicas is measured when its client ends it, and not when it expires: no replica sees that.
+ *
+ * @example
+ * import { sessionTelemetry } from 'portico/opentelemetry'
+ *
+ * await listen(sessionTelemetry(server))
+ */
+export function sessionTelemetry(service: Service): Service {
+  return {
+    ...service,
+    open: (options) => {
+      const { shared } = options
+      if (shared) return service.open({ ...options, shared: shared.state ? shared : beginning(shared) })
+      return new MeasuredChannel(service, options)
+    },
+    onSessionEnd: (state) => {
+      if (state.begunAt !== undefined) record(Date.now() - state.begunAt, state.version)
+      service.onSessionEnd?.(state)
+    },
+  }
+}
+
+/** Keeps the time of the handshake with the session. */
+const beginning = (shared: SharedSession): SharedSession => ({
+  ...shared,
+  begin: (state) => shared.begin({ ...state, begunAt: Date.now() }),
+})
+
+function record(durationMs: number, version: string): void {
+  const duration = histogram('mcp.server.session.duration', 'Time from the handshake of a session to its end.')
+  duration.record(Math.max(0, durationMs) / 1000, { 'mcp.protocol.version': version })
+}
+
+class MeasuredChannel implements Channel {
+  readonly #channel: Channel
+  #begunAt: number | undefined
+
+  constructor(service: Service, options: ChannelOptions) {
+    this.#channel = service.open(options)
+  }
+
+  receive(message: Incoming, outlet: Outlet): void {
+    if (message.kind !== 'request' || message.method !== 'initialize') return this.#channel.receive(message, outlet)
+    const before = this.#channel.version
+    const begunAt = performance.now()
+    this.#channel.receive(message, {
+      ...outletOf(outlet),
+      answer: (json, errorCode, retryAfterS) => {
+        if (errorCode === undefined) {
+          // On a pipe the next client begins a new session.
+          this.#end(before)
+          this.#begunAt = begunAt
+        }
+        outlet.answer(json, errorCode, retryAfterS)
+      },
+    })
+  }
+
+  get version(): string | undefined {
+    return this.#channel.version
+  }
+
+  get isSaturated(): boolean {
+    return this.#channel.isSaturated
+  }
+
+  get onRelief(): (() => void) | undefined {
+    return this.#channel.onRelief
+  }
+
+  set onRelief(listener: (() => void) | undefined) {
+    this.#channel.onRelief = listener
+  }
+
+  ping(timeoutMs: number): Promise<void> {
+    return this.#channel.ping(timeoutMs)
+  }
+
+  drain(): Promise<void> {
+    return this.#channel.drain()
+  }
+
+  close(reason: string): void {
+    const { version } = this
+    this.#channel.close(reason)
+    this.#end(version)
+  }
+
+  #end(version: string | undefined): void {
+    if (this.#begunAt !== undefined && version !== undefined) record(performance.now() - this.#begunAt, version)
+    this.#begunAt = undefined
+  }
+}
+
+/** The members of an outlet, which may be those of a class. */
+const outletOf = (outlet: Outlet): Omit<Outlet, 'answer'> => ({
+  push: (json, question) => outlet.push(json, question),
+  drop: () => outlet.drop(),
+  canPush: outlet.canPush !== false,
+  sender: outlet.sender,
+  arrival: outlet.arrival,
+})
