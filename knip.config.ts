@@ -38,20 +38,11 @@ export default {
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: [
-        '@arethetypeswrong/cli',
-        'publint',
-        '@biomejs/biome',
-        'tsx',
-        '@types/react',
-        '@types/react-dom',
-        'axe-core',
-        'ioredis-v6',
-      ],
+      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6'],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx'],
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx', 'redis-server'],
 }

@@ -9,8 +9,11 @@ import { type Middleware, type MiddlewareCall, targetOf } from './middleware.ts'
 import type { Defined } from './registry.ts'
 import type { ServerState } from './server-state.ts'
 
+/** A tool on its way into another server. */
 export type DefinedTool = Defined<ToolDefinition, AnyToolHandler>
+/** A prompt on its way into another server. */
 export type DefinedPrompt = Defined<PromptDefinition, AnyPromptHandler>
+/** A resource or template on its way into another server. Its name is the URI. */
 export type DefinedResource = Defined<ResourceDefinition, ResourceHandler<MatchedValues>>
 
 /** Changes definitions on their way into another server. Each function returns the changed definition, or undefined to leave it out. */

@@ -42,6 +42,7 @@ describe('the table of errors', () => {
       'ERR_INSECURE',
       'ERR_URL_REFUSED',
       'ERR_STORE',
+      'ERR_STORE_DOWN',
       'ERR_AUTH',
       'ERR_EXIT',
       'ERR_SPAWN',

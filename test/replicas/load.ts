@@ -108,7 +108,7 @@ export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, s
 }
 
 /** Opens a session, and tries again while servers come and go. */
-export async function openLoadSession(url: string, version: string, agent: Agent): Promise<Record<string, string>> {
+async function openLoadSession(url: string, version: string, agent: Agent): Promise<Record<string, string>> {
   const started = performance.now()
   for (let pause = RETRY_MS; ; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
     try {

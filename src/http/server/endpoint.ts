@@ -3,17 +3,18 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
-import { McpError } from '../../protocol/errors.ts'
-import { type Access, type PublicDocument, permits } from '../../protocol/interfaces/access.ts'
+import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
+import { acceptedTypes } from './accepted-types.ts'
+import { authenticated, checkScopes } from './authorization.ts'
 import { bodyRefusal } from './body-refusal.ts'
 import { expectsAnswer, idOf } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
-import { acceptsOf, corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
+import { corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
@@ -24,8 +25,9 @@ import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
+import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
@@ -34,6 +36,7 @@ import { answerStateless, type HttpPost, type StatelessOptions } from './statele
 import { OpenStreams } from './streams/open-streams.ts'
 
 export class Endpoint {
+  readonly #paths = new RequestPaths()
   readonly limits: AllHttpLimits
   /** What `/readyz` checks, by name. */
   readonly checks: Map<string, HealthCheck>
@@ -57,9 +60,6 @@ export class Endpoint {
   #loading: Promise<void> | undefined
   readonly #tally = { values: 0 }
   #isDraining = false
-  #lastUrl = ''
-  #lastPath = ''
-  #lastSegment = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
     const limits: AllHttpLimits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
@@ -174,9 +174,9 @@ export class Endpoint {
     if (reply.isGone) return
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
-    if (this.#operations?.answer(this.#lastSegmentOf(request.url), request, reply)) return
+    if (this.#operations?.answer(this.#paths.lastSegmentOf(request.url), request, reply)) return
     const { auth, authenticate, card } = this.#options
-    const path = this.#pathOf(request.url)
+    const path = this.#paths.pathOf(request.url)
     const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
     const bad = this.#guard.check(request)
@@ -189,7 +189,7 @@ export class Endpoint {
     if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(request, reply, undefined)
-    this.#authenticated(request, prove).then(
+    authenticated(request, prove).then(
       (outcome) => {
         if (reply.isGone) return
         if ('principal' in outcome) return this.#enter(request, reply, outcome)
@@ -208,7 +208,7 @@ export class Endpoint {
 
   /** Every GET of the legacy transport opens its stream. */
   #mayShowPage(request: HttpRequestView): boolean {
-    const isLegacy = this.#legacySse && this.#lastSegmentOf(request.url) === 'sse'
+    const isLegacy = this.#legacySse && this.#paths.lastSegmentOf(request.url) === 'sse'
     return !isLegacy && this.#options.browserPage !== false && isFromBrowser(request)
   }
 
@@ -243,20 +243,6 @@ export class Endpoint {
     this.#operations?.close()
   }
 
-  /** Rejects a malformed return value (possible from untyped callers), so that a bug in `authenticate` never admits anyone. */
-  async #authenticated(
-    request: HttpRequestView,
-    authenticate: NonNullable<HttpOptions['authenticate']>,
-  ): Promise<AuthenticatedCaller | AuthRefusal> {
-    const outcome: AuthenticatedCaller | AuthRefusal = await authenticate(request)
-    const isValid =
-      'principal' in outcome
-        ? typeof outcome.principal === 'string' && outcome.principal !== ''
-        : outcome.status >= 400 && outcome.status < 600
-    if (!isValid) throw new TypeError('authenticate must return a principal, or the status of a refusal')
-    return outcome
-  }
-
   /** Counts refused credentials. Too many are answered with 429; a request without credentials always learns how to log in. */
   async #countFailure(request: HttpRequestView, refusal: AuthRefusal): Promise<Refusal> {
     const credentials = refusal.status === 401 ? request.header('authorization') : undefined
@@ -277,7 +263,7 @@ export class Endpoint {
       const leftMs = Math.max(0, caller.auth.expiresAt - Date.now())
       reply.endsAt = this.#clock.now() + leftMs + this.limits.authGraceMs
     }
-    const lastSegment = this.#legacySse ? this.#lastSegmentOf(request.url) : undefined
+    const lastSegment = this.#legacySse ? this.#paths.lastSegmentOf(request.url) : undefined
     // With a session id this GET opens the stream of a session, which may be served at the same URL.
     if (lastSegment === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
@@ -288,7 +274,7 @@ export class Endpoint {
       return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
         return (
-          this.#checkScopes(message, caller) ??
+          checkScopes(message, caller, this.#options.auth, this.#service) ??
           this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
         )
       })
@@ -307,31 +293,6 @@ export class Endpoint {
     }
   }
 
-  /** The last segment of the path: `sse` and `messages` are the endpoints of the legacy transport. Cached, because URLs repeat. */
-  #lastSegmentOf(url: string): string {
-    this.#pathOf(url)
-    return this.#lastSegment
-  }
-
-  #pathOf(url: string): string {
-    if (url !== this.#lastUrl) {
-      this.#lastUrl = url
-      this.#lastPath = pathOf(url)
-      this.#lastSegment = this.#lastPath.slice(this.#lastPath.lastIndexOf('/') + 1)
-    }
-    return this.#lastPath
-  }
-
-  /** Missing scopes are refused with a status before anything is done. */
-  #checkScopes(message: Incoming, caller: AuthenticatedCaller | undefined): Refusal | undefined {
-    const { auth } = this.#options
-    if (!auth || !caller) return undefined
-    const requests = message.kind === 'batch' ? message.messages : [message]
-    const needed = requests.flatMap((each) => (each.kind === 'request' ? this.#service.requiredScopes(each) : []))
-    if (permits(caller.auth ?? null, needed)) return undefined
-    return about(auth.forbid([...new Set(needed)], caller), message.kind === 'request' ? message.id : undefined)
-  }
-
   #post(
     message: Incoming,
     body: BodyMemory,
@@ -340,9 +301,9 @@ export class Endpoint {
     caller: AuthenticatedCaller | undefined,
   ): Refusal | undefined {
     if (this.#isDraining && expectsAnswer(message)) return DRAINING
-    const accepts = this.#acceptedTypes(request)
+    const accepts = acceptedTypes(request, this.#options.responses)
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
-    const lacking = this.#checkScopes(message, caller)
+    const lacking = checkScopes(message, caller, this.#options.auth, this.#service)
     if (lacking) return lacking
     const principal = caller?.principal
     const post: HttpPost = { request, reply, body, accepts, usage: body.usage, principal, access: accessOf(caller) }
@@ -364,15 +325,6 @@ export class Endpoint {
 
   #usageOf(request: HttpRequestView, principal: string | undefined): CallerUsage {
     return this.#usages.of(principal, request.remoteAddress)
-  }
-
-  /** The response types that both the client and the option `responses` allow; undefined for none. */
-  #acceptedTypes(request: HttpRequestView): { json: boolean; events: boolean } | undefined {
-    const { responses = 'auto' } = this.#options
-    const accepts = acceptsOf(request.header('accept'))
-    if (responses === 'auto') return accepts.json || accepts.events ? accepts : undefined
-    if (responses === 'json') return accepts.json ? ONLY_JSON : undefined
-    return accepts.events ? ONLY_EVENTS : undefined
   }
 
   /** Reads the body as a message, unless the headers already rule it out. */
@@ -434,24 +386,7 @@ const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.au
 /** Closes the connection, because the rest of the body is not read. */
 const thenClose = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
 
-const ONLY_JSON = { json: true, events: false }
-const ONLY_EVENTS = { json: false, events: true }
-
 const NOT_JSON = refuse(415, 'The body of a POST must be application/json')
 const COMPRESSED = refuse(415, 'Compressed bodies are not supported', { headers: { 'accept-encoding': 'identity' } })
 
 const notAllowed = (methods: string): Refusal => refuse(405, `Method not allowed; use ${methods}`, { headers: { allow: methods } })
-
-/** The path of a request target, without the query. */
-export function pathOf(url: string): string {
-  const query = url.indexOf('?')
-  const path = query < 0 ? url : url.slice(0, query)
-  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
-}
-
-/** The number of trusted proxies. */
-function countProxies(trustProxy: boolean | number | undefined): number {
-  const count = Number(trustProxy ?? 0)
-  if (Number.isInteger(count) && count >= 0) return count
-  throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)
-}

@@ -4,6 +4,7 @@ import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { RequestRecord } from '../../observability/request-record.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
@@ -129,4 +130,11 @@ export interface HttpOptions {
   onRequest?(record: RequestRecord): void
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void
+}
+
+/** The number of trusted proxies. */
+export function countProxies(trustProxy: boolean | number | undefined): number {
+  const count = Number(trustProxy ?? 0)
+  if (Number.isInteger(count) && count >= 0) return count
+  throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)
 }

@@ -27,6 +27,7 @@ import { statusMessages } from './status-messages.ts'
 import { TaskAsker } from './task-asker.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
+import { Tending } from './tending.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
@@ -39,29 +40,34 @@ export class TaskEngine {
   readonly table: TaskTable
   readonly limits: TaskLimits
   readonly settings: TaskSettings
-  /** Undefined: as the store says. */
-  readonly #leaseMs: number | undefined
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
   readonly #expiries = new Map<string, Deadline>()
   readonly #accounts = new Accounts()
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
-  #tending: Deadline | undefined
-  #isStoreDown = false
+  readonly #tending: Tending
 
   constructor(serverState: ServerState, options: TaskOptions) {
     const { store, onChange, limits, leaseMs, ...given } = options
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
-    this.table = new TaskTable(serverState, this.limits, store, onChange)
-    this.#leaseMs = leaseMs
+    this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+    this.#tending = new Tending({
+      serverState,
+      table: this.table,
+      runs: this.#runs,
+      save: (running) => this.#save(running, () => true),
+      renew: (running) => this.#renew(running),
+      remove: (task) => this.#remove(task),
+      recover: (task) => this.#recover(task),
+    })
   }
 
   /** Looks for tasks that other processes left behind. */
   start(): Promise<void> {
-    this.#ready ??= this.table.store.isShared ? this.#tend() : Promise.resolve()
+    this.#ready ??= this.table.store.isShared ? this.#tending.tend() : Promise.resolve()
     // A store that fails is asked again.
     this.#ready.catch(() => {
       this.#ready = undefined
@@ -152,7 +158,7 @@ export class TaskEngine {
 
   /** Ends all tasks that run here. Those that can be restarted are left to the next process. */
   async close(): Promise<void> {
-    if (this.#tending) this.serverState.deadlines.clear(this.#tending)
+    this.#tending.stop()
     await this.#ready?.catch(() => {})
     const reason = new McpError('ERR_CLOSED', 'The server was closed')
     await Promise.all(
@@ -294,7 +300,7 @@ export class TaskEngine {
     } catch (error) {
       this.#report(running.task, error)
       // The run is kept until then, so that nothing runs it again.
-      this.#tendLater()
+      this.#tending.later()
     }
   }
 
@@ -319,7 +325,7 @@ export class TaskEngine {
   }
 
   #newTask(call: IncomingCall, tool: string, ttlMs: number, journal: TaskJournal): TaskRecord {
-    const lease = { holder: this.#holder, epoch: 1, until: this.#leaseEnd() }
+    const lease = { holder: this.#holder, epoch: 1, until: this.table.leaseEnd() }
     const { pollIntervalMs } = this.settings
     return newTask(call, { tool, account: this.#accounts.of(call), ttlMs, pollIntervalMs, journal, lease }, this.table.now())
   }
@@ -327,7 +333,7 @@ export class TaskEngine {
   async #create(task: TaskRecord): Promise<void> {
     await this.table.create(task, this.#handlers.leftOver(this.table.now()))
     this.#expireLater(task)
-    if (this.table.store.isShared) this.#tendLater()
+    if (this.table.store.isShared) this.#tending.later()
   }
 
   #expireLater(task: TaskRecord): void {
@@ -350,51 +356,16 @@ export class TaskEngine {
     await this.table.remove(task)
   }
 
-  get leaseMs(): number {
-    return this.#leaseMs ?? this.table.store.leaseMs ?? DEFAULT_TASK_OPTIONS.leaseMs
-  }
-
-  #leaseEnd(): number {
-    return this.table.store.isShared ? this.table.now() + this.leaseMs : Number.MAX_SAFE_INTEGER
-  }
-
-  #tendLater(): void {
-    const { lookMs = Number.POSITIVE_INFINITY } = this.table.store
-    this.#tending ??= this.serverState.deadlines.set(Math.min(lookMs, this.leaseMs / 3), () => {
-      this.#tending = undefined
-      this.#tend().catch((error: unknown) => this.#reportTending(error, undefined))
-    })
-  }
-
-  /** For shared stores: renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. */
-  async #tend(): Promise<void> {
-    try {
-      await Promise.all(
-        [...this.#runs.values()].map(async (running) => {
-          if (running.outcome) await this.#save(running, () => true).catch(() => {})
-          else await this.#renew(running).catch((error: unknown) => this.#reportTending(error, running.task))
-        }),
-      )
-      for (const task of await this.table.store.neglected(this.table.now())) {
-        if (expiryOf(task) <= this.table.now()) await this.#remove(task)
-        else if (!this.#runs.has(keyOf(task))) await this.#recover(task)
-      }
-      this.#isStoreDown = false
-    } finally {
-      this.#tendLater()
-    }
-  }
-
   async #renew(running: Running): Promise<void> {
     const { task } = running
     const startedAt = this.serverState.now()
-    if (startedAt - running.renewedAt < this.leaseMs / 4) return
+    if (startedAt - running.renewedAt < this.table.leaseMs / 4) return
     try {
-      if (await this.table.renew(task, this.#leaseEnd())) running.renewedAt = startedAt
+      if (await this.table.renew(task, this.table.leaseEnd())) running.renewedAt = startedAt
       else await this.#changedElsewhere(task)
     } catch (error) {
       // The handler must stop before another process takes the task over.
-      if (this.serverState.now() - running.renewedAt >= this.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      if (this.serverState.now() - running.renewedAt >= this.table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
       throw error
     }
   }
@@ -405,7 +376,7 @@ export class TaskEngine {
     if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
     const taken = await this.table.change(orphan, (task) =>
-      task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.#leaseEnd(), given)(task) : undefined,
+      task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.table.leaseEnd(), given)(task) : undefined,
     )
     if (!taken) return
     this.#expireLater(taken)
@@ -413,14 +384,6 @@ export class TaskEngine {
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)
     else await this.table.change(taken, finish(LOST))
-  }
-
-  /** A store that is down fails again every second, and is reported once. */
-  #reportTending(error: unknown, task: TaskHead | undefined): void {
-    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-    if (isDown && this.#isStoreDown) return
-    this.#isStoreDown = isDown
-    this.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 
   #report(task: TaskHead, error: unknown): void {

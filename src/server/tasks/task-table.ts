@@ -8,7 +8,7 @@ import { memoryTaskStore } from '../../store/memory/task-store.ts'
 import type { ServerState } from '../server-state.ts'
 import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
-import type { TaskOptions } from './options.ts'
+import { DEFAULT_TASK_OPTIONS, type TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
 import { renew, type Transition } from './transitions.ts'
 
@@ -17,20 +17,25 @@ const MAX_ATTEMPTS = 50
 
 export type TaskListener = (task: TaskRecord | undefined) => void
 
+type TaskTableOptions = Pick<TaskOptions, 'onChange'> & { store: TaskStore | undefined; leaseMs: number | undefined }
+
 export class TaskTable {
   #store: TaskStore | undefined
   readonly #serverState: ServerState
   readonly #limits: TaskLimits
   readonly #onChange: NonNullable<TaskOptions['onChange']>
+  /** Undefined: as the store says. */
+  readonly #leaseMs: number | undefined
   readonly #listeners = new Map<string, Set<TaskListener>>()
   /** Milliseconds since 1970 when the clock of the server was 0. */
   readonly #epoch: number
 
-  constructor(serverState: ServerState, limits: TaskLimits, store: TaskStore | undefined, onChange: TaskOptions['onChange'] = () => {}) {
+  constructor(serverState: ServerState, limits: TaskLimits, { store, onChange = () => {}, leaseMs }: TaskTableOptions) {
     this.#serverState = serverState
     this.#limits = limits
     this.#store = store
     this.#onChange = onChange
+    this.#leaseMs = leaseMs
     this.#epoch = Date.now() - serverState.now()
   }
 
@@ -43,6 +48,15 @@ export class TaskTable {
   /** Milliseconds since 1970. */
   now(): number {
     return Math.round(this.#epoch + this.#serverState.now())
+  }
+
+  get leaseMs(): number {
+    return this.#leaseMs ?? this.store.leaseMs ?? DEFAULT_TASK_OPTIONS.leaseMs
+  }
+
+  /** When a lease ends that is taken or renewed now. */
+  leaseEnd(): number {
+    return this.store.isShared ? this.now() + this.leaseMs : Number.MAX_SAFE_INTEGER
   }
 
   isKept(task: TaskHead): boolean {

@@ -1,0 +1,74 @@
+/** What a process does for the tasks of a shared store from time to time. */
+
+import type { Deadline } from '../../base/deadlines.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.ts'
+import type { ServerState } from '../server-state.ts'
+import { keyOf } from './owner.ts'
+import type { Running } from './task-run.ts'
+import type { TaskTable } from './task-table.ts'
+
+export interface TendingOptions {
+  serverState: ServerState
+  table: TaskTable
+  /** The tasks that this process runs. */
+  runs: ReadonlyMap<string, Running>
+  /** Stores an outcome that could not be stored before. */
+  save(running: Running): Promise<void>
+  renew(running: Running): Promise<void>
+  remove(task: TaskHead): Promise<void>
+  /** Continues a task whose process is gone, or ends it. */
+  recover(task: TaskHead): Promise<void>
+}
+
+export class Tending {
+  readonly #options: TendingOptions
+  #timer: Deadline | undefined
+  #isStoreDown = false
+
+  constructor(options: TendingOptions) {
+    this.#options = options
+  }
+
+  /** Renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. Then again after a while. */
+  async tend(): Promise<void> {
+    const { table, runs, save, renew, remove, recover } = this.#options
+    try {
+      await Promise.all(
+        [...runs.values()].map(async (running) => {
+          if (running.outcome) await save(running).catch(() => {})
+          else await renew(running).catch((error: unknown) => this.#report(error, running.task))
+        }),
+      )
+      for (const task of await table.store.neglected(table.now())) {
+        if (expiryOf(task) <= table.now()) await remove(task)
+        else if (!runs.has(keyOf(task))) await recover(task)
+      }
+      this.#isStoreDown = false
+    } finally {
+      this.later()
+    }
+  }
+
+  stop(): void {
+    if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
+  }
+
+  /** Tends after a while, once. */
+  later(): void {
+    const { serverState, table } = this.#options
+    const { lookMs = Number.POSITIVE_INFINITY } = table.store
+    this.#timer ??= serverState.deadlines.set(Math.min(lookMs, table.leaseMs / 3), () => {
+      this.#timer = undefined
+      this.tend().catch((error: unknown) => this.#report(error, undefined))
+    })
+  }
+
+  /** A store that is down fails again every second, and is reported once. */
+  #report(error: unknown, task: TaskHead | undefined): void {
+    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+    if (isDown && this.#isStoreDown) return
+    this.#isStoreDown = isDown
+    this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
+  }
+}
