@@ -96,7 +96,7 @@ export interface TakenOver {
 /**
  * - `accepted`: the executing replica gets the message `answered`.
  * - `duplicate`: it was answered before.
- * - `unknown`: nobody asks it, or not any more.
+ * - `unknown`: no such question is open.
  */
 export type AnswerOutcome = 'accepted' | 'duplicate' | 'unknown'
 

@@ -1,4 +1,4 @@
-/** Replaces the record of a session if nobody else has. */
+/** Replaces the record of a session if it has not changed. */
 
 import { SESSION, script } from './script.ts'
 

@@ -19,7 +19,7 @@ export interface JournalOwner {
   record(name: string, json: string): Promise<void>
   /** Passes on the answer to a question of a run before, if it has come. */
   passAnswer(question: string): void
-  /** The answer is recorded, or nobody waits for it. */
+  /** The answer is recorded, or the handler no longer waits for it. */
   settle(question: string): void
 }
 
