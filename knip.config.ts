@@ -10,7 +10,7 @@ export default {
     '.': {
       entry: [
         'src/index.ts!',
-        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry,store,redis,compose}/index.ts!',
+        'src/{server,client,stdio,http,auth,host,console,testing,extensions,tasks,skills,apps,observability,opentelemetry,store,redis,compose,openapi}/index.ts!',
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',

@@ -21,6 +21,7 @@ export const SUBPATHS = [
   'tasks',
   'skills',
   'compose',
+  'openapi',
   'apps',
   'observability',
   'opentelemetry',
