@@ -21,7 +21,7 @@ const together = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' 
 export const usual = {
   setupFiles: ['test/support/property-settings.ts'],
   pool: 'forks',
-  testTimeout: 15_000,
+  testTimeout: 30_000,
   hookTimeout: 30_000,
   // A busy machine is slow: what is polled for may come late.
   expect: { poll: { timeout: 10_000 } },
