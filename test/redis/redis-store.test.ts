@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const key = { id: 'k1', secret: randomBytes(32) }
 const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
-const BOUNDS = { maxEvents: 100, maxBytes: 100_000, endedTtlMs: 60_000, maxEnded: 16 }
+const BOUNDS = { maxEvents: 100, maxBytes: 100_000, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 
 const opened: RedisStore[] = []
 afterEach(async () => {
